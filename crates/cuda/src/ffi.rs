@@ -25,6 +25,7 @@ mod status;
 mod stream;
 mod structures;
 mod transfer;
+mod wait;
 mod windows;
 
 pub(crate) use batch::BatchFunctions;

@@ -4,6 +4,7 @@
 
 use crate::CudaError;
 use crate::binding::{PrimaryContext, RawDevice};
+use crate::patience::Patience;
 use crate::usage::Counters;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
@@ -14,6 +15,7 @@ pub(crate) struct DeviceSession {
     /// The error that lost the context.
     lost: OnceLock<CudaError>,
     pub(crate) counters: Counters,
+    pub(crate) patience: Patience,
 }
 
 /// The facts that this process knows of one device.
@@ -39,7 +41,8 @@ impl DeviceSession {
             }
         }
         let primary = PrimaryContext::retain(device)?;
-        let session = Arc::new(Self { ordinal, primary, lost: OnceLock::new(), counters: Counters::default() });
+        let (counters, patience) = (Counters::default(), Patience::default());
+        let session = Arc::new(Self { ordinal, primary, lost: OnceLock::new(), counters, patience });
         known.retain(|entry| entry.ordinal != ordinal);
         known.push(Known { ordinal, session: Arc::downgrade(&session), lost: None });
         Ok(session)

@@ -43,6 +43,9 @@ pub struct GpuConfig {
     /// The most blocks of threads that share a chain's evaluations. Blocks share them only where the density has very
     /// many observations.
     pub blocks_per_chain: usize,
+    /// How long the host waits for a launch whose blocks wait for each other, at least: such a launch may never end, and
+    /// is then [`CudaError::Overdue`](octopus_cuda::CudaError::Overdue). For large data the host waits longer.
+    pub patience: Duration,
     /// The most bytes of device memory for the draws that warm-up learns from. Where these draws need more, or chains
     /// take turns, the host learns from the draws that have left the device, to the same bits.
     pub window_bytes: usize,
@@ -60,6 +63,7 @@ impl Default for GpuConfig {
             slot_bytes: 16 << 20,
             chains_at_once: usize::MAX,
             blocks_per_chain: usize::MAX,
+            patience: Duration::from_secs(60),
             window_bytes: 1 << 30,
             cpu_fallback: false,
         }

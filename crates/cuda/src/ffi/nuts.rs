@@ -79,10 +79,12 @@ fn queue(
     let arguments = launch_structure(&mut addresses, launch, part, geometry, chains, slot);
     let launched =
         Launch::new(function, [blocks(chains, part.len()), 1, 1], [THREADS, 1, 1]).bytes(&data).bytes(&arguments);
-    let queued = match chains.team.as_ref().map(|team| (team_structure(&mut addresses, team), team.blocks)) {
+    let queued = match &chains.team {
         None => launched,
-        Some((team, 1)) => launched.bytes(&team),
-        Some((team, _)) => launched.bytes(&team).together(),
+        Some(team) => {
+            let launched = launched.bytes(&team_structure(&mut addresses, team));
+            if team.blocks == 1 { launched } else { launched.together(team.patience) }
+        }
     };
     addresses.are_the_function_s()?;
     // SAFETY: the structures have the sizes that the PTX declares (`on` compares them). Chain c of the launch reads

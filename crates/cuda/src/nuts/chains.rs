@@ -3,6 +3,7 @@
 use super::layout::{Float, NutsFormat};
 use super::team::{NutsTeam, NutsTeamWork};
 use crate::{Context, CudaError, DeviceBuffer};
+use std::time::Duration;
 
 /// A chain's numbers besides its vectors.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -86,12 +87,19 @@ impl NutsChains {
         })
     }
 
-    /// Moves the same chains, each by a team of `blocks` blocks: for kernels that are compiled for teams.
+    /// Moves the same chains, each by a team of `blocks` blocks, with so much patience: for kernels that are compiled for
+    /// teams.
     ///
     /// # Errors
     /// When memory does not suffice or the driver fails: see [`NutsTeam::new`].
-    pub fn by_teams(self, context: &Context, work: NutsTeamWork, blocks: usize) -> Result<Self, CudaError> {
-        let team = NutsTeam::new(context, self.format, self.chains, work, blocks)?;
+    pub fn by_teams(
+        self,
+        context: &Context,
+        work: NutsTeamWork,
+        blocks: usize,
+        patience: Duration,
+    ) -> Result<Self, CudaError> {
+        let team = NutsTeam::new(context, self.format, self.chains, work, blocks, patience)?;
         Ok(Self { team: Some(team), ..self })
     }
 

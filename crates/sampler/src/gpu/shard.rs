@@ -3,7 +3,7 @@
 use super::host::HostChain;
 use super::pace::Pace;
 use super::watchdog::Watchdog;
-use super::{GpuConfig, in_turns, kernel, launch, memory};
+use super::{GpuConfig, in_turns, kernel, launch, memory, patience};
 use crate::config::SamplerConfig;
 use crate::draw::ChainBlock;
 use crate::engine::Shared;
@@ -44,6 +44,8 @@ struct Needs {
     dim: usize,
     max_depth: u32,
     team: Option<NutsTeamWork>,
+    /// Bytes of what the density reads.
+    data_bytes: usize,
     /// The run's draws of each chain, and whether the host learns from what warm-up draws.
     draws: usize,
     host_learns: bool,
@@ -66,10 +68,11 @@ impl Needs {
 
 impl ChainBuffers {
     fn new(needs: &Needs, kernels: &NutsKernels, count: usize, gpu: &GpuConfig) -> Result<Self, SamplerError> {
-        let Needs { context, dim, max_depth, team, draws, host_learns } = needs;
+        let Needs { context, dim, max_depth, team, data_bytes, draws, host_learns } = needs;
         let wanted = count;
         let count = count.min(gpu.chains_at_once).max(1);
-        let device = kernel::chains(*team, kernels, context, (count, *dim), *max_depth, gpu.blocks_per_chain)?;
+        let by_blocks = (gpu.blocks_per_chain, patience::of_launch(gpu, count, *max_depth, *data_bytes));
+        let device = kernel::chains(*team, kernels, context, (count, *dim), *max_depth, by_blocks)?;
         let capacity = memory::slot_iterations(kernels.format(), (count, *dim), *draws, gpu);
         let slot = || NutsSlot::new(context, &device, capacity, *host_learns);
         Ok(Self { slots: [slot()?, slot()?], device, count, wanted })
@@ -155,7 +158,7 @@ impl DeviceShard {
         let geometry = NutsGeometry::new(context, format, memory::MOST_DIRECTIONS)?;
         let (dim, team) = (density.dim(), kernel::team_work(density));
         let (context_of, draws, max_depth) = (context.clone(), config.draws, config.max_depth);
-        let needs = Needs { context: context_of, dim, max_depth, team, draws, host_learns };
+        let needs = Needs { context: context_of, dim, max_depth, team, data_bytes: data.bytes(), draws, host_learns };
         let buffers = match turns {
             None => ChainBuffers::new(&needs, &kernels, count, gpu)?,
             Some(notes) => in_turns(needs.device(), gpu.first_turn(count), notes, |turn| {

@@ -4,12 +4,10 @@
 //! kernel gets as many chains and iterations as would not take too long if every trajectory were as long as can be; as a
 //! rule it takes a small part of that time.
 
+use super::most_steps;
 use crate::error::SamplerError;
 use octopus_cuda::Context;
 use std::time::Duration;
-
-/// The most leapfrog steps of a search for a step size, which halves 1e7 until it is below 1e-12.
-const OF_SEARCH: f64 = 64.0;
 
 /// What kernels may do. No draw depends on it.
 #[derive(Clone, Debug)]
@@ -40,8 +38,7 @@ impl Watchdog {
     }
 
     fn new(limit: Duration, max_depth: u32, least: usize) -> Self {
-        let longest = (2_f64.powi(max_depth as i32) - 1.0).max(OF_SEARCH);
-        let least = least.max(1);
+        let (longest, least) = (most_steps(max_depth), least.max(1));
         Self { limit, longest, least, steps: least as f64 * longest }
     }
 

@@ -116,6 +116,7 @@ const std::map<std::string, Set>& keys() {
       {"processes", to(&Settings::processes, 1000)},
       {"fail", [](Settings& s, const std::string& text) { for (auto& one : split(text, ',')) s.faults.push_back(fault(one)); }},
       {"sticky", sticky},
+      {"hang", to(&Settings::hang, UINT64_MAX)},
       {"lost", lost},
       {"trace", to(&Settings::trace)},
       {"report", to(&Settings::report)},

@@ -39,6 +39,8 @@ struct Settings {
   std::vector<Fault> faults;
   int sticky_code = 0;
   uint64_t sticky_launch = 0;
+  /// The launch that never ends; 0: each does.
+  uint64_t hang = 0;
   /// From this driver call on all devices are lost; 0: from the start.
   uint64_t lost = UINT64_MAX;
   /// One device each: from this driver call in its contexts on it is lost; 0: from the start.

@@ -153,6 +153,8 @@ CUresult launch(How how, Function* handle, Dim3 grid, Dim3 block, unsigned dynam
     }
     Parameters copies(*function->entry, parameters);
     count_launch(driver.physical(current_context()->device));
+    current_context()->hangs |= launch_hangs();
+    if (current_context()->hangs) return SUCCESS;
     // Other threads may ask the driver meanwhile; a second launch may run beside this one, as on a GPU.
     lock.unlock();
     char message[512];
