@@ -85,8 +85,17 @@ impl PrimaryContext {
     }
 }
 
+#[derive(Default)]
+pub(crate) struct EventPool;
+
+impl EventPool {
+    pub(crate) fn end(&self, session: &DeviceSession) {
+        match session.primary {}
+    }
+}
+
 impl DeviceSession {
-    pub(crate) fn synchronize(&self) -> Answer<()> {
+    pub(crate) fn wait_for_all(&self) -> Answer<()> {
         match self.primary {}
     }
 
@@ -179,6 +188,10 @@ impl RawStream {
 
 impl RawEvent {
     pub(crate) fn new(session: &Arc<DeviceSession>) -> Answer<Self> {
+        match session.primary {}
+    }
+
+    pub(crate) fn spare(session: &Arc<DeviceSession>) -> Answer<Self> {
         match session.primary {}
     }
 

@@ -158,6 +158,7 @@ impl<'a> Launch<'a> {
             }
         })?;
         session.counters.launched();
+        session.has_queued();
         if let Some(patience) = self.together {
             session.patience.expect(self.function.name(), patience);
         }

@@ -31,7 +31,7 @@ impl DeviceSession {
     }
 
     /// Waits until the device has done all that this process asked of it.
-    pub(crate) fn synchronize(&self) -> Result<(), CudaError> {
+    pub(crate) fn wait_for_all(&self) -> Result<(), CudaError> {
         let (expected, launches) = self.patience.now();
         if let Some(expected) = expected {
             self.await_all_streams(expected)?;
@@ -44,7 +44,7 @@ impl DeviceSession {
     /// There is no question about the whole device. But an event in the default stream comes behind the work that all
     /// other streams have now: none of them is made to be independent of it (`RawStream::new`).
     fn await_all_streams(&self, expected: Expected) -> Result<(), CudaError> {
-        let mark = event::make(self)?;
+        let mark = self.events.take(self)?;
         let recorded = self.call(event::RECORD, || {
             // SAFETY: the event is alive and of this context; no stream is the default stream.
             unsafe { sys::cuEventRecord(mark, ptr::null_mut()) }
@@ -52,7 +52,7 @@ impl DeviceSession {
         // SAFETY: the event is alive and of this context, which is current.
         let ask = || unsafe { sys::cuEventQuery(mark) };
         let waited = recorded.and_then(|()| self.ask_until_done(expected, (event::ASK, ask)));
-        event::end(self, mark);
+        self.events.give_back(mark);
         waited
     }
 
