@@ -39,9 +39,6 @@ enum {
   PREFERRED_SHARED_MEMORY_CARVEOUT = 9,
 };
 
-/// What ptxas would say is not known here.
-constexpr int ASSUMED_REGISTERS = 32;
-
 int round_up(int value, int unit) { return (value + unit - 1) / unit * unit; }
 
 /// How many blocks of this shape one multiprocessor holds.
@@ -50,7 +47,7 @@ int blocks_per_sm(const Function& function, int threads, size_t dynamic) {
   if (threads <= 0 || threads > function.entry->most_threads) return 0;
   const int whole = round_up(threads, 32);
   const int by_threads = a.threads_per_sm / whole;
-  const int by_registers = 65536 / (ASSUMED_REGISTERS * whole);
+  const int by_registers = REGISTERS_PER_SM / (round_up(function.entry->registers, REGISTER_UNIT) * whole);
   const uint64_t reserved = settings().cc_major >= 8 ? 1024 : 0;
   const uint64_t shared = static_cast<uint64_t>(function.entry->static_shared) + dynamic + reserved;
   const int by_shared = shared == 0 ? a.blocks_per_sm : static_cast<int>(std::min<uint64_t>(a.shared_per_sm / shared, 1024));
@@ -178,7 +175,7 @@ DRIVER_FUNCTION cuFuncGetAttribute(int* value, int attribute, Function* handle) 
       case MAX_THREADS_PER_BLOCK: *value = function->entry->most_threads; return SUCCESS;
       case SHARED_SIZE_BYTES: *value = function->entry->static_shared; return SUCCESS;
       case CONST_SIZE_BYTES: case LOCAL_SIZE_BYTES: case CACHE_MODE_CA: *value = 0; return SUCCESS;
-      case NUM_REGS: *value = ASSUMED_REGISTERS; return SUCCESS;
+      case NUM_REGS: *value = function->entry->registers; return SUCCESS;
       case PTX_VERSION: *value = function->module->ptx.version; return SUCCESS;
       case BINARY_VERSION: *value = settings().cc_major * 10 + settings().cc_minor; return SUCCESS;
       case MAX_DYNAMIC_SHARED_SIZE_BYTES: *value = function->dynamic_shared_most; return SUCCESS;
