@@ -85,8 +85,17 @@ impl PrimaryContext {
     }
 }
 
+#[derive(Default)]
+pub(crate) struct EventPool;
+
+impl EventPool {
+    pub(crate) fn end(&self, session: &DeviceSession) {
+        match session.primary {}
+    }
+}
+
 impl DeviceSession {
-    pub(crate) fn synchronize(&self) -> Answer<()> {
+    pub(crate) fn wait_for_all(&self) -> Answer<()> {
         match self.primary {}
     }
 
@@ -179,6 +188,10 @@ impl RawStream {
 
 impl RawEvent {
     pub(crate) fn new(session: &Arc<DeviceSession>) -> Answer<Self> {
+        match session.primary {}
+    }
+
+    pub(crate) fn spare(session: &Arc<DeviceSession>) -> Answer<Self> {
         match session.primary {}
     }
 
@@ -312,6 +325,7 @@ impl NutsFunctions {
         _: NutsEntry,
         _: &RawStream,
         _: &NutsLaunch,
+        _: u32,
         _: &NutsData,
         _: &NutsGeometry,
         _: &mut NutsChains,
@@ -331,6 +345,7 @@ impl BatchFunctions {
         _: NutsEntry,
         _: &Stream,
         _: &[NutsBatchLaunch],
+        _: usize,
         _: &mut NutsBatch,
         _: &mut NutsBatchSlot,
     ) -> Answer<()> {

@@ -11,11 +11,9 @@ use std::sync::Arc;
 /// it, and so do buffers, streams, events and kernels, which keep it. Any thread may use it: every call makes it
 /// current on its thread first, and leaves it so.
 ///
-/// **Lost contexts.** After an illegal address, a failed launch or the like ([`DriverCode::is_sticky`]) the device is
+/// **Lost contexts.** After an illegal address, a failed launch or the like ([`CudaError::is_sticky`]) the device is
 /// lost to the process. Every later call on it, and [`Context::primary`] too, returns that first error at once without
 /// asking the driver, and dropping things leaves the driver alone. Other devices and the CPU go on.
-///
-/// [`DriverCode::is_sticky`]: crate::DriverCode::is_sticky
 #[derive(Clone)]
 pub struct Context {
     device: Device,

@@ -33,6 +33,8 @@ pub enum DeviceAttribute {
     ComputeCapabilityMajor,
     /// The second number of the compute capability.
     ComputeCapabilityMinor,
+    /// 1 when a watchdog ends kernels that take too long: the device drives a display.
+    KernelTimeLimit,
 }
 
 impl Device {
@@ -126,6 +128,15 @@ impl Device {
     /// When the driver does not tell.
     pub fn ecc_enabled(&self) -> Result<bool, CudaError> {
         self.attribute(DeviceAttribute::EccEnabled).map(|value| value != 0)
+    }
+
+    /// Returns whether a watchdog ends kernels that take too long, with 702 and the loss of the context. What it allows
+    /// the driver does not tell: for the most part, two to some seconds.
+    ///
+    /// # Errors
+    /// When the driver does not tell.
+    pub fn has_watchdog(&self) -> Result<bool, CudaError> {
+        self.attribute(DeviceAttribute::KernelTimeLimit).map(|value| value != 0)
     }
 
     /// Returns one number as the driver tells it.

@@ -3,6 +3,7 @@
 //! Here is which of them say that CUDA is absent, that memory is out, or that the context is lost (`is_sticky`).
 
 use crate::{DriverCode, advice::advice, bytes::Bytes};
+use std::time::Duration;
 use thiserror::Error;
 
 /// An operation on the CUDA driver that did not succeed.
@@ -49,6 +50,19 @@ pub enum CudaError {
         operation: String,
         /// The driver's answer.
         code: DriverCode,
+    },
+    /// A kernel whose blocks wait for each other does not end. The device is then lost to this process.
+    #[error(
+        "kernel {kernel} is not done after {:.1} s, many times as long as it can take: its blocks wait for each other in \
+         vain, and the device is lost to this process; start the program again, on another device or the CPU, and please \
+         report it",
+        .waited.as_secs_f64()
+    )]
+    Overdue {
+        /// The kernel's name.
+        kernel: String,
+        /// How long the host has waited for it.
+        waited: Duration,
     },
     /// Device memory does not suffice.
     #[error(
@@ -186,10 +200,11 @@ impl CudaError {
         self.code() == Some(DriverCode::OUT_OF_MEMORY) || matches!(self, Self::TooLarge { .. })
     }
 
-    /// Returns whether the device is lost to this process: see [`DriverCode::is_sticky`].
+    /// Returns whether the device is lost to this process: see [`DriverCode::is_sticky`]; it is so, too, when a kernel
+    /// never ends.
     #[must_use]
     pub fn is_sticky(&self) -> bool {
-        self.code().is_some_and(DriverCode::is_sticky)
+        matches!(self, Self::Overdue { .. }) || self.code().is_some_and(DriverCode::is_sticky)
     }
 }
 

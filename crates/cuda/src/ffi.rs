@@ -25,12 +25,13 @@ mod status;
 mod stream;
 mod structures;
 mod transfer;
+mod wait;
 mod windows;
 
 pub(crate) use batch::BatchFunctions;
 pub(crate) use context::PrimaryContext;
 pub(crate) use device::RawDevice;
-pub(crate) use event::RawEvent;
+pub(crate) use event::{EventPool, RawEvent};
 pub(crate) use expansion::ExpansionFunctions;
 pub(crate) use kernels::KernelSet;
 pub(crate) use memory::RawDeviceMemory;

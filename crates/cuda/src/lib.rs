@@ -69,6 +69,7 @@ mod ffi;
 mod kernels;
 mod limit;
 mod nuts;
+mod patience;
 mod pinned;
 mod ptx;
 mod session;

@@ -100,6 +100,7 @@ pub struct NutsKernels {
     functions: NutsFunctions,
     format: NutsFormat,
     name: String,
+    most_chains: u32,
 }
 
 impl NutsKernels {
@@ -112,13 +113,19 @@ impl NutsKernels {
     pub fn load(context: &Context, ptx: &str, name: &str, format: NutsFormat) -> Result<Self, CudaError> {
         let module = Arc::new(RawModule::from_ptx(context.session(), ptx)?);
         let functions = NutsFunctions::find(&module, name)?;
-        Ok(Self { functions, format, name: name.to_owned() })
+        Ok(Self { functions, format, name: name.to_owned(), most_chains: u32::MAX })
     }
 
     /// Returns the format that the kernels are compiled for.
     #[must_use]
     pub fn format(&self) -> NutsFormat {
         self.format
+    }
+
+    /// Lets each kernel move so many chains at most, and at least one, from now on: a launch of more chains is several
+    /// kernels, one after the other. No bit depends on it.
+    pub fn limit_chains(&mut self, most: usize) {
+        self.most_chains = u32::try_from(most.max(1)).unwrap_or(u32::MAX);
     }
 
     /// Returns the number of blocks that the device holds at once: a team's must all be there. 0 where blocks cannot
@@ -185,7 +192,7 @@ impl NutsKernels {
             slot.expect_placed(launch)?;
         }
         slot.prepare(chains, launch)?;
-        self.functions.queue(entry, stream.raw(), launch, data, geometry, chains, slot)
+        self.functions.queue(entry, stream.raw(), launch, self.most_chains, data, geometry, chains, slot)
     }
 }
 

@@ -3,8 +3,10 @@
 //! After an error that loses the context, every call on the device gives that first error again.
 
 use crate::CudaError;
-use crate::binding::{PrimaryContext, RawDevice};
+use crate::binding::{EventPool, PrimaryContext, RawDevice};
+use crate::patience::Patience;
 use crate::usage::Counters;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 /// The context of a device with its counters. Buffers, streams, events and modules hold it, so it outlives them.
@@ -14,6 +16,10 @@ pub(crate) struct DeviceSession {
     /// The error that lost the context.
     lost: OnceLock<CudaError>,
     pub(crate) counters: Counters,
+    pub(crate) patience: Patience,
+    pub(crate) events: EventPool,
+    /// Whether work was queued since the host last waited for all of it.
+    queued: AtomicBool,
 }
 
 /// The facts that this process knows of one device.
@@ -39,7 +45,15 @@ impl DeviceSession {
             }
         }
         let primary = PrimaryContext::retain(device)?;
-        let session = Arc::new(Self { ordinal, primary, lost: OnceLock::new(), counters: Counters::default() });
+        let session = Arc::new(Self {
+            ordinal,
+            primary,
+            lost: OnceLock::new(),
+            counters: Counters::default(),
+            patience: Patience::default(),
+            events: EventPool::default(),
+            queued: AtomicBool::new(false),
+        });
         known.retain(|entry| entry.ordinal != ordinal);
         known.push(Known { ordinal, session: Arc::downgrade(&session), lost: None });
         Ok(session)
@@ -47,6 +61,27 @@ impl DeviceSession {
 
     pub(crate) fn ordinal(&self) -> u32 {
         self.ordinal
+    }
+
+    /// Work was queued that the host does not wait for.
+    pub(crate) fn has_queued(&self) {
+        self.queued.store(true, Ordering::Release);
+    }
+
+    /// Waits until the device has done all that this process asked of it.
+    pub(crate) fn synchronize(&self) -> Result<(), CudaError> {
+        // Before the wait: what another thread queues meanwhile may not be waited for.
+        self.queued.store(false, Ordering::Release);
+        let waited = self.wait_for_all();
+        if waited.is_err() {
+            self.has_queued();
+        }
+        waited
+    }
+
+    /// Waits as [`Self::synchronize`] does, if there may be something to wait for.
+    pub(crate) fn settle(&self) -> Result<(), CudaError> {
+        if self.queued.load(Ordering::Acquire) { self.synchronize() } else { self.healthy() }
     }
 
     /// The first error again once the context is lost.
@@ -83,6 +118,8 @@ impl Drop for DeviceSession {
         if self.lost.get().is_some() {
             // Releasing a lost context may wait for work that never ends.
             self.primary.abandon();
+        } else {
+            self.events.end(self);
         }
     }
 }

@@ -28,6 +28,10 @@ impl<'a> Backend<'a> {
 pub struct GpuConfig {
     /// The time that one launch should take: Ctrl-C and other programs on the device wait for it.
     pub launch_time: Duration,
+    /// The most time that one kernel may take if every trajectory in it is as long as can be, on a device whose watchdog
+    /// ends kernels that take too long: a launch of many chains is then several kernels. Half of the two seconds after
+    /// which Windows resets a display's driver; X waits longer. On other devices nothing depends on it.
+    pub kernel_time: Duration,
     /// The most iterations of one launch.
     pub most_iterations: usize,
     /// The most bytes of page-locked memory of the host for each of the two buffers through which draws leave the device;
@@ -39,6 +43,9 @@ pub struct GpuConfig {
     /// The most blocks of threads that share a chain's evaluations. Blocks share them only where the density has very
     /// many observations.
     pub blocks_per_chain: usize,
+    /// How long the host waits for a launch whose blocks wait for each other, at least: such a launch may never end, and
+    /// is then [`CudaError::Overdue`](octopus_cuda::CudaError::Overdue). For large data the host waits longer.
+    pub patience: Duration,
     /// The most bytes of device memory for the draws that warm-up learns from. Where these draws need more, or chains
     /// take turns, the host learns from the draws that have left the device, to the same bits.
     pub window_bytes: usize,
@@ -51,10 +58,12 @@ impl Default for GpuConfig {
     fn default() -> Self {
         Self {
             launch_time: Duration::from_millis(20),
+            kernel_time: Duration::from_secs(1),
             most_iterations: 1024,
             slot_bytes: 16 << 20,
             chains_at_once: usize::MAX,
             blocks_per_chain: usize::MAX,
+            patience: Duration::from_secs(60),
             window_bytes: 1 << 30,
             cpu_fallback: false,
         }

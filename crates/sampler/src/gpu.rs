@@ -18,8 +18,10 @@ mod host;
 pub(crate) mod kernel;
 mod memory;
 mod pace;
+mod patience;
 mod shard;
 mod shares;
+mod watchdog;
 mod windows;
 
 use crate::backend::GpuConfig;
@@ -51,6 +53,13 @@ fn in_turns<R>(
         notes.push(GpuNote::Turns { device, from: turn.chains_at_once, to: next.chains_at_once, cause });
         turn = next;
     }
+}
+
+/// Returns the most leapfrog steps of a chain in one iteration, or in a search for a step size: that halves 1e7 until it
+/// is below 1e-12.
+fn most_steps(max_depth: u32) -> f64 {
+    const OF_SEARCH: f64 = 64.0;
+    (2_f64.powi(max_depth as i32) - 1.0).max(OF_SEARCH)
 }
 
 /// Returns a launch of the iterations `span` of a group of chains.

@@ -54,7 +54,7 @@ impl fmt::Display for GpuNote {
 /// this program.
 pub(crate) fn is_loss(error: &CudaError) -> bool {
     let refused = matches!(error, CudaError::Driver { .. } | CudaError::Ptx { .. } | CudaError::KernelMissing { .. });
-    refused || error.is_out_of_memory()
+    refused || error.is_sticky() || error.is_out_of_memory()
 }
 
 /// Returns the device's error where `others`, devices or the CPU, can go on without the device.

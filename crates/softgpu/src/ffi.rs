@@ -82,11 +82,13 @@ functions! {
     cuLaunchKernel as launch_kernel(function: Handle, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, shared: c_uint, stream: Handle, parameters: *mut *mut c_void, extra: *mut *mut c_void);
     cuLaunchCooperativeKernel as launch_cooperatively(function: Handle, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, shared: c_uint, stream: Handle, parameters: *mut *mut c_void);
     cuStreamCreateWithPriority as create_stream(stream: &mut Handle, flags: c_uint, priority: c_int);
+    cuStreamQuery as ask_stream(stream: Handle);
     cuStreamSynchronize as synchronize_stream(stream: Handle);
     cuStreamWaitEvent as wait_event(stream: Handle, event: Handle, flags: c_uint);
     cuStreamDestroy_v2 as destroy_stream(stream: Handle);
     cuEventCreate as create_event(event: &mut Handle, flags: c_uint);
     cuEventRecord as record(event: Handle, stream: Handle);
+    cuEventQuery as ask_event(event: Handle);
     cuEventSynchronize as synchronize_event(event: Handle);
     cuEventElapsedTime as elapsed(milliseconds: &mut f32, start: Handle, end: Handle);
     cuEventDestroy_v2 as destroy_event(event: Handle);

@@ -40,9 +40,9 @@
 //! `__threadfence` orders what is written before the flag, here as there, and after the loop what is read.
 //!
 //! - A grid of more blocks than the device's multiprocessors hold at once
-//!   (`cuOccupancyMaxActiveBlocksPerMultiprocessor`, which takes every kernel to have 32 registers) gives 720. Of
-//!   those that fit the double takes 1024 blocks at most, and refuses more with 801 and a message:
-//!   [`Settings::multiprocessors`] makes the device smaller.
+//!   (`cuOccupancyMaxActiveBlocksPerMultiprocessor`, which takes a kernel to have as many registers as its launch bounds
+//!   leave, and 32 without bounds) gives 720. Of those that fit the double takes 1024 blocks at most, and refuses more
+//!   with 801 and a message: [`Settings::multiprocessors`] makes the device smaller.
 //! - Threads that wait in the middle of a kernel keep their stacks, of which there are 24576: a launch that needs more
 //!   fails with 719. With [`Lanes::Arrays`] two for each block suffice.
 //! - When a block fails, those that sleep leave the kernel, and each call after the launch gives the code of the

@@ -141,6 +141,13 @@ impl Settings {
         self.with("sticky", format_args!("{code}@{launch}"))
     }
 
+    /// Makes the launch of this number (the first is 1) one that never ends, nor does what comes after it in its context:
+    /// `cuStreamQuery` gives 600, and so does `cuEventQuery` of what is recorded there later. A program that waits for it
+    /// as the driver does would never go on; the double ends such a program with exit code 97 and a message.
+    pub fn hang(self, launch: u64) -> Self {
+        self.with("hang", launch)
+    }
+
     /// Appends each call to this file: `name code details`.
     pub fn trace(self, file: &Path) -> Self {
         self.with("trace", file.display())
@@ -163,6 +170,12 @@ impl Settings {
     /// that waits for something that never comes ends then, with 702. The default is a minute.
     pub fn timeout(self, limit: Duration) -> Self {
         self.with("timeout_ms", limit.as_millis())
+    }
+
+    /// Lets each device drive a display: its watchdog ends a launch that lasts longer, to the millisecond, with 702.
+    /// Without this there is no watchdog.
+    pub fn watchdog(self, limit: Duration) -> Self {
+        self.with("watchdog_ms", limit.as_millis())
     }
 
     /// Sets the temperature in degrees Celsius.

@@ -31,7 +31,11 @@ fn octopus(double: &Double, settings: &str, words: &str) -> Answer {
 
 /// Starts a command that a test will stop.
 fn start(double: &Double, words: &str) -> Child {
-    let mut command = double.command("");
+    start_with(double, "", words)
+}
+
+fn start_with(double: &Double, settings: &str, words: &str) -> Child {
+    let mut command = double.command(settings);
     let scratch = double.scratch();
     command.args(words.split_whitespace().map(|word| word.replace("{}", scratch.to_str().unwrap())));
     command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
@@ -73,13 +77,15 @@ fn a_gpu_gives_the_draws_of_the_cpu_and_the_record_tells_what_it_used() {
     assert!(["run:", "device:", "data:", "%"].iter().all(|words| !said.contains(words)), "--quiet is quiet: {said}");
 }
 
+/// Blocks of threads share its chains' evaluations.
+const BY_TEAMS: &str = "sample hierarchical-normal --groups 10 --per-group 3000 --likelihood pointwise --draws 20 \
+                        --tune 40 --keep-warmup --json --quiet";
+
 #[test]
 fn blocks_that_share_a_chain_give_the_draws_of_the_cpu() {
     let Some(double) = Double::with_sampler(&["f64_32x8_team"]) else { return };
-    let words = "sample hierarchical-normal --groups 10 --per-group 3000 --likelihood pointwise --draws 20 --tune 40 \
-                 --keep-warmup --json --quiet";
     for device in ["cpu", "cuda"] {
-        octopus(&double, "", &format!("{words} --device {device} --out {{}}/{device}")).sampled();
+        octopus(&double, "", &format!("{BY_TEAMS} --device {device} --out {{}}/{device}")).sampled();
     }
     assert_eq!(prints(&double, "cuda"), prints(&double, "cpu"));
     assert_eq!(record(&double, "cuda")["device"].as_str(), Some("cuda:0"));
@@ -104,6 +110,29 @@ fn ctrl_c_on_a_gpu_keeps_the_draws_and_resume_gives_the_same_bits() {
     let resumed = octopus(&double, "", "resume {}/run --quiet --json").sampled().json();
     assert_eq!((&resumed["status"], &resumed["device"]), (&"complete".into(), &"cuda:0".into()));
     assert_eq!(prints(&double, "run"), prints(&double, "whole"));
+}
+
+/// The first asks the run to end, and it waits for the device; the second ends it, whatever the device does.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_twice_ends_a_run_whose_device_hangs() {
+    let Some(double) = Double::with_sampler(&["f64_32x8_team"]) else { return };
+    let mut child = start_with(&double, "hang=9", &format!("{BY_TEAMS} --device cuda --out {{}}/run"));
+    wait_for(&double.scratch().join("run/run.toml"));
+    // The ninth launch is a moment later, and the host would wait for it for more than a minute.
+    sleep(Duration::from_secs(1));
+    let id = child.id().to_string();
+    let ctrl_c = || {
+        let sent = std::process::Command::new("kill").args(["-INT", &id]).status();
+        assert!(sent.unwrap().success());
+        sleep(Duration::from_millis(500));
+    };
+    ctrl_c();
+    assert!(child.try_wait().unwrap().is_none(), "the run did not hang");
+    let asked = Instant::now();
+    ctrl_c();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(asked.elapsed() < Duration::from_secs(10), "{:?}", asked.elapsed());
 }
 
 /// Also from one device to the other: a run that was killed on the GPU may go on anywhere.

@@ -3,7 +3,7 @@
 use super::launch::Launch;
 use super::module::{RawFunction, RawModule};
 use super::structures::Addresses;
-use crate::nuts::batch::places::{Item, PART, blocks, chains_of_block, item_structure};
+use crate::nuts::batch::places::{Item, PART, blocks, item_structure};
 use crate::nuts::layout::{Structure, THREADS};
 use crate::nuts::regions::Regions;
 use crate::nuts::structures::Places;
@@ -25,13 +25,14 @@ impl BatchFunctions {
         })
     }
 
-    /// The slot is laid out for the launches, each of another item, and all parts are of the kernels' format
-    /// (`NutsBatchKernels`).
+    /// Queues kernels of at most `most_blocks` blocks, one after the other. The slot is laid out for the launches, each
+    /// of another item, and all parts are of the kernels' format (`NutsBatchKernels`).
     pub(crate) fn queue(
         &self,
         entry: NutsEntry,
         stream: &Stream,
         launches: &[NutsBatchLaunch],
+        most_blocks: usize,
         batch: &mut NutsBatch,
         slot: &mut NutsBatchSlot,
     ) -> Result<(), CudaError> {
@@ -46,26 +47,45 @@ impl BatchFunctions {
         let table = addresses.address(&slot.table);
         addresses.are_the_function_s()?;
         let bytes = [items.concat(), parts.concat()].concat();
-        // `Batch` of `kernels/nuts/batch.cuh`.
-        let mut places = Structure::default();
-        places.long(table).long(table + (first.len() * items.len()) as u64);
-        // More blocks than a u32 counts are refused as too many by the launch.
-        let blocks = u32::try_from(parts.len()).unwrap_or(u32::MAX);
+        let of_blocks = table + (first.len() * items.len()) as u64;
         slot.send_table(stream, &bytes)?;
-        let launch = Launch::new(function, [blocks, 1, 1], [THREADS, 1, 1]).bytes(first).bytes(&places.finished());
-        // SAFETY: the table has an item for each launch, all of the size that the PTX declares (`on` compares the first,
-        // and all have the same kinds of members: `NutsBatch::new`), and a part for each block, which names one of them.
-        // It is on the device before the launch, in order with the stream, and is written again only behind it
-        // (`send_table` waits for the mark below, or for the whole context where there is none). Chain c of an item reads
-        // and writes its own state and workspace, of which the batch has some for each chain of each item
-        // (`NutsBatch::new`), and its regions of the slot, which do not overlap and are within it (`prepare`); no item is
-        // there twice. Batch and slot are borrowed for writing. The metric of an item has room for whole vectors and
-        // `most_rank` directions (`MetricBytes`). That the density reads within its own data is what
-        // `NutsBatchKernels::load` trusts the kernels for. Buffers are freed only when the context is idle.
-        let queued = unsafe { launch.on(stream.raw()) };
+        let mut queued = Ok(());
+        for begin in (0..parts.len()).step_by(most_blocks) {
+            queued = queued.and_then(|()| {
+                let blocks = most_blocks.min(parts.len() - begin);
+                queue(function, stream, first, [table, of_blocks + (begin * PART) as u64], blocks)?;
+                if begin + blocks < parts.len() { stream.raw().send_off() } else { Ok(()) }
+            });
+        }
         slot.mark(stream)?;
         queued
     }
+}
+
+/// Queues the kernel of so many blocks over a table's items and its parts from some block on.
+fn queue(
+    function: &RawFunction,
+    stream: &Stream,
+    item: &[u8],
+    [items, parts]: [u64; 2],
+    blocks: usize,
+) -> Result<(), CudaError> {
+    // `Batch` of `kernels/nuts/batch.cuh`.
+    let mut places = Structure::default();
+    places.long(items).long(parts);
+    // More blocks than a u32 counts are refused as too many by the launch.
+    let blocks = u32::try_from(blocks).unwrap_or(u32::MAX);
+    let launch = Launch::new(function, [blocks, 1, 1], [THREADS, 1, 1]).bytes(item).bytes(&places.finished());
+    // SAFETY: the table has an item for each launch, all of the size that the PTX declares (`on` compares the first,
+    // and all have the same kinds of members: `NutsBatch::new`), and a part for each block, which names one of them.
+    // It is on the device before the launch, in order with the stream, and is written again only behind it
+    // (`send_table` waits for the mark below, or for the whole context where there is none). Chain c of an item reads
+    // and writes its own state and workspace, of which the batch has some for each chain of each item
+    // (`NutsBatch::new`), and its regions of the slot, which do not overlap and are within it (`prepare`); no item is
+    // there twice. Batch and slot are borrowed for writing. The metric of an item has room for whole vectors and
+    // `most_rank` directions (`MetricBytes`). That the density reads within its own data is what
+    // `NutsBatchKernels::load` trusts the kernels for. Buffers are freed only when the context is idle.
+    unsafe { launch.on(stream.raw()) }
 }
 
 /// Lays out what kernels read of each launch's item.
@@ -103,7 +123,7 @@ fn items(
 
 /// `Part` of `kernels/nuts/batch.cuh` for each block: the number of the launch, and the first chain.
 fn parts(launches: &[NutsBatchLaunch], batch: &NutsBatch) -> Vec<[u8; PART]> {
-    let each = chains_of_block(batch.format());
+    let each = batch.format().chains_of_block();
     let of_launch = |(number, own): (usize, &NutsBatchLaunch)| {
         let blocks = blocks(batch.format(), own.launch.chains as usize);
         (0..blocks).map(move |block| {

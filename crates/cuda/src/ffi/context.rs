@@ -49,11 +49,6 @@ impl DeviceSession {
         self.judge(check_cust(operation, function()))
     }
 
-    /// Waits until the device has done all that this process asked of it.
-    pub(crate) fn synchronize(&self) -> Result<(), CudaError> {
-        self.call_cust(Operation::Call("waiting for the device (cuCtxSynchronize)"), CurrentContext::synchronize)
-    }
-
     /// Returns the bytes free and in total.
     pub(crate) fn memory_info(&self) -> Result<(u64, u64), CudaError> {
         let (mut free, mut total) = (0_usize, 0_usize);

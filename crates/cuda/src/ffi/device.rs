@@ -100,5 +100,6 @@ fn raw(attribute: crate::device::DeviceAttribute) -> RawAttribute {
         Ours::MemoryClockKilohertz => RawAttribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE,
         Ours::ComputeCapabilityMajor => RawAttribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
         Ours::ComputeCapabilityMinor => RawAttribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
+        Ours::KernelTimeLimit => RawAttribute::CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT,
     }
 }

@@ -2,17 +2,23 @@
 
 use super::status::{Operation, check};
 use super::stream::RawStream;
+use super::wait::done;
+use crate::CudaError;
 use crate::session::DeviceSession;
-use crate::{CudaError, DriverCode};
 use core::ptr;
 use cust::sys::{self, CUevent};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+pub(super) const RECORD: Operation<'static> = Operation::Call("recording an event (cuEventRecord)");
+pub(super) const ASK: Operation<'static> = Operation::Call("asking for an event (cuEventQuery)");
 
 /// One event with timing.
 pub(crate) struct RawEvent {
     session: Arc<DeviceSession>,
     handle: CUevent,
+    /// Whether it goes back to the session's pool.
+    is_spare: bool,
 }
 
 // SAFETY: the driver's functions on events may be called from any thread and by several at once; the context is made
@@ -23,12 +29,13 @@ unsafe impl Sync for RawEvent {}
 
 impl RawEvent {
     pub(crate) fn new(session: &Arc<DeviceSession>) -> Result<Self, CudaError> {
-        let mut handle: CUevent = ptr::null_mut();
-        session.call(Operation::Call("making an event (cuEventCreate)"), || {
-            // SAFETY: the pointer is to a live, writable handle; 0 are the default flags, which keep time.
-            unsafe { sys::cuEventCreate(&raw mut handle, 0) }
-        })?;
-        Ok(Self { session: Arc::clone(session), handle })
+        Ok(Self { session: Arc::clone(session), handle: make(session)?, is_spare: false })
+    }
+
+    /// An event of the session's pool: one that must be recorded before anything is asked of it, as it may have been
+    /// recorded before.
+    pub(crate) fn spare(session: &Arc<DeviceSession>) -> Result<Self, CudaError> {
+        Ok(Self { session: Arc::clone(session), handle: session.events.take(session)?, is_spare: true })
     }
 
     pub(crate) fn session(&self) -> &Arc<DeviceSession> {
@@ -41,7 +48,7 @@ impl RawEvent {
 
     pub(crate) fn record(&self, stream: &RawStream) -> Result<(), CudaError> {
         self.session.same(stream.session(), "recording an event")?;
-        self.session.call(Operation::Call("recording an event (cuEventRecord)"), || {
+        self.session.call(RECORD, || {
             // SAFETY: both handles are alive and of this context (checked).
             unsafe { sys::cuEventRecord(self.handle, stream.handle()) }
         })
@@ -51,14 +58,15 @@ impl RawEvent {
         self.session.enter()?;
         // SAFETY: the handle is alive, its context current.
         let result = unsafe { sys::cuEventQuery(self.handle) };
-        self.session.judge(done(check(Operation::Call("asking for an event (cuEventQuery)"), result)))
+        self.session.judge(done(check(ASK, result)))
     }
 
     pub(crate) fn synchronize(&self) -> Result<(), CudaError> {
-        self.session.call(Operation::Call("waiting for an event (cuEventSynchronize)"), || {
-            // SAFETY: the handle is alive, its context current.
-            unsafe { sys::cuEventSynchronize(self.handle) }
-        })
+        // SAFETY: the handle is alive, its context current.
+        let wait = || unsafe { sys::cuEventSynchronize(self.handle) };
+        // SAFETY: as above.
+        let ask = || unsafe { sys::cuEventQuery(self.handle) };
+        self.session.wait((Operation::Call("waiting for an event (cuEventSynchronize)"), wait), (ASK, ask))
     }
 
     /// Returns the device's time from another event to this one; both must be done.
@@ -76,19 +84,60 @@ impl RawEvent {
 
 impl Drop for RawEvent {
     fn drop(&mut self) {
-        // The driver keeps what it still needs of a destroyed event. A failure has no consequence but a lost handle.
-        let _ = self.session.call(Operation::Call("ending an event (cuEventDestroy_v2)"), || {
-            // SAFETY: the handle is alive and is destroyed once.
-            unsafe { sys::cuEventDestroy_v2(self.handle) }
-        });
+        if self.is_spare {
+            self.session.events.give_back(self.handle);
+        } else {
+            end(&self.session, self.handle);
+        }
     }
 }
 
-/// "Not ready" is an answer, not a failure.
-pub(super) fn done(result: Result<(), CudaError>) -> Result<bool, CudaError> {
-    match result {
-        Ok(()) => Ok(true),
-        Err(CudaError::Driver { code: DriverCode::NOT_READY, .. }) => Ok(false),
-        Err(error) => Err(error),
+/// Events that were used and are used again: to make one and to end it takes two calls of the driver each.
+#[derive(Default)]
+pub(crate) struct EventPool(Mutex<Vec<Spare>>);
+
+/// An event that nobody uses; work that is queued may still pass it, which does no harm to who records it anew.
+struct Spare(CUevent);
+
+// SAFETY: as for `RawEvent`.
+unsafe impl Send for Spare {}
+
+impl EventPool {
+    /// Takes an event, or makes one where there is none.
+    pub(super) fn take(&self, session: &DeviceSession) -> Result<CUevent, CudaError> {
+        let spare = self.spares().pop();
+        spare.map_or_else(|| make(session), |Spare(handle)| Ok(handle))
     }
+
+    pub(super) fn give_back(&self, handle: CUevent) {
+        self.spares().push(Spare(handle));
+    }
+
+    /// Ends all events, before their context ends.
+    pub(crate) fn end(&self, session: &DeviceSession) {
+        self.spares().drain(..).for_each(|Spare(handle)| end(session, handle));
+    }
+
+    fn spares(&self) -> MutexGuard<'_, Vec<Spare>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Makes an event, which is recorded nowhere yet.
+fn make(session: &DeviceSession) -> Result<CUevent, CudaError> {
+    let mut handle: CUevent = ptr::null_mut();
+    session.call(Operation::Call("making an event (cuEventCreate)"), || {
+        // SAFETY: the pointer is to a live, writable handle; 0 are the default flags, which keep time.
+        unsafe { sys::cuEventCreate(&raw mut handle, 0) }
+    })?;
+    Ok(handle)
+}
+
+/// Ends an event that [`make`] has made. The driver keeps what it still needs of it, and a failure has no consequence but
+/// a lost handle.
+fn end(session: &DeviceSession, handle: CUevent) {
+    let _ = session.call(Operation::Call("ending an event (cuEventDestroy_v2)"), || {
+        // SAFETY: the handle is alive, and whoever gave it does not use it again.
+        unsafe { sys::cuEventDestroy_v2(handle) }
+    });
 }

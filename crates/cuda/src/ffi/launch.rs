@@ -10,6 +10,7 @@ use crate::{CudaError, DeviceBuffer, Element};
 use core::ffi::c_void;
 use core::ptr;
 use cust::sys;
+use std::time::Duration;
 
 #[cfg(test)]
 mod tests;
@@ -28,8 +29,8 @@ pub(super) struct Launch<'a> {
     blocks: [u32; 3],
     threads: [u32; 3],
     shared_bytes: u32,
-    /// Whether all blocks run side by side.
-    together: bool,
+    /// How long the host waits where all blocks run side by side.
+    together: Option<Duration>,
     /// The bytes that the driver reads, each argument beginning at a word: aligned for every kind.
     words: Vec<u64>,
     arguments: Vec<Argument>,
@@ -47,13 +48,14 @@ impl<'a> Launch<'a> {
     /// Blocks of the grid and threads of a block, in x, y and z.
     pub(super) fn new(function: &'a RawFunction, blocks: [u32; 3], threads: [u32; 3]) -> Self {
         let (words, arguments) = (Vec::with_capacity(8), Vec::with_capacity(8));
-        Self { function, blocks, threads, shared_bytes: 0, together: false, words, arguments, foreign: false }
+        Self { function, blocks, threads, shared_bytes: 0, together: None, words, arguments, foreign: false }
     }
 
     /// Runs all blocks side by side, so that they may wait for each other. There may be no more of them than
-    /// [`RawFunction::blocks_at_once`] tells; otherwise the driver answers 720.
-    pub(super) fn together(self) -> Self {
-        Self { together: true, ..self }
+    /// [`RawFunction::blocks_at_once`] tells; otherwise the driver answers 720. Whoever waits for the device does so for
+    /// `patience` and no longer.
+    pub(super) fn together(self, patience: Duration) -> Self {
+        Self { together: Some(patience), ..self }
     }
 
     /// A buffer that the kernel reads.
@@ -117,7 +119,7 @@ impl<'a> Launch<'a> {
             self.arguments.iter().map(|argument| self.words[argument.word..].as_ptr().cast_mut().cast()).collect();
         let (function, shared_bytes, stream) = (self.function.handle(), self.shared_bytes, stream.handle());
         let name = self.function.name();
-        let operation = if self.together { Operation::LaunchTogether(name) } else { Operation::Launch(name) };
+        let operation = if self.together.is_some() { Operation::LaunchTogether(name) } else { Operation::Launch(name) };
         session.call(operation, || {
             let pointers = pointers.as_mut_ptr();
             // SAFETY: function and stream are alive and of this context; there is one pointer for each parameter
@@ -125,7 +127,7 @@ impl<'a> Launch<'a> {
             // this returns. Memory that the kernel uses is freed only when the context is idle, and that it stays
             // within is this function's contract.
             unsafe {
-                if self.together {
+                if self.together.is_some() {
                     sys::cuLaunchCooperativeKernel(
                         function,
                         blocks_x,
@@ -156,6 +158,10 @@ impl<'a> Launch<'a> {
             }
         })?;
         session.counters.launched();
+        session.has_queued();
+        if let Some(patience) = self.together {
+            session.patience.expect(self.function.name(), patience);
+        }
         Ok(())
     }
 

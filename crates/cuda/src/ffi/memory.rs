@@ -72,7 +72,9 @@ impl RawDeviceMemory {
         self.session.call(Operation::Call("clearing device memory (cuMemsetD8_v2)"), || {
             // SAFETY: the address is that of an allocation of so many bytes, which lives as long as `self`.
             unsafe { sys::cuMemsetD8_v2(self.address, 0, self.bytes) }
-        })
+        })?;
+        self.session.has_queued();
+        Ok(())
     }
 
     /// Copies from the host to the elements from `start` on, after all earlier work.
@@ -115,10 +117,14 @@ impl RawDeviceMemory {
             // SAFETY: both ranges are within their allocations (checked), which are two: `self` is borrowed for
             // writing. The copy may outlast this call; memory is freed only when the context is idle (see `drop`).
             unsafe { sys::cuMemcpyDtoD_v2(to, from, length * size_of::<T>()) }
-        })
+        })?;
+        self.session.has_queued();
+        Ok(())
     }
 
-    /// Waits for earlier work first, so that neither its time nor its failure is the copy's.
+    /// Waits for earlier work first, so that neither its time nor its failure is the copy's. The order needs no wait: a
+    /// copy that is done when it returns comes behind the work of all streams (`RawStream::new`). Where nothing was queued
+    /// since the last wait there is none.
     fn timed_copy(
         &self,
         direction: Direction,
@@ -128,7 +134,7 @@ impl RawDeviceMemory {
         if bytes == 0 {
             return self.session.healthy();
         }
-        self.session.synchronize()?;
+        self.session.settle()?;
         let clock = Instant::now();
         copy()?;
         self.session.counters.copied(direction, bytes, clock.elapsed());

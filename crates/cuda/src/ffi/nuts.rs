@@ -9,6 +9,7 @@ use crate::nuts::layout::{Structure, THREADS};
 use crate::nuts::structures::{self, Places};
 use crate::nuts::team::NutsTeam;
 use crate::nuts::{NutsChains, NutsData, NutsEntry, NutsGeometry, NutsLaunch, NutsSlot};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The kernels of one density, precision and format.
@@ -31,13 +32,15 @@ impl NutsFunctions {
         Ok(run.min(restart) as usize)
     }
 
-    /// The slot is laid out for the launch, and all parts are of the kernels' format (`NutsKernels`).
+    /// Queues kernels of at most `most_chains` chains, one after the other. The slot is laid out for the launch, and all
+    /// parts are of the kernels' format (`NutsKernels`).
     #[allow(clippy::too_many_arguments, reason = "what is read and what is written are parts of their own")]
     pub(crate) fn queue(
         &self,
         entry: NutsEntry,
         stream: &RawStream,
         launch: &NutsLaunch,
+        most_chains: u32,
         data: &NutsData,
         geometry: &NutsGeometry,
         chains: &mut NutsChains,
@@ -47,14 +50,25 @@ impl NutsFunctions {
             NutsEntry::Run => &self.run,
             NutsEntry::Restart => &self.restart,
         };
-        queue(function, stream, launch, data, geometry, chains, slot)
+        let all = launch.chains;
+        for first in (0..all.max(1)).step_by(most_chains as usize) {
+            let part = first..first.saturating_add(most_chains).min(all);
+            queue(function, stream, launch, &part, data, geometry, chains, slot)?;
+            if part.end < all {
+                stream.send_off()?;
+            }
+        }
+        Ok(())
     }
 }
 
+/// Queues the kernel that moves the chains `part` of the launch.
+#[allow(clippy::too_many_arguments, reason = "as above")]
 fn queue(
     function: &RawFunction,
     stream: &RawStream,
     launch: &NutsLaunch,
+    part: &Range<u32>,
     data: &NutsData,
     geometry: &NutsGeometry,
     chains: &mut NutsChains,
@@ -62,31 +76,34 @@ fn queue(
 ) -> Result<(), CudaError> {
     let mut addresses = Addresses::of(function);
     let data = data_structure(&mut addresses, data);
-    let arguments = launch_structure(&mut addresses, launch, geometry, chains, slot);
+    let arguments = launch_structure(&mut addresses, launch, part, geometry, chains, slot);
     let launched =
-        Launch::new(function, [blocks(chains, launch), 1, 1], [THREADS, 1, 1]).bytes(&data).bytes(&arguments);
-    let queued = match chains.team.as_ref().map(|team| (team_structure(&mut addresses, team), team.blocks)) {
+        Launch::new(function, [blocks(chains, part.len()), 1, 1], [THREADS, 1, 1]).bytes(&data).bytes(&arguments);
+    let queued = match &chains.team {
         None => launched,
-        Some((team, 1)) => launched.bytes(&team),
-        Some((team, _)) => launched.bytes(&team).together(),
+        Some(team) => {
+            let launched = launched.bytes(&team_structure(&mut addresses, team));
+            if team.blocks == 1 { launched } else { launched.together(team.patience) }
+        }
     };
     addresses.are_the_function_s()?;
     // SAFETY: the structures have the sizes that the PTX declares (`on` compares them). Chain c of the launch reads
     // and writes its own state, workspace and regions of the slot, whose buffers are made for at least so many chains,
-    // coordinates and iterations (`NutsChains::new`, `NutsSlot::prepare`) and are borrowed for writing; the metric has
-    // room for whole vectors and for `rank` directions (`NutsGeometry`). Blocks of a team meet in buffers
-    // made for these chains and at least so many blocks (`NutsTeam::new`), whose numbers are 0 between launches, and
-    // all are on the device while one waits for another (`together`). That the density reads within its own data, and
+    // coordinates and iterations (`NutsChains::new`, `NutsSlot::prepare`) and are borrowed for writing; those of a part
+    // begin where the kernel's own arithmetic has the part's first chain. The metric has room for whole vectors and for
+    // `rank` directions (`NutsGeometry`). Blocks of a team meet in buffers made for at least so many chains and blocks
+    // (`NutsTeam::new`), whose numbers are 0 between kernels, which follow each other in one stream, and all are on the
+    // device while one waits for another (`together`). That the density reads within its own data, and
     // answers within what it has declared, is what `NutsKernels::load` trusts the kernels for. Buffers are freed only
     // when the context is idle.
     unsafe { queued.on(stream) }
 }
 
 /// Blocks of the grid: a chain's team, or as many warps as carry the chains.
-fn blocks(chains: &NutsChains, launch: &NutsLaunch) -> u32 {
+fn blocks(chains: &NutsChains, moved: usize) -> u32 {
     let blocks = match &chains.team {
-        Some(team) => u64::from(launch.chains) * u64::from(team.blocks),
-        None => (u64::from(launch.chains) * u64::from(chains.format().lanes)).div_ceil(u64::from(THREADS)),
+        Some(team) => moved.saturating_mul(team.blocks as usize),
+        None => moved.div_ceil(chains.format().chains_of_block()),
     };
     u32::try_from(blocks).unwrap_or(u32::MAX)
 }
@@ -103,24 +120,35 @@ fn team_structure(addresses: &mut Addresses<'_>, team: &NutsTeam) -> Vec<u8> {
 fn launch_structure(
     addresses: &mut Addresses<'_>,
     launch: &NutsLaunch,
+    part: &Range<u32>,
     geometry: &NutsGeometry,
     chains: &NutsChains,
     slot: &NutsSlot,
 ) -> Vec<u8> {
-    let memory = addresses.address(&slot.memory);
+    let (format, first) = (chains.format(), part.start as usize);
+    let (memory, regions) = (addresses.address(&slot.memory), slot.regions_from(first));
     let region = |start: usize| memory + start as u64;
+    let mut own = |buffer, bytes: usize| addresses.address(buffer) + (first * bytes) as u64;
+    let (states, workspaces) = (
+        own(&chains.states, format.state_bytes()),
+        own(&chains.workspaces, format.workspace_bytes(chains.max_depth())),
+    );
     let at = Places {
         scale: addresses.address(&geometry.scale),
         directions: addresses.address(&geometry.directions),
         stretch: addresses.address(&geometry.stretch),
-        states: addresses.address(&chains.states),
-        workspaces: addresses.address(&chains.workspaces),
-        draws: region(slot.regions.draws),
-        records: region(slot.regions.records),
-        points: region(slot.regions.points),
-        end_states: region(slot.regions.end_states),
-        end_positions: region(slot.regions.end_positions),
+        states,
+        workspaces,
+        draws: region(regions.draws),
+        records: region(regions.records),
+        points: region(regions.points),
+        end_states: region(regions.end_states),
+        end_positions: region(regions.end_positions),
     };
-    let scalar = chains.format().scalar;
-    structures::launch_structure(scalar, launch, chains.max_depth(), &geometry.numbers, &at).finished()
+    let own = NutsLaunch {
+        first_chain: launch.first_chain.wrapping_add(part.start),
+        chains: part.end - part.start,
+        ..launch.clone()
+    };
+    structures::launch_structure(format.scalar, &own, chains.max_depth(), &geometry.numbers, &at).finished()
 }

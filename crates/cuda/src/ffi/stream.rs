@@ -1,12 +1,15 @@
 //! Streams: queues of work on the device.
 
-use super::event::{RawEvent, done};
+use super::event::RawEvent;
 use super::status::{Operation, check};
+use super::wait::done;
 use crate::CudaError;
 use crate::session::DeviceSession;
 use cust::stream::{Stream, StreamFlags};
 use cust::sys::{self, CUstream};
 use std::sync::Arc;
+
+const ASK: Operation<'static> = Operation::Call("asking for a stream (cuStreamQuery)");
 
 /// A stream that runs beside others, but in order with copies that are done when they return.
 pub(crate) struct RawStream {
@@ -33,17 +36,24 @@ impl RawStream {
     }
 
     pub(crate) fn synchronize(&self) -> Result<(), CudaError> {
-        self.session.call(Operation::Call("waiting for a stream (cuStreamSynchronize)"), || {
-            // SAFETY: the handle is alive, its context current.
-            unsafe { sys::cuStreamSynchronize(self.handle()) }
-        })
+        // SAFETY: the handle is alive, its context current.
+        let wait = || unsafe { sys::cuStreamSynchronize(self.handle()) };
+        // SAFETY: as above.
+        let ask = || unsafe { sys::cuStreamQuery(self.handle()) };
+        self.session.wait((Operation::Call("waiting for a stream (cuStreamSynchronize)"), wait), (ASK, ask))
     }
 
     pub(crate) fn is_idle(&self) -> Result<bool, CudaError> {
         self.session.enter()?;
         // SAFETY: the handle is alive, its context current.
         let result = unsafe { sys::cuStreamQuery(self.handle()) };
-        self.session.judge(done(check(Operation::Call("asking for a stream (cuStreamQuery)"), result)))
+        self.session.judge(done(check(ASK, result)))
+    }
+
+    /// Hands over to the device what is queued. A driver for Windows gathers kernels and hands them over together, which
+    /// a watchdog takes for one; a question makes it hand over what it has.
+    pub(super) fn send_off(&self) -> Result<(), CudaError> {
+        self.is_idle().map(drop)
     }
 
     pub(crate) fn wait_for(&self, event: &RawEvent) -> Result<(), CudaError> {

@@ -70,7 +70,7 @@ impl InFlight {
             });
         }
         let bytes = range.len() * size_of::<T>();
-        let (started, done) = (RawEvent::new(session)?, RawEvent::new(session)?);
+        let (started, done) = (RawEvent::spare(session)?, RawEvent::spare(session)?);
         started.record(stream)?;
         // From here on a failure drops `pinned`, which waits for the device before it frees.
         if bytes > 0 {
@@ -86,6 +86,7 @@ impl InFlight {
                     sys::cuMemcpyDtoHAsync_v2(pinned.pointer(), address, bytes, stream.handle())
                 },
             })?;
+            session.has_queued();
         }
         done.record(stream)?;
         Ok(Self { pinned, started, done, direction, bytes })

@@ -44,6 +44,7 @@ pub struct NutsBatchKernels {
     functions: BatchFunctions,
     format: NutsFormat,
     name: String,
+    most_blocks: usize,
 }
 
 impl NutsBatchKernels {
@@ -56,7 +57,13 @@ impl NutsBatchKernels {
     pub fn load(context: &Context, ptx: &str, name: &str, format: NutsFormat) -> Result<Self, CudaError> {
         let module = Arc::new(RawModule::from_ptx(context.session(), ptx)?);
         let functions = BatchFunctions::find(&module, name)?;
-        Ok(Self { functions, format, name: name.to_owned() })
+        Ok(Self { functions, format, name: name.to_owned(), most_blocks: usize::MAX })
+    }
+
+    /// Lets each kernel move about so many chains at most, and a block of threads at least, from now on: a launch of
+    /// more chains is several kernels, one after the other. No bit depends on it.
+    pub fn limit_chains(&mut self, most: usize) {
+        self.most_blocks = (most / self.format.chains_of_block()).max(1);
     }
 
     /// Queues the iterations of these items; what they leave goes to `slot`. Items that are not among them stay as they
@@ -74,7 +81,7 @@ impl NutsBatchKernels {
         slot: &mut NutsBatchSlot,
     ) -> Result<(), CudaError> {
         self.prepare(launches, batch, slot)?;
-        self.functions.queue(NutsEntry::Run, stream, launches, batch, slot)
+        self.functions.queue(NutsEntry::Run, stream, launches, self.most_blocks, batch, slot)
     }
 
     /// Takes the chains of these items to their points, one list for each launch of `chains x dim` in the sampler's
@@ -99,7 +106,7 @@ impl NutsBatchKernels {
         let launches: Vec<NutsBatchLaunch> = launches.iter().map(one).collect();
         self.prepare(&launches, batch, slot)?;
         slot.place(positions)?;
-        self.functions.queue(NutsEntry::Restart, stream, &launches, batch, slot)
+        self.functions.queue(NutsEntry::Restart, stream, &launches, self.most_blocks, batch, slot)
     }
 
     fn prepare(

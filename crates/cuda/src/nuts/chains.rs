@@ -3,6 +3,7 @@
 use super::layout::{Float, NutsFormat};
 use super::team::{NutsTeam, NutsTeamWork};
 use crate::{Context, CudaError, DeviceBuffer};
+use std::time::Duration;
 
 /// A chain's numbers besides its vectors.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -86,12 +87,19 @@ impl NutsChains {
         })
     }
 
-    /// Moves the same chains, each by a team of `blocks` blocks: for kernels that are compiled for teams.
+    /// Moves the same chains, each by a team of `blocks` blocks, with so much patience: for kernels that are compiled for
+    /// teams.
     ///
     /// # Errors
     /// When memory does not suffice or the driver fails: see [`NutsTeam::new`].
-    pub fn by_teams(self, context: &Context, work: NutsTeamWork, blocks: usize) -> Result<Self, CudaError> {
-        let team = NutsTeam::new(context, self.format, self.chains, work, blocks)?;
+    pub fn by_teams(
+        self,
+        context: &Context,
+        work: NutsTeamWork,
+        blocks: usize,
+        patience: Duration,
+    ) -> Result<Self, CudaError> {
+        let team = NutsTeam::new(context, self.format, self.chains, work, blocks, patience)?;
         Ok(Self { team: Some(team), ..self })
     }
 
@@ -114,6 +122,15 @@ impl NutsChains {
         let mut bytes = Vec::with_capacity(states.len() * self.format.state_bytes());
         states.iter().for_each(|state| state.encode(self.format.scalar, &mut bytes));
         self.states.copy_range_from(0, &bytes)
+    }
+
+    /// Returns the number of chains that so many blocks of threads carry.
+    #[must_use]
+    pub fn chains_of(&self, blocks: usize) -> usize {
+        match &self.team {
+            Some(team) => blocks / team.blocks as usize,
+            None => blocks.saturating_mul(self.format.chains_of_block()),
+        }
     }
 
     pub(crate) fn max_depth(&self) -> u32 {

@@ -65,6 +65,12 @@ impl NutsFormat {
         self.lanes as usize * self.rows as usize
     }
 
+    /// Returns the number of chains that a block of threads carries, where they are not moved by teams.
+    #[must_use]
+    pub fn chains_of_block(&self) -> usize {
+        (THREADS / self.lanes) as usize
+    }
+
     /// Vectors of each chain's workspace for trees of at most `max_depth` doublings.
     #[must_use]
     pub fn workspace_vectors(max_depth: u32) -> usize {

@@ -10,6 +10,7 @@ use std::ops::Range;
 pub struct NutsOutput<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) regions: &'a Regions,
+    pub(super) chains: usize,
     pub(super) dim: usize,
     pub(super) format: NutsFormat,
 }
@@ -19,6 +20,12 @@ impl NutsOutput<'_> {
     #[must_use]
     pub fn iterations(&self) -> usize {
         self.regions.iterations
+    }
+
+    /// Returns the leapfrog steps of all transitions of all chains.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        (0..self.chains).flat_map(|chain| self.records(chain)).map(|record| u64::from(record.n_steps)).sum()
     }
 
     /// Returns the iterations of this launch of which the points were kept, in the sampler's coordinates.

@@ -31,6 +31,22 @@ pub(crate) struct Regions {
     pub(super) window: Range<usize>,
 }
 
+impl Regions {
+    /// Returns where the regions go on with chain `first`, of `dim` coordinates: each has the chains one after another.
+    pub(super) fn from(&self, format: NutsFormat, dim: usize, first: usize) -> Self {
+        let point = dim * format.element.bytes();
+        let after = |region: usize, of_chain: usize| region + first * of_chain;
+        Self {
+            end_states: after(self.end_states, format.state_bytes()),
+            end_positions: after(self.end_positions, point),
+            records: after(self.records, self.iterations * RECORD),
+            draws: after(self.draws, self.iterations * point),
+            points: after(self.points, self.iterations * 2 * point),
+            ..self.clone()
+        }
+    }
+}
+
 /// A buffer for one launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Plan {
@@ -99,6 +115,8 @@ mod tests {
         assert_eq!(places(&plan.sets[0]), [0, 368, 432, 944, 1024]);
         assert_eq!(places(&plan.sets[1]), [144, 400, 560, 976, 1024]);
         assert_eq!((plan.end_positions, plan.points, plan.end), (368, 1024, 1120));
+        // Two states, two ends, records and draws of two chains of two iterations, and their points with gradients.
+        assert_eq!(places(&plan.sets[1].from(format, 1, 2)), [144 + 144, 400 + 16, 560 + 256, 976 + 32, 1024 + 64]);
         assert_eq!(Plan::new(format, &[LaunchSizes { chains: usize::MAX / 8, ..sizes[1] }]), None);
     }
 

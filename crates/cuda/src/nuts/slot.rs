@@ -91,6 +91,11 @@ impl NutsSlot {
         most
     }
 
+    /// Returns where the results lie of the chains from `first` on.
+    pub(crate) fn regions_from(&self, first: usize) -> Regions {
+        self.regions.from(self.format, self.dim, first)
+    }
+
     /// Chains and coordinates of the launch that it is laid out for.
     pub(super) fn shape(&self) -> (usize, usize) {
         (self.launched, self.dim)
@@ -206,7 +211,8 @@ impl NutsSlot {
             self.host = Some(copy.wait()?);
         }
         let bytes = self.host.as_deref().unwrap_or_default();
-        Ok(NutsOutput { bytes, regions: &self.regions, dim: self.dim, format: self.format })
+        let Self { regions, launched: chains, dim, format, .. } = self;
+        Ok(NutsOutput { bytes, regions, chains: *chains, dim: *dim, format: *format })
     }
 }
 

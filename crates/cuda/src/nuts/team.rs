@@ -2,6 +2,7 @@
 
 use super::layout::{NutsFormat, THREADS};
 use crate::{Context, CudaError, DeviceBuffer};
+use std::time::Duration;
 
 /// The size of one evaluation's tasks: `TeamWork` of `octopus-density`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +41,8 @@ fn asked_bytes(format: NutsFormat) -> usize {
 /// Several blocks for each chain, which share its evaluations.
 pub struct NutsTeam {
     pub(crate) blocks: u32,
+    /// How long the host waits for a launch.
+    pub(crate) patience: Duration,
     /// Numbers that a chain's tasks answer with.
     pub(crate) stride: u32,
     pub(crate) questions: DeviceBuffer<u8>,
@@ -49,7 +52,9 @@ pub struct NutsTeam {
 }
 
 impl NutsTeam {
-    /// Makes teams of `blocks` blocks for this many chains; of fewer blocks if not all have something to do.
+    /// Makes teams of `blocks` blocks for this many chains; of fewer blocks if not all have something to do. The host
+    /// waits for a launch of several blocks a team for `patience`; then the device counts as lost, as such a launch may
+    /// never end.
     ///
     /// # Errors
     /// [`CudaError::OutOfMemory`], [`CudaError::TooLarge`]; and when the driver fails.
@@ -59,12 +64,14 @@ impl NutsTeam {
         chains: usize,
         work: NutsTeamWork,
         blocks: usize,
+        patience: Duration,
     ) -> Result<Self, CudaError> {
         let most = work.most_blocks();
         let zeroed = |bytes: usize| DeviceBuffer::zeroed(context, chains.saturating_mul(bytes));
         let too_large = |_| CudaError::TooLarge { elements: work.answers, element_bytes: format.scalar.bytes() };
         Ok(Self {
             blocks: u32::try_from(blocks.clamp(1, most)).map_err(too_large)?,
+            patience,
             stride: u32::try_from(work.answers).map_err(too_large)?,
             questions: zeroed(4)?,
             answered: zeroed(4 * most)?,

@@ -4,6 +4,7 @@
 
 mod batch;
 mod buffers;
+mod calls;
 mod devices;
 mod faults;
 mod kernels;

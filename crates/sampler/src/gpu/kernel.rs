@@ -8,6 +8,7 @@ use octopus_cuda::{
 };
 use octopus_density::gpu::{GpuDensity, KernelField, KernelModule, Precision, TeamWork};
 use octopus_density::{Centering, Hierarchy, LogDensity, warp};
+use std::time::Duration;
 
 /// Returns the smallest kernels that hold the density's coordinates; kernels for a team where it has work to share.
 ///
@@ -129,7 +130,7 @@ pub(super) fn team_work<D: GpuDensity + ?Sized>(density: &D) -> Option<NutsTeamW
 }
 
 /// Makes room for `chains` chains of `dim` coordinates. Where blocks share work, each chain has as many blocks as there
-/// are for it: all blocks of a team must be on the device.
+/// are for it: all blocks of a team must be on the device. The host waits for them for `patience`.
 ///
 /// # Errors
 /// When the device or its memory fails.
@@ -139,12 +140,12 @@ pub(super) fn chains(
     context: &Context,
     (chains, dim): (usize, usize),
     max_depth: u32,
-    most_blocks: usize,
+    (most_blocks, patience): (usize, Duration),
 ) -> Result<NutsChains, SamplerError> {
     let device = NutsChains::new(context, kernels.format(), chains, dim, max_depth)?;
     let Some(work) = team else { return Ok(device) };
     let blocks = (kernels.blocks_at_once()? / chains.max(1)).min(most_blocks);
-    Ok(device.by_teams(context, work, blocks)?)
+    Ok(device.by_teams(context, work, blocks, patience)?)
 }
 
 /// Returns the fields that the kernels of a run read: more of them for a team.

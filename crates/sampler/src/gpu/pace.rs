@@ -1,5 +1,6 @@
 //! Chooses the number of iterations of the next launch, so that it takes the wished time.
 
+use super::watchdog::Watchdog;
 use std::time::Duration;
 
 /// Parts of a long span: enough that copying one hides behind the next.
@@ -11,21 +12,37 @@ pub(super) struct Pace {
     target: Duration,
     most: usize,
     limit: usize,
+    watchdog: Option<Watchdog>,
 }
 
 impl Pace {
-    /// Launches of about `target`, and of at most `most` iterations.
-    pub(super) fn new(target: Duration, most: usize) -> Self {
-        Self { target, most, limit: 1 }
+    /// Launches of about `target`, and of at most `most` iterations, and of kernels that the device's watchdog allows.
+    pub(super) fn new(target: Duration, most: usize, watchdog: Option<Watchdog>) -> Self {
+        Self { target, most, limit: 1, watchdog }
     }
 
-    /// Returns the iterations of the next launch when `left` are to be done: at least one.
-    pub(super) fn next(&self, left: usize) -> usize {
-        left.min(self.limit).min(left.div_ceil(PARTS).max(PARTS)).max(1)
+    /// Returns what is known for other numbers of chains: how much a kernel may do.
+    pub(super) fn anew(self) -> Self {
+        Self { limit: 1, ..self }
     }
 
-    /// Learns from a launch of `iterations` iterations that took the time `took`.
-    pub(super) fn learn(&mut self, iterations: usize, took: Duration) {
+    /// Returns the iterations of the next launch of so many chains when `left` are to be done: at least one.
+    pub(super) fn next(&self, left: usize, chains: usize) -> usize {
+        let allowed = self.watchdog.as_ref().map_or(usize::MAX, |watchdog| watchdog.iterations(chains));
+        left.min(self.limit).min(left.div_ceil(PARTS).max(PARTS)).min(allowed).max(1)
+    }
+
+    /// Returns the most chains of the next kernel; a launch of more is several.
+    pub(super) fn chains_of_kernel(&self) -> usize {
+        self.watchdog.as_ref().map_or(usize::MAX, Watchdog::chains)
+    }
+
+    /// Learns from a launch of `iterations` iterations that took the time `took`; `steps` counts the leapfrog steps of
+    /// all its chains.
+    pub(super) fn learn(&mut self, iterations: usize, took: Duration, steps: impl FnOnce() -> u64) {
+        if let Some(watchdog) = &mut self.watchdog {
+            watchdog.learn(steps(), took);
+        }
         let fit = iterations as f64 * self.target.as_secs_f64() / took.as_secs_f64().max(1e-9);
         // Trajectories grow and shrink in warm-up: carefully up, at once down.
         self.limit = (fit as usize).min(4 * self.limit).clamp(1, self.most);
@@ -36,31 +53,35 @@ impl Pace {
 mod tests {
     use super::*;
 
+    fn next(pace: &Pace, left: usize) -> usize {
+        pace.next(left, 4)
+    }
+
     #[test]
     fn launches_come_to_the_wished_time_and_never_stop() {
-        let mut pace = Pace::new(Duration::from_millis(20), 512);
-        assert_eq!(pace.next(1000), 1);
+        let mut pace = Pace::new(Duration::from_millis(20), 512, None);
+        assert_eq!(next(&pace, 1000), 1);
         for _ in 0..20 {
-            let iterations = pace.next(100_000);
-            pace.learn(iterations, Duration::from_micros(100) * iterations as u32);
+            let iterations = next(&pace, 100_000);
+            pace.learn(iterations, Duration::from_micros(100) * iterations as u32, || unreachable!());
         }
-        assert_eq!(pace.next(100_000), 200);
-        assert_eq!((pace.next(3), pace.next(1)), (3, 1));
+        assert_eq!(next(&pace, 100_000), 200);
+        assert_eq!((next(&pace, 3), next(&pace, 1)), (3, 1));
         for _ in 0..20 {
-            pace.learn(1, Duration::from_nanos(1));
+            pace.learn(1, Duration::from_nanos(1), || unreachable!());
         }
-        assert_eq!(pace.next(100_000), 512);
-        pace.learn(512, Duration::from_secs(100));
-        assert_eq!(pace.next(100_000), 1);
+        assert_eq!(next(&pace, 100_000), 512);
+        pace.learn(512, Duration::from_secs(100), || unreachable!());
+        assert_eq!(next(&pace, 100_000), 1);
     }
 
     /// A span that one launch could do is done in parts, of which one is copied while the next runs.
     #[test]
     fn a_span_has_parts() {
-        let mut pace = Pace::new(Duration::from_secs(1), 1000);
+        let mut pace = Pace::new(Duration::from_secs(1), 1000, None);
         for _ in 0..10 {
-            pace.learn(1, Duration::from_micros(1));
+            pace.learn(1, Duration::from_micros(1), || unreachable!());
         }
-        assert_eq!((pace.next(400), pace.next(5), pace.next(2)), (100, 4, 2));
+        assert_eq!((next(&pace, 400), next(&pace, 5), next(&pace, 2)), (100, 4, 2));
     }
 }

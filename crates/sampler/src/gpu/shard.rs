@@ -2,7 +2,8 @@
 
 use super::host::HostChain;
 use super::pace::Pace;
-use super::{GpuConfig, in_turns, kernel, launch, memory};
+use super::watchdog::Watchdog;
+use super::{GpuConfig, in_turns, kernel, launch, memory, patience};
 use crate::config::SamplerConfig;
 use crate::draw::ChainBlock;
 use crate::engine::Shared;
@@ -43,6 +44,8 @@ struct Needs {
     dim: usize,
     max_depth: u32,
     team: Option<NutsTeamWork>,
+    /// Bytes of what the density reads.
+    data_bytes: usize,
     /// The run's draws of each chain, and whether the host learns from what warm-up draws.
     draws: usize,
     host_learns: bool,
@@ -65,10 +68,11 @@ impl Needs {
 
 impl ChainBuffers {
     fn new(needs: &Needs, kernels: &NutsKernels, count: usize, gpu: &GpuConfig) -> Result<Self, SamplerError> {
-        let Needs { context, dim, max_depth, team, draws, host_learns } = needs;
+        let Needs { context, dim, max_depth, team, data_bytes, draws, host_learns } = needs;
         let wanted = count;
         let count = count.min(gpu.chains_at_once).max(1);
-        let device = kernel::chains(*team, kernels, context, (count, *dim), *max_depth, gpu.blocks_per_chain)?;
+        let by_blocks = (gpu.blocks_per_chain, patience::of_launch(gpu, count, *max_depth, *data_bytes));
+        let device = kernel::chains(*team, kernels, context, (count, *dim), *max_depth, by_blocks)?;
         let capacity = memory::slot_iterations(kernels.format(), (count, *dim), *draws, gpu);
         let slot = || NutsSlot::new(context, &device, capacity, *host_learns);
         Ok(Self { slots: [slot()?, slot()?], device, count, wanted })
@@ -154,17 +158,19 @@ impl DeviceShard {
         let geometry = NutsGeometry::new(context, format, memory::MOST_DIRECTIONS)?;
         let (dim, team) = (density.dim(), kernel::team_work(density));
         let (context_of, draws, max_depth) = (context.clone(), config.draws, config.max_depth);
-        let needs = Needs { context: context_of, dim, max_depth, team, draws, host_learns };
+        let needs = Needs { context: context_of, dim, max_depth, team, data_bytes: data.bytes(), draws, host_learns };
         let buffers = match turns {
             None => ChainBuffers::new(&needs, &kernels, count, gpu)?,
             Some(notes) => in_turns(needs.device(), gpu.first_turn(count), notes, |turn| {
                 ChainBuffers::new(&needs, &kernels, count, turn)
             })?,
         };
+        let side_by_side = buffers.device.chains_of(context.device().multiprocessors()? as usize);
+        let watchdog = Watchdog::of_device(context, gpu.kernel_time, max_depth, side_by_side)?;
         let marks = || Ok::<_, SamplerError>((Event::new(context)?, Event::new(context)?));
         Ok(Self {
             marks: [marks()?, marks()?],
-            pace: Pace::new(gpu.launch_time, gpu.most_iterations.max(1)),
+            pace: Pace::new(gpu.launch_time, gpu.most_iterations.max(1), watchdog),
             compute: Stream::new(context)?,
             copies: Stream::new(context)?,
             windows: None,
@@ -189,14 +195,13 @@ impl DeviceShard {
         if count <= wanted || has < wanted {
             return Ok(self);
         }
-        let Self { buffers, needs, kernels, gpu, .. } = self;
+        let Self { buffers, needs, kernels, gpu, pace, .. } = self;
         // First what it has goes back.
         #[allow(clippy::drop_non_drop, reason = "without the feature `cuda` there is nothing to drop")]
         drop(buffers);
         let turn = gpu.first_turn(count);
         let buffers = in_turns(needs.device(), turn, notes, |turn| ChainBuffers::new(&needs, &kernels, count, turn))?;
-        let pace = Pace::new(gpu.launch_time, gpu.most_iterations.max(1));
-        Ok(Self { buffers, pace, needs, kernels, gpu, holds: None, ..self })
+        Ok(Self { buffers, pace: pace.anew(), needs, kernels, gpu, holds: None, ..self })
     }
 
     /// Returns the device's number.
@@ -248,7 +253,7 @@ impl DeviceShard {
         }
         while progress.queued < progress.span.end && progress.launches < progress.takes + 2 {
             let at = progress.launches % 2;
-            let wished = self.pace.next(progress.span.end - progress.queued);
+            let wished = self.pace.next(progress.span.end - progress.queued, group.chains.len());
             let window = &shared.windows;
             let points = window.start < progress.queued + wished && progress.queued < window.end;
             let fit = self.buffers.slots[at].most_iterations(group.chains.len(), wished, points);
@@ -290,12 +295,13 @@ impl DeviceShard {
         kind: NutsRestart,
     ) -> Result<(), SamplerError> {
         let launch = launch(shared, &group.range(), shared.done..shared.done);
-        let Self { kernels, compute, data, geometry, buffers, .. } = self;
+        let Self { kernels, compute, data, geometry, buffers, pace, .. } = self;
         let ChainBuffers { device, slots: [slot, _], .. } = buffers;
         let positions: Vec<f64> = group.chains.iter().flat_map(|chain| chain.x.iter().copied()).collect();
         slot.place(&positions)?;
         let states: Vec<NutsChain> = group.chains.iter().map(|chain| chain.state).collect();
         device.set_states(&states)?;
+        kernels.limit_chains(pace.chains_of_kernel());
         Ok(kernels.restart(compute, kind, &launch, data, geometry, device, slot)?)
     }
 
@@ -319,9 +325,10 @@ impl DeviceShard {
         let _span = tracing::debug_span!("queue a launch", chains = group.len(), iterations = span.len()).entered();
         tracing::debug!(chains = group.len(), first = span.start, iterations = span.len(), "a launch is queued");
         let launch = launch(shared, group, span);
-        let Self { kernels, compute, copies, data, geometry, buffers, windows, marks, .. } = self;
+        let Self { kernels, compute, copies, data, geometry, buffers, windows, marks, pace, .. } = self;
         let (slot, (begun, done)) = (&mut buffers.slots[at], &marks[at]);
         begun.record(compute)?;
+        kernels.limit_chains(pace.chains_of_kernel());
         kernels.run(compute, &launch, data, geometry, &mut buffers.device, slot)?;
         if let Some(windows) = windows {
             windows.append(compute, slot)?;
@@ -347,7 +354,7 @@ impl DeviceShard {
         let (begun, done) = &marks[at];
         let time = done.elapsed_since(begun)?;
         compute.context().count_measured(time);
-        pace.learn(output.iterations(), time);
+        pace.learn(output.iterations(), time, || output.steps());
         let (ends, keep) = (first + output.iterations() == end, windows.is_none());
         let start = group.first;
         group.chains.par_iter_mut().zip(&mut *group.blocks).enumerate().try_for_each(|(c, (chain, block))| {

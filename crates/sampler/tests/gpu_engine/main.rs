@@ -16,3 +16,4 @@ mod refusals;
 mod scenario;
 mod statistics;
 mod teams;
+mod watchdog;

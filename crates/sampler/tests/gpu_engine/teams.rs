@@ -2,18 +2,21 @@
 
 use crate::scenario::{context, finish, on_gpu, on_software_gpu, short};
 use crate::statistics::meets_the_exact_posterior;
+use octopus_cuda::CudaError;
 use octopus_density::LogDensity;
 use octopus_density::gpu::GpuDensity;
 use octopus_models::synthetic::HierarchicalSpec;
 use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_random::{Purpose, Stream};
 use octopus_sampler::{
-    Backend, Begin, GpuConfig, GpuExpander, GpuMemory, Parameterization, Precision, Sampler, SamplerConfig,
+    Backend, Begin, GpuConfig, GpuExpander, GpuMemory, GpuNote, Parameterization, Precision, Sampler, SamplerConfig,
+    SamplerError,
 };
 use octopus_softgpu::Lanes;
+use std::time::{Duration, Instant};
 
 /// Groups of `size(j)` observations, every one of which is read.
-fn pointwise(groups: usize, size: impl Fn(usize) -> usize) -> HierarchicalNormal {
+pub(crate) fn pointwise(groups: usize, size: impl Fn(usize) -> usize) -> HierarchicalNormal {
     let sizes: Vec<usize> = (0..groups).map(size).collect();
     let data = HierarchicalSpec::default().with_sizes(&sizes).expect("valid").data;
     let model = HierarchicalNormal::new(data, HierarchicalPrior::default(), Likelihood::Pointwise).expect("valid");
@@ -22,7 +25,7 @@ fn pointwise(groups: usize, size: impl Fn(usize) -> usize) -> HierarchicalNormal
 }
 
 /// A part of a tile, two whole ones, two and a part, and what a lane sums by itself.
-fn ragged(j: usize) -> usize {
+pub(crate) fn ragged(j: usize) -> usize {
     [300, 3, 4133, 256, 257, 4096][j % 6]
 }
 
@@ -144,3 +147,54 @@ on_software_gpu!(draws_of_a_team_are_expanded, "", &["nuts_expand_hierarchical_n
     model.predict(&draw, &mut Stream::new(3, 0, 0, Purpose::Predictive), &mut expected);
     assert_eq!(expander.predict(3, 1, &draw, &[0]).unwrap(), expected);
 });
+
+/// Its wait ends soon: launches take a moment, and the driver's double has none that lasts.
+fn impatient() -> GpuConfig {
+    let (launch_time, patience) = (Duration::from_nanos(1), Duration::from_millis(200));
+    GpuConfig { launch_time, patience, ..blocks(2) }
+}
+
+/// The launches that hang: that of the first placement, for whose states the host waits, and one of several iterations
+/// later, for whose draws it waits.
+const HANGS: [u64; 2] = [1, 40];
+
+#[test]
+fn a_team_that_hangs_ends_the_run() {
+    let name = concat!(module_path!(), "::a_team_that_hangs_ends_the_run");
+    let settings = HANGS.map(|launch| format!("hang={launch}"));
+    crate::scenario::run_with_each(name, &settings, &["nuts_hierarchical_normal_f64_32x8_team"], || {
+        let model = pointwise(7, ragged);
+        let context = context();
+        let begun = Instant::now();
+        let ended = Sampler::begin(&model, Begin::Anew(brief()), Backend::gpu(&context, &impatient())).and_then(
+            |mut sampler| {
+                while sampler.advance(usize::MAX)?.is_some() {}
+                Ok(())
+            },
+        );
+        let Err(SamplerError::Device(error)) = ended else { panic!("{ended:?}") };
+        let CudaError::Overdue { kernel, waited } = &error else { panic!("{error}") };
+        assert!(kernel.starts_with("nuts_r") && kernel.ends_with("_hierarchical_normal_f64_32x8_team"), "{kernel}");
+        // No wait for anything else was one for ever: the sampler's buffers are gone by now.
+        assert!(*waited > Duration::from_millis(200) && begun.elapsed() < Duration::from_secs(60), "{waited:?}");
+        let words = error.to_string();
+        assert!(words.contains(&format!("kernel {kernel} is not done after")), "{words}");
+        assert!(words.contains("start the program again, on another device or the CPU"), "{words}");
+        assert_eq!((context.healthy(), context.synchronize()), (Err(error.clone()), Err(error)));
+    });
+}
+
+#[test]
+fn the_cpu_takes_over_from_a_team_that_hangs() {
+    let name = concat!(module_path!(), "::the_cpu_takes_over_from_a_team_that_hangs");
+    let settings = HANGS.map(|launch| format!("hang={launch}"));
+    crate::scenario::run_with_each(name, &settings, &["nuts_hierarchical_normal_f64_32x8_team"], || {
+        let model = pointwise(7, ragged);
+        let expected = finish(&mut Sampler::new(&model, brief()).expect("starts"), usize::MAX);
+        let mut sampler =
+            on_gpu(&model, &brief(), &GpuConfig { cpu_fallback: true, ..impatient() }).expect("starts somewhere");
+        finish(&mut sampler, 7).assert_same(&expected, "on the CPU");
+        let notes = sampler.take_notes();
+        assert!(matches!(notes[..], [GpuNote::LeftToCpu { cause: CudaError::Overdue { .. } }]), "{notes:?}");
+    });
+}

@@ -95,6 +95,12 @@ int nvml_fault(const char* name) {
   return lost && starts_with(name, "nvmlDevice") ? NVML_GPU_IS_LOST : 0;
 }
 
+bool launch_hangs() {
+  Calls& state = calls();
+  std::lock_guard<std::mutex> lock(state.mutex);
+  return settings().hang > 0 && state.launches == settings().hang;
+}
+
 void break_device(int code, const std::string& reason) {
   fprintf(stderr, "octopus software GPU: error %d in kernel %s\n", code, reason.c_str());
   Calls& state = calls();

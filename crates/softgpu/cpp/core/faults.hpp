@@ -15,6 +15,9 @@ OCTOPUS_EXPORT bool device_is_lost(int device);
 /// Counts an NVML call. The nvmlReturn_t that it must return at once, or 0.
 OCTOPUS_EXPORT int nvml_fault(const char* name);
 
+/// Whether the launch that was counted last is the one that never ends.
+OCTOPUS_EXPORT bool launch_hangs();
+
 /// From now on all that needs the device returns this code: a kernel has corrupted it. The reason goes to stderr.
 OCTOPUS_EXPORT void break_device(int code, const std::string& reason);
 

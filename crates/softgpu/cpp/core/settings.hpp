@@ -49,6 +49,8 @@ struct Settings {
   std::vector<Fault> faults;
   int sticky_code = 0;
   uint64_t sticky_launch = 0;
+  /// The launch that never ends; 0: each does.
+  uint64_t hang = 0;
   /// From this driver call on all devices are lost; 0: from the start.
   uint64_t lost = UINT64_MAX;
   /// One device each: from this driver call in its contexts on it is lost; 0: from the start.
@@ -58,6 +60,8 @@ struct Settings {
   unsigned threads = 0;
   /// How long a launch may last from when a lane of it first slept.
   unsigned timeout_ms = 60000;
+  /// How long a launch may last on a device that drives a display; 0: none does.
+  unsigned watchdog_ms = 0;
   unsigned temperature = 45;
   unsigned power_mw = 75000;
   unsigned clock_mhz = 1800;

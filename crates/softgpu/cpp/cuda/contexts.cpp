@@ -197,7 +197,7 @@ DRIVER_FUNCTION cuCtxGetApiVersion(Context* context, unsigned* version) {
 
 // All work is done by the time its call returns: there is nothing to wait for.
 DRIVER_FUNCTION cuCtxSynchronize() {
-  return call(__func__, Needs::Context, LOCKED { return SUCCESS; });
+  return call_that_waits(__func__, LOCKED { return SUCCESS; });
 }
 
 DRIVER_FUNCTION cuCtxGetStreamPriorityRange(int* least, int* greatest) {

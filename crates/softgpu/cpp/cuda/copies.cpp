@@ -33,6 +33,8 @@ CUresult on_device(Driver& driver, CUdeviceptr to, CUdeviceptr from, size_t byte
   note(bytes);
   if (bytes == 0) return SUCCESS;
   if (driver.holds(to, bytes) == nullptr || driver.holds(from, bytes) == nullptr) return INVALID_VALUE;
+  // The program does not wait for it.
+  if (current_context()->hangs) return SUCCESS;
   memmove(memory(to), memory(from), bytes);
   return SUCCESS;
 }
@@ -54,6 +56,7 @@ template <class T> CUresult fill(Driver& driver, CUdeviceptr to, T value, size_t
   if (count == 0) return SUCCESS;
   if (to % sizeof value != 0 || count > SIZE_MAX / sizeof value) return INVALID_VALUE;
   if (driver.holds(to, count * sizeof value) == nullptr) return INVALID_VALUE;
+  if (current_context()->hangs) return SUCCESS;
   T* at = static_cast<T*>(memory(to));
   for (size_t i = 0; i < count; ++i) at[i] = value;
   return SUCCESS;
@@ -61,7 +64,11 @@ template <class T> CUresult fill(Driver& driver, CUdeviceptr to, T value, size_t
 
 /// `work` if the stream is one.
 template <class F> CUresult on_stream(const char* function, void* stream, F work) {
-  return call(function, Needs::Context, LOCKED { return is_stream(driver, stream) ? work(driver) : CUresult{INVALID_HANDLE}; });
+  return call(function, Needs::Context, LOCKED {
+    if (!is_stream(driver, stream)) return INVALID_HANDLE;
+    // What comes behind a launch that never ends does not happen.
+    return current_context()->hangs ? SUCCESS : work(driver);
+  });
 }
 
 /// CUDA_MEMCPY2D
@@ -103,13 +110,13 @@ CUresult copy_2d(Driver& driver, const Copy2D* copy) {
 }  // namespace
 
 DRIVER_FUNCTION cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
-  return call(__func__, Needs::Context, LOCKED { return anywhere(driver, to, from, bytes); });
+  return call_that_waits(__func__, LOCKED { return anywhere(driver, to, from, bytes); });
 }
 DRIVER_FUNCTION cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, size_t bytes) {
-  return call(__func__, Needs::Context, LOCKED { return to_device(driver, to, from, bytes); });
+  return call_that_waits(__func__, LOCKED { return to_device(driver, to, from, bytes); });
 }
 DRIVER_FUNCTION cuMemcpyDtoH_v2(void* to, CUdeviceptr from, size_t bytes) {
-  return call(__func__, Needs::Context, LOCKED { return to_host(driver, to, from, bytes); });
+  return call_that_waits(__func__, LOCKED { return to_host(driver, to, from, bytes); });
 }
 DRIVER_FUNCTION cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
   return call(__func__, Needs::Context, LOCKED { return on_device(driver, to, from, bytes); });
@@ -127,10 +134,10 @@ DRIVER_FUNCTION cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t by
   return on_stream(__func__, stream, [&](Driver& driver) { return on_device(driver, to, from, bytes); });
 }
 DRIVER_FUNCTION cuMemcpy2D_v2(const Copy2D* copy) {
-  return call(__func__, Needs::Context, LOCKED { return copy_2d(driver, copy); });
+  return call_that_waits(__func__, LOCKED { return copy_2d(driver, copy); });
 }
 DRIVER_FUNCTION cuMemcpy2DUnaligned_v2(const Copy2D* copy) {
-  return call(__func__, Needs::Context, LOCKED { return copy_2d(driver, copy); });
+  return call_that_waits(__func__, LOCKED { return copy_2d(driver, copy); });
 }
 DRIVER_FUNCTION cuMemcpy2DAsync_v2(const Copy2D* copy, void* stream) {
   return on_stream(__func__, stream, [&](Driver& driver) { return copy_2d(driver, copy); });

@@ -27,6 +27,7 @@ int attribute(int number, int device) {
     case 14: return 512;                       // TEXTURE_ALIGNMENT
     case 15: return 1;                         // GPU_OVERLAP
     case 16: return s.sms;                     // MULTIPROCESSOR_COUNT
+    case 17: return s.watchdog_ms > 0;         // KERNEL_EXEC_TIMEOUT
     case 19: return 1;                         // CAN_MAP_HOST_MEMORY
     case 20: return s.mode;                    // COMPUTE_MODE
     case 31: return 1;                         // CONCURRENT_KERNELS

@@ -56,6 +56,10 @@ CUresult admit(const char* name, Needs needs) {
   return device_fault(driver().physical(context->device));
 }
 
+void expect_end(const char* function, bool never) {
+  if (never) refuse(std::string(function) + " waits for a launch that never ends (setting hang)");
+}
+
 const Allocation* Driver::holds(CUdeviceptr address, size_t bytes) const {
   auto after = allocations.upper_bound(address);
   if (after == allocations.begin()) return nullptr;

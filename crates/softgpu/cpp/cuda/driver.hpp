@@ -43,6 +43,7 @@ enum : CUresult {
   NOT_READY = 600,
   ILLEGAL_ADDRESS = 700,
   LAUNCH_OUT_OF_RESOURCES = 701,
+  LAUNCH_TIMEOUT = 702,
   PRIMARY_CONTEXT_ACTIVE = 708,
   CONTEXT_IS_DESTROYED = 709,
   HOST_MEMORY_ALREADY_REGISTERED = 712,
@@ -89,6 +90,8 @@ struct Context {
   unsigned uses;
   size_t stack_limit = 1024;
   size_t heap_limit = 8 << 20;
+  /// A launch in it never ends, so nothing does that comes later.
+  bool hangs = false;
 };
 
 enum class Kind { Device, Managed, Pinned, Registered };
@@ -132,6 +135,8 @@ struct Event {
   Context* context;
   bool timed;
   bool recorded;
+  /// Behind a launch that never ends.
+  bool never;
   Clock::time_point at;
 };
 
@@ -184,6 +189,17 @@ template <class F> CUresult call(const char* name, Needs needs, F work) {
   if (code == SUCCESS) code = work(driver(), lock);
   trace(name, code, details());
   return code;
+}
+
+/// For calls that wait for the device: ends the program where it would wait for ever (setting `hang`).
+void expect_end(const char* function, bool never);
+
+/// As `call`, of a function that waits for all work of the current context first.
+template <class F> CUresult call_that_waits(const char* name, F work) {
+  return call(name, Needs::Context, [&](Driver& driver, std::unique_lock<std::mutex>& lock) -> CUresult {
+    expect_end(name, current_context()->hangs);
+    return work(driver, lock);
+  });
 }
 
 #define LOCKED [&]([[maybe_unused]] ::octopus_softgpu::Driver & driver, [[maybe_unused]] std::unique_lock<std::mutex>& lock) -> CUresult

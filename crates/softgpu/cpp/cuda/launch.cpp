@@ -40,9 +40,6 @@ enum {
   PREFERRED_SHARED_MEMORY_CARVEOUT = 9,
 };
 
-/// What ptxas would say is not known here.
-constexpr int ASSUMED_REGISTERS = 32;
-
 int round_up(int value, int unit) { return (value + unit - 1) / unit * unit; }
 
 /// How many blocks of this shape one multiprocessor holds.
@@ -51,7 +48,7 @@ int blocks_per_sm(const Function& function, int threads, size_t dynamic) {
   if (threads <= 0 || threads > function.entry->most_threads) return 0;
   const int whole = round_up(threads, 32);
   const int by_threads = a.threads_per_sm / whole;
-  const int by_registers = 65536 / (ASSUMED_REGISTERS * whole);
+  const int by_registers = REGISTERS_PER_SM / (round_up(function.entry->registers, REGISTER_UNIT) * whole);
   const uint64_t reserved = settings().cc_major >= 8 ? 1024 : 0;
   const uint64_t shared = static_cast<uint64_t>(function.entry->static_shared) + dynamic + reserved;
   const int by_shared = shared == 0 ? a.blocks_per_sm : static_cast<int>(std::min<uint64_t>(a.shared_per_sm / shared, 1024));
@@ -136,6 +133,12 @@ std::vector<uint64_t> addresses(const Driver& driver) {
   return pairs;
 }
 
+/// Whether a launch that began then lasts longer than a display's watchdog allows.
+bool took_too_long(Clock::time_point begun) {
+  const unsigned limit = settings().watchdog_ms;
+  return limit > 0 && Clock::now() - begun > std::chrono::milliseconds(limit);
+}
+
 struct How {
   const char* name;
   /// All blocks side by side.
@@ -159,21 +162,21 @@ CUresult launch(How how, Function* handle, Dim3 grid, Dim3 block, unsigned dynam
     }
     Parameters copies(*function->entry, parameters);
     count_launch(driver.physical(current_context()->device));
-    char message[4096];
-    if (interpreted != nullptr) {
-      // The module lives on until the launch has ended.
-      const std::shared_ptr<void> module = function->module->interpreted;
-      const Interpreted what = {interpreted, function->entry->name.c_str(), copies.pointers(), grid, block, dynamic,
-                                how.together, addresses(driver)};
-      lock.unlock();
-      if (const int code = run_interpreted(what, message, sizeof message)) break_device(code, message);
-      return SUCCESS;
-    }
+    current_context()->hangs |= launch_hangs();
+    if (current_context()->hangs) return SUCCESS;
+    // The module's text lives on until the launch has ended.
+    const std::shared_ptr<void> text = function->module->interpreted;
+    const Interpreted as_text = {interpreted, function->entry->name.c_str(), copies.pointers(), grid, block, dynamic,
+                                 how.together, interpreted == nullptr ? std::vector<uint64_t>() : addresses(driver)};
+    const Launch what = {host, copies.pointers(), grid, block, dynamic, settings().threads, how.together};
     // Other threads may ask the driver meanwhile; a second launch may run beside this one, as on a GPU.
     lock.unlock();
-    const Launch what = {host, copies.pointers(), grid, block, dynamic, settings().threads, how.together};
+    char message[4096];
+    const Clock::time_point begun = Clock::now();
+    const int code = interpreted != nullptr ? run_interpreted(as_text, message, sizeof message) : run_grid(what, message, sizeof message);
     // A failure is told to the calls that follow, as by a GPU that runs while the launch returns.
-    if (const int code = run_grid(what, message, sizeof message)) break_device(code, message);
+    if (code != SUCCESS) break_device(code, message);
+    if (took_too_long(begun)) break_device(LAUNCH_TIMEOUT, function->entry->name + ": the watchdog ends it (setting watchdog_ms)");
     return SUCCESS;
   });
 }
@@ -189,7 +192,7 @@ DRIVER_FUNCTION cuFuncGetAttribute(int* value, int attribute, Function* handle) 
       case MAX_THREADS_PER_BLOCK: *value = function->entry->most_threads; return SUCCESS;
       case SHARED_SIZE_BYTES: *value = function->entry->static_shared; return SUCCESS;
       case CONST_SIZE_BYTES: case LOCAL_SIZE_BYTES: case CACHE_MODE_CA: *value = 0; return SUCCESS;
-      case NUM_REGS: *value = ASSUMED_REGISTERS; return SUCCESS;
+      case NUM_REGS: *value = function->entry->registers; return SUCCESS;
       case PTX_VERSION: *value = function->module->ptx.version; return SUCCESS;
       case BINARY_VERSION: *value = settings().cc_major * 10 + settings().cc_minor; return SUCCESS;
       case MAX_DYNAMIC_SHARED_SIZE_BYTES: *value = function->dynamic_shared_most; return SUCCESS;

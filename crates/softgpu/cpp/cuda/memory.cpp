@@ -123,7 +123,7 @@ DRIVER_FUNCTION cuMemAllocManaged(CUdeviceptr* address, size_t bytes, unsigned f
 }
 
 DRIVER_FUNCTION cuMemFree_v2(CUdeviceptr address) {
-  return call(__func__, Needs::Context, LOCKED { return release(driver, address, {Kind::Device, Kind::Managed}); });
+  return call_that_waits(__func__, LOCKED { return release(driver, address, {Kind::Device, Kind::Managed}); });
 }
 
 DRIVER_FUNCTION cuMemFreeAsync(CUdeviceptr address, void* stream) {
@@ -141,7 +141,7 @@ DRIVER_FUNCTION cuMemHostAlloc(void** pointer, size_t bytes, unsigned flags) {
 }
 
 DRIVER_FUNCTION cuMemFreeHost(void* pointer) {
-  return call(__func__, Needs::Context, LOCKED { return release(driver, address_of(pointer), {Kind::Pinned}); });
+  return call_that_waits(__func__, LOCKED { return release(driver, address_of(pointer), {Kind::Pinned}); });
 }
 
 DRIVER_FUNCTION cuMemHostRegister_v2(void* pointer, size_t bytes, unsigned flags) {

@@ -1,5 +1,6 @@
 #include "ptx.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 
@@ -22,6 +23,12 @@ int newest_version(int driver) {
 }
 
 std::string dotted(int version) { return std::to_string(version / 10) + '.' + std::to_string(version % 10); }
+
+/// Returns the most registers with which so many threads fit a multiprocessor at once.
+int registers_of(int threads) {
+  constexpr int MOST = 255;
+  return std::clamp(REGISTERS_PER_SM / threads / REGISTER_UNIT * REGISTER_UNIT, REGISTER_UNIT, MOST);
+}
 
 std::string without_comments(const std::string& text) {
   std::string plain;
@@ -134,6 +141,7 @@ class Reader {
       return "Parsing error near '" + entry.name + "': syntax error";
     }
     ++at_;
+    int blocks = 0, most_registers = 0;
     while (at_ < words_.size() && word() != "{") {
       if (word() == ".param") {
         entry.parameter_sizes.push_back(declaration().bytes);
@@ -144,10 +152,17 @@ class Reader {
           entry.most_threads *= static_cast<int>(strtol(word().c_str(), nullptr, 10));
         } while (word(1) == "," && ++at_);
         ++at_;
+      } else if (word() == ".minnctapersm" || word() == ".maxnreg") {
+        int& bound = word() == ".maxnreg" ? most_registers : blocks;
+        ++at_;
+        bound = static_cast<int>(strtol(word().c_str(), nullptr, 10));
+        ++at_;
       } else {
         ++at_;
       }
     }
+    if (blocks > 0 && entry.most_threads > 0) entry.registers = registers_of(entry.most_threads * blocks);
+    if (most_registers > 0) entry.registers = blocks > 0 ? std::min(entry.registers, most_registers) : most_registers;
     return body(entry);
   }
 

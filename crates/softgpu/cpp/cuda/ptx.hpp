@@ -7,11 +7,18 @@
 
 namespace octopus_softgpu {
 
+/// Registers of a multiprocessor, and how many a thread is given at once.
+constexpr int REGISTERS_PER_SM = 65536;
+constexpr int REGISTER_UNIT = 8;
+
 struct PtxEntry {
   std::string name;
   std::vector<size_t> parameter_sizes;
   /// `.maxntid`, or the architecture's 1024.
   int most_threads = 1024;
+  /// Registers of a thread. What ptxas would say is not known here: as many as `.maxntid`, `.minnctapersm` and `.maxnreg`
+  /// leave, so that as many blocks fit as the kernel was compiled for; 32 without the last two.
+  int registers = 32;
   int static_shared = 0;
 };
 

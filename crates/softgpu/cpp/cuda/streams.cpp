@@ -38,14 +38,30 @@ CUresult record(const char* function, Event* handle, void* stream) {
     Event* event = driver.events.find(handle);
     if (event == nullptr || !is_stream(driver, stream) || event->context != current_context()) return INVALID_HANDLE;
     event->recorded = true;
+    event->never = current_context()->hangs;
     event->at = Clock::now();
     return SUCCESS;
   });
 }
 
-/// An event of any state has happened: what was recorded is done, and what was not is no reason to wait.
-CUresult expect_event(const char* function, Event* handle) {
-  return call(function, Needs::Context, LOCKED { return driver.events.find(handle) == nullptr ? INVALID_HANDLE : SUCCESS; });
+/// Whether an event has happened. What was recorded is done, unless a launch never ends, and what was not is no reason to
+/// wait.
+CUresult ask_event(const char* function, Event* handle, bool waits) {
+  return call(function, Needs::Context, LOCKED {
+    const Event* event = driver.events.find(handle);
+    if (event == nullptr) return INVALID_HANDLE;
+    if (waits) expect_end(function, event->never);
+    return event->never ? NOT_READY : SUCCESS;
+  });
+}
+
+/// Whether a stream has nothing to do.
+CUresult ask_stream(const char* function, void* stream, bool waits) {
+  return call(function, Needs::Context, LOCKED {
+    if (!is_stream(driver, stream)) return INVALID_HANDLE;
+    if (waits) expect_end(function, current_context()->hangs);
+    return current_context()->hangs ? NOT_READY : SUCCESS;
+  });
 }
 
 }  // namespace
@@ -71,11 +87,9 @@ DRIVER_FUNCTION cuStreamDestroy_v2(void* stream) {
   return call(__func__, Needs::Context, LOCKED { return driver.streams.remove(stream) ? SUCCESS : INVALID_HANDLE; });
 }
 DRIVER_FUNCTION cuStreamSynchronize(void* stream) {
-  return call(__func__, Needs::Context, LOCKED { return is_stream(driver, stream) ? SUCCESS : INVALID_HANDLE; });
+  return ask_stream(__func__, stream, true);
 }
-DRIVER_FUNCTION cuStreamQuery(void* stream) {
-  return call(__func__, Needs::Context, LOCKED { return is_stream(driver, stream) ? SUCCESS : INVALID_HANDLE; });
-}
+DRIVER_FUNCTION cuStreamQuery(void* stream) { return ask_stream(__func__, stream, false); }
 DRIVER_FUNCTION cuStreamWaitEvent(void* stream, Event* event, unsigned flags) {
   return call(__func__, Needs::Context, LOCKED {
     if (flags > 1) return INVALID_VALUE;
@@ -117,7 +131,7 @@ DRIVER_FUNCTION cuEventCreate(Event** event, unsigned flags) {
     constexpr unsigned DISABLE_TIMING = 2, INTERPROCESS = 4;
     // Events for other processes cannot tell the time.
     if (event == nullptr || flags > 7 || (flags & (DISABLE_TIMING | INTERPROCESS)) == INTERPROCESS) return INVALID_VALUE;
-    *event = driver.events.add(std::make_unique<Event>(Event{current_context(), (flags & DISABLE_TIMING) == 0, false, {}}));
+    *event = driver.events.add(std::make_unique<Event>(Event{current_context(), (flags & DISABLE_TIMING) == 0, false, false, {}}));
     return SUCCESS;
   });
 }
@@ -126,8 +140,8 @@ DRIVER_FUNCTION cuEventDestroy_v2(Event* event) {
 }
 DRIVER_FUNCTION cuEventRecord(Event* event, void* stream) { return record(__func__, event, stream); }
 DRIVER_FUNCTION cuEventRecordWithFlags(Event* event, void* stream, unsigned) { return record(__func__, event, stream); }
-DRIVER_FUNCTION cuEventQuery(Event* event) { return expect_event(__func__, event); }
-DRIVER_FUNCTION cuEventSynchronize(Event* event) { return expect_event(__func__, event); }
+DRIVER_FUNCTION cuEventQuery(Event* event) { return ask_event(__func__, event, false); }
+DRIVER_FUNCTION cuEventSynchronize(Event* event) { return ask_event(__func__, event, true); }
 
 DRIVER_FUNCTION cuEventElapsedTime(float* milliseconds, Event* start, Event* end) {
   return call(__func__, Needs::Context, LOCKED {
@@ -135,6 +149,7 @@ DRIVER_FUNCTION cuEventElapsedTime(float* milliseconds, Event* start, Event* end
     for (Event* handle : {start, end}) {
       const Event* event = driver.events.find(handle);
       if (event == nullptr || !event->timed || !event->recorded) return INVALID_HANDLE;
+      if (event->never) return NOT_READY;
     }
     *milliseconds = std::chrono::duration<float, std::milli>(end->at - start->at).count();
     return SUCCESS;

@@ -1,9 +1,11 @@
 //! What is asked to go wrong goes wrong, at the call that was named and at no other.
 
 use super::scenario::{Scenario, scenario};
+use super::session::Parameter::{I32, U64};
 use super::session::{allocate, driver, exercise, launch, nvml, ready, shape};
 use crate::Settings;
 use crate::ffi::{Code, Double, text};
+use std::time::Duration;
 
 fn allocations(driver: &Double, count: usize) -> Vec<Code> {
     (0..count).map(|_| driver.allocate(&mut 0, 8)).collect()
@@ -54,6 +56,82 @@ scenario!(a_code_without_a_name_has_none, Settings::new(), || {
     assert_eq!(driver.error_name(222, &mut name), 0);
     assert_eq!(text(name), "CUDA_ERROR_UNSUPPORTED_PTX_VERSION");
 });
+
+scenario!(
+    a_watchdog_ends_a_launch_that_takes_too_long,
+    Settings::new().watchdog(Duration::from_millis(300)).threads(1),
+    || {
+        let driver = ready();
+        let mut watches = 0;
+        assert_eq!((driver.attribute(&mut watches, 17, 0), watches), (0, 1));
+        let (x, out) = (allocate(&driver, 4 * 1024), allocate(&driver, 4 * 1024));
+        let kernel = exercise(&driver, "turn_round");
+        let turn_round = |times| launch(&driver, kernel, shape(1, 1024), &[U64(x), U64(out), I32(times)]);
+        assert_eq!((turn_round(1), driver.synchronize()), (0, 0));
+        // Twenty million times a lane lets another run.
+        assert_eq!((turn_round(10_000), driver.synchronize(), turn_round(1)), (0, 702, 702));
+    }
+);
+
+scenario!(without_a_display_there_is_no_watchdog, Settings::new(), || {
+    let mut watches = -1;
+    assert_eq!((ready().attribute(&mut watches, 17, 0), watches), (0, 0));
+});
+
+/// The second launch does not end, and what comes after it neither; what came before is done.
+fn never_ends(driver: &Double) -> [usize; 2] {
+    let mut events = [0; 2];
+    let out = allocate(driver, 4 * 7 + 8 + 4);
+    let count_up = || {
+        let parameters = [U64(out), U64(out + 32), U64(out + 28)];
+        launch(driver, exercise(driver, "count_up"), shape(1, 32), &parameters)
+    };
+    assert_eq!(driver.fill(out, 0, 10), 0);
+    for event in &mut events {
+        assert_eq!((driver.create_event(event, 0), count_up(), driver.record(*event, 0)), (0, 0, 0));
+    }
+    assert_eq!((count_up(), driver.fill(out, 7, 1)), (0, 0));
+    assert_eq!(events.map(|event| driver.ask_event(event)), [0, 600]);
+    assert_eq!((driver.ask_stream(0), driver.elapsed(&mut 0.0, events[0], events[1])), (600, 600));
+    assert_eq!(driver.synchronize_event(events[0]), 0);
+    events
+}
+
+scenario!(a_launch_hangs, Settings::new().hang(2), || {
+    never_ends(&ready());
+});
+
+/// Ends the program at the call that would wait for ever.
+fn waits_for_ever(name: &'static str, call: &str, wait: impl Fn(&Double, [usize; 2]) -> Code) {
+    let ended = Scenario::new(name, Settings::new().hang(2)).run(|| {
+        let driver = ready();
+        let events = never_ends(&driver);
+        let code = wait(&driver, events);
+        unreachable!("the wait ended with {code}");
+    });
+    let Some(ended) = ended else { return };
+    let error = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(97), "{error}");
+    assert!(error.contains(&format!("{call} waits for a launch that never ends (setting hang)")), "{error}");
+}
+
+macro_rules! waits {
+    ($($name:ident: $call:literal, $wait:expr;)*) => { $(
+        #[test]
+        fn $name() {
+            waits_for_ever(concat!(module_path!(), "::", stringify!($name)), $call, $wait);
+        }
+    )* };
+}
+
+waits! {
+    whoever_waits_for_the_context_never_goes_on: "cuCtxSynchronize", |driver, _| driver.synchronize();
+    whoever_waits_for_a_stream_never_goes_on: "cuStreamSynchronize", |driver, _| driver.synchronize_stream(0);
+    whoever_waits_for_an_event_never_goes_on: "cuEventSynchronize", |driver, events| driver.synchronize_event(events[1]);
+    whoever_copies_to_the_host_never_goes_on: "cuMemcpyDtoH_v2",
+        |driver, _| driver.copy_out([0_u8; 4].as_mut_ptr().cast(), allocate(driver, 4), 4);
+    whoever_frees_memory_never_goes_on: "cuMemFree_v2", |driver, _| driver.free(allocate(driver, 4));
+}
 
 scenario!(a_sticky_error_stays, Settings::new().sticky(700, 2), || {
     let driver = ready();

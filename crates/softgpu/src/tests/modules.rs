@@ -88,11 +88,12 @@ scenario!(attributes_come_from_the_ptx, Settings::new(), || {
     let bounded = function(&driver, module, "bounded").unwrap();
     assert_eq!(attribute(bounded, 0), (0, 256));
     assert_eq!(attribute(bounded, 1), (0, 1124));
+    assert_eq!(attribute(bounded, 4), (0, 128), "65,536 registers for two blocks of 256 threads");
     assert_eq!(attribute(bounded, 5), (0, 84));
     assert_eq!(attribute(bounded, 6), (0, 86));
     assert_eq!(attribute(bounded, 99), (1, -1));
     let free = function(&driver, module, "free").unwrap();
-    assert_eq!((attribute(free, 0), attribute(free, 1)), ((0, 1024), (0, 0)));
+    assert_eq!((attribute(free, 0), attribute(free, 1), attribute(free, 4)), ((0, 1024), (0, 0), (0, 32)));
     assert_eq!(attribute(module, 0).0, 400);
 });
 
@@ -107,6 +108,31 @@ scenario!(occupancy_has_the_architectures_limits, Settings::new().compute_capabi
     // 1536 threads and 16 blocks a multiprocessor, 100 KiB of shared memory of which each block costs one.
     assert_eq!((blocks(256, 0), blocks(1024, 0), blocks(32, 0)), (6, 1, 16));
     assert_eq!((blocks(128, 48 << 10), blocks(2048, 0)), (2, 0));
+});
+
+scenario!(as_many_blocks_fit_as_a_kernel_was_compiled_for, Settings::new().compute_capability(8, 6), || {
+    let driver = ready();
+    for (least, expected) in [(1, 2), (2, 2), (3, 3), (4, 4), (5, 5), (6, 6), (8, 8), (12, 12)] {
+        let text =
+            BOUNDED.replace("16, 8, 2", "128, 1, 1").replace(".minnctapersm 2", &format!(".minnctapersm {least}"));
+        let module = load(&driver, &text).unwrap();
+        let bounded = function(&driver, module, "bounded").unwrap();
+        let mut blocks = -1;
+        assert_eq!(driver.occupancy(&mut blocks, bounded, 128, 0), 0);
+        assert_eq!(blocks, expected, "compiled for {least}: at most 255 registers leave room for two");
+    }
+});
+
+scenario!(a_kernel_has_no_more_registers_than_it_was_limited_to, Settings::new(), || {
+    let driver = ready();
+    for (bounds, expected) in
+        [(".maxnreg 40", 40), (".maxnreg 96\n.minnctapersm 2", 96), (".minnctapersm 8\n.maxnreg 96", 32)]
+    {
+        let module = load(&driver, &BOUNDED.replace(".minnctapersm 2", bounds)).unwrap();
+        let mut registers = -1;
+        assert_eq!(driver.function_attribute(&mut registers, 4, function(&driver, module, "bounded").unwrap()), 0);
+        assert_eq!(registers, expected, "{bounds}");
+    }
 });
 
 scenario!(streams_and_events, Settings::new(), || {

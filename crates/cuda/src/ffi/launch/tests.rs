@@ -6,6 +6,7 @@ use crate::{CudaError, DeviceBuffer, PTX, Stream};
 use octopus_softgpu::KernelSources;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 on_software_gpu!(a_launch_is_compared_to_the_kernels_declaration, "", {
     let (context, stream) = start();
@@ -107,6 +108,9 @@ on_software_gpu!(shapes_that_no_device_takes_are_refused, "", {
     assert_eq!(context.usage().launches, 0);
 });
 
+/// Longer than any of these launches takes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// As a compiler declares the kernel of `tests/kernels/together.cu`, for a device of this architecture.
 fn takes_turns(architecture: &str) -> String {
     format!(
@@ -139,7 +143,7 @@ fn take_turns(function: &RawFunction, stream: &Stream, blocks: u32, rounds: u32)
     let mut turn = DeviceBuffer::from_slice(stream.context(), &[0_u32])?;
     let launch = Launch::new(function, [blocks, 1, 1], [128, 1, 1]).output(&mut value).output(&mut turn).value(rounds);
     // SAFETY: takes_turns writes value[0] and turn[0], and its blocks run side by side.
-    unsafe { launch.together().on(stream.raw()) }?;
+    unsafe { launch.together(PATIENCE).on(stream.raw()) }?;
     Ok(value.to_vec()?[0])
 }
 
@@ -211,7 +215,7 @@ with_blocks_that_wait!(a_wait_that_never_ends_loses_the_device, "timeout_ms=300"
     let mut turn = DeviceBuffer::from_slice(&context, &[1_000_u32]).unwrap();
     let launch = Launch::new(&function, [2, 1, 1], [128, 1, 1]).output(&mut value).output(&mut turn).value(1_u32);
     // SAFETY: as in `take_turns`. It is nobody's turn.
-    unsafe { launch.together().on(stream.raw()) }.unwrap();
+    unsafe { launch.together(PATIENCE).on(stream.raw()) }.unwrap();
     let error = stream.synchronize().unwrap_err();
     assert!(error.is_sticky() && error.code() == Some(crate::DriverCode(702)), "{error}");
     assert_eq!(function.blocks_at_once(128).unwrap_err(), error);
@@ -228,7 +232,7 @@ with_blocks_that_wait!(launches_whose_blocks_wait_are_checked_as_all_are, "devic
     let mut launch = |function: &RawFunction, threads: u32, stream: &Stream| {
         let launch = Launch::new(function, [2, 1, 1], [threads, 1, 1]).output(&mut value).output(&mut turn);
         // SAFETY: what is refused is not launched; what is not, is as in `take_turns`.
-        unsafe { launch.value(1_u32).together().on(stream.raw()) }
+        unsafe { launch.value(1_u32).together(PATIENCE).on(stream.raw()) }
     };
     assert!(matches!(launch(&function, 128, &away), Err(CudaError::ContextMismatch { .. })));
     assert!(matches!(launch(&foreign, 128, &stream), Err(CudaError::ContextMismatch { .. })));
@@ -238,7 +242,7 @@ with_blocks_that_wait!(launches_whose_blocks_wait_are_checked_as_all_are, "devic
     launch(&function, 128, &stream).unwrap();
     let without = Launch::new(&function, [2, 1, 1], [128, 1, 1]).output(&mut value).output(&mut turn);
     // SAFETY: what is refused is not launched.
-    let refused = unsafe { without.together().on(stream.raw()) };
+    let refused = unsafe { without.together(PATIENCE).on(stream.raw()) };
     assert!(matches!(refused, Err(CudaError::KernelSignature { .. })), "{refused:?}");
     assert_eq!((context.usage().launches, other.usage().launches), (1, 0));
 });

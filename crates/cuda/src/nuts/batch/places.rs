@@ -1,12 +1,12 @@
 //! The layout of a batch's buffers: where each data set's part is, its bytes, and how arrays are aligned.
 //!
-//! Which chains a block of threads carries is here, too.
+//! How many blocks of threads carry so many chains is here, too.
 
 use crate::CudaError;
 use crate::nuts::NutsLaunch;
 use crate::nuts::data::{DataPart, NutsField};
 use crate::nuts::geometry::GeometryNumbers;
-use crate::nuts::layout::{NutsFormat, Structure, THREADS};
+use crate::nuts::layout::{NutsFormat, Structure};
 use crate::nuts::structures::{Places, data_structure, launch_structure};
 
 /// Arrays begin at multiples of this many bytes: a line of the device's caches.
@@ -163,10 +163,5 @@ pub(super) fn item_bytes(format: NutsFormat, fields: &[NutsField<'_>]) -> usize 
 
 /// Blocks that carry so many chains.
 pub(crate) fn blocks(format: NutsFormat, chains: usize) -> usize {
-    chains.div_ceil(chains_of_block(format))
-}
-
-/// Chains that a block carries.
-pub(crate) fn chains_of_block(format: NutsFormat) -> usize {
-    (THREADS / format.lanes) as usize
+    chains.div_ceil(format.chains_of_block())
 }

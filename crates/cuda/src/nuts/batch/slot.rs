@@ -99,7 +99,7 @@ impl NutsBatchSlot {
             let (what, expected) = ("what was copied", self.plan.end);
             return Err(CudaError::LengthMismatch { operation, what, expected, found: bytes.len() });
         }
-        let output = |(regions, &(_, dim))| NutsOutput { bytes, regions, dim, format: self.format };
+        let output = |(regions, &(chains, dim))| NutsOutput { bytes, regions, chains, dim, format: self.format };
         Ok(self.plan.sets.iter().zip(&self.shapes).map(output).collect())
     }
 

@@ -58,6 +58,11 @@ impl<'a, 'd, D: LogDensity + ?Sized> Job<'a, 'd, D> {
         Self { set, run, span, blocks, next: PendingSteps::default(), place: false, failed: None, window }
     }
 
+    /// Returns the number of its chains.
+    pub(super) fn chains(&self) -> usize {
+        self.run.chains.host.all.len()
+    }
+
     /// Takes chains that are not through their span back to its beginning: points and states are still those.
     pub(super) fn undo(&mut self) {
         let is_through = self.blocks.iter().all(|block| block.stats.len() == self.span.len());

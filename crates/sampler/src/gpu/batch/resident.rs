@@ -2,6 +2,7 @@
 
 use super::super::host::HostChain;
 use super::super::pace::Pace;
+use super::super::watchdog::Watchdog;
 use super::super::{GpuConfig, kernel, launch, memory};
 use super::job::{Job, Run};
 use crate::engine::Shared;
@@ -120,6 +121,8 @@ impl ResidentBatch {
                 capacity,
             ))
         })?;
+        let side_by_side = format.chains_of_block() * context.device().multiprocessors()? as usize;
+        let watchdog = Watchdog::of_device(context, gpu.kernel_time, max_depth, side_by_side)?;
         let slot = || NutsBatchSlot::new(context, &device, capacity);
         let marks = || Ok::<_, SamplerError>((Event::new(context)?, Event::new(context)?));
         Ok(Self {
@@ -129,7 +132,7 @@ impl ResidentBatch {
             kernels,
             compute: Stream::new(context)?,
             copies: Stream::new(context)?,
-            pace: Pace::new(gpu.launch_time, capacity),
+            pace: Pace::new(gpu.launch_time, capacity, watchdog),
         })
     }
 
@@ -180,7 +183,8 @@ impl ResidentBatch {
         }
         self.send(&states)?;
         let points: Vec<&[f64]> = points.iter().map(Vec::as_slice).collect();
-        let Self { kernels: Loaded { kernels, .. }, compute, device, slots: [slot, _], .. } = self;
+        let Self { kernels: Loaded { kernels, .. }, compute, device, slots: [slot, _], pace, .. } = self;
+        kernels.limit_chains(pace.chains_of_kernel());
         kernels.restart(compute, kind, &launches, &points, device, slot)?;
         let items: Vec<usize> = states.iter().map(|&(item, _)| item).collect();
         for (job, states) in jobs.iter_mut().zip(device.states(&items)?) {
@@ -220,11 +224,15 @@ impl ResidentBatch {
         progress: &mut BatchProgress,
     ) -> Result<(), SamplerError> {
         while progress.launches < progress.takes + 2 {
-            let next = |(job, &from): (&Job<'_, '_, D>, &usize)| {
-                let left = job.span.end - from;
-                (left > 0 && job.failed.is_none()).then(|| from..from + self.pace.next(left))
-            };
-            let spans: Vec<_> = jobs.iter().zip(&progress.queued).map(next).collect();
+            let left: Vec<usize> = jobs
+                .iter()
+                .zip(&progress.queued)
+                .map(|(job, from)| if job.failed.is_none() { job.span.end - from } else { 0 })
+                .collect();
+            let chains_of = |(job, &left): (&Job<'_, '_, D>, &usize)| if left > 0 { job.chains() } else { 0 };
+            let chains = jobs.iter().zip(&left).map(chains_of).sum();
+            let next = |(&left, &from): (&usize, &usize)| (left > 0).then(|| from..from + self.pace.next(left, chains));
+            let spans: Vec<_> = left.iter().zip(&progress.queued).map(next).collect();
             if spans.iter().all(Option::is_none) {
                 break;
             }
@@ -262,15 +270,16 @@ impl ResidentBatch {
     ) -> Result<(), SamplerError> {
         let one = |(job, span): (&Job<'_, '_, D>, &Option<Range<usize>>)| {
             let shared: Shared<'_, '_, D> = job.run.run_state.shared();
-            let chains = 0..job.run.chains.host.all.len();
+            let chains = 0..job.chains();
             Some(NutsBatchLaunch { item: job.run.item, launch: launch(&shared, &chains, span.clone()?) })
         };
         let launches: Vec<NutsBatchLaunch> = jobs.iter().zip(spans).filter_map(one).collect();
         let _span = tracing::debug_span!("queue a launch", data_sets = launches.len()).entered();
         tracing::debug!(data_sets = launches.len(), "a launch is queued");
-        let Self { slots, marks, device, kernels: Loaded { kernels, .. }, compute, copies, .. } = self;
+        let Self { slots, marks, device, kernels: Loaded { kernels, .. }, compute, copies, pace, .. } = self;
         let (slot, (begun, done)) = (&mut slots[at], &marks[at]);
         begun.record(compute)?;
+        kernels.limit_chains(pace.chains_of_kernel());
         kernels.run(compute, &launches, device, slot)?;
         done.record(compute)?;
         copies.wait_for(done)?;
@@ -291,7 +300,8 @@ impl ResidentBatch {
         let (begun, done) = &marks[at];
         let time = done.elapsed_since(begun)?;
         compute.context().count_measured(time);
-        pace.learn(outputs.iter().map(NutsOutput::iterations).max().unwrap_or(0), time);
+        let steps = || outputs.iter().map(NutsOutput::steps).sum();
+        pace.learn(outputs.iter().map(NutsOutput::iterations).max().unwrap_or(0), time, steps);
         let moved = jobs.iter_mut().zip(spans).filter_map(|(job, span)| Some((job, span.as_ref()?)));
         let moved: Vec<_> = moved.zip(&outputs).filter(|((job, _), _)| job.failed.is_none()).collect();
         moved.into_par_iter().for_each(|((job, span), output)| take_one(job, span, output));
