@@ -21,7 +21,9 @@ use std::process::Command;
 const DECISIVE: [&str; 6] = ["Cargo.toml", "Cargo.lock", "crates", "benchmarks", "kernels", "vendor"];
 
 /// The version of how faults are placed and tried; one more makes all that is known void.
-const METHOD: u32 = 5;
+const METHOD: u32 = 4;
+/// The same for the faults of a change.
+const METHOD_OF_CHANGE: u32 = 5;
 
 /// The file that says what the rest of the folder was made from.
 const KEY: &str = "key";
@@ -42,7 +44,14 @@ impl Folder {
     /// # Errors
     /// When a file cannot be read or written.
     pub(super) fn open(workshop: &Workshop, faults: &[ListedFault]) -> Result<Self> {
-        Self { path: workshop.build().with_file_name("one-build"), shared: None }.opened(workshop, faults)
+        let folder = Self { path: workshop.build().with_file_name("one-build"), shared: None };
+        let key = key(METHOD, workshop.source(), faults)?;
+        if !folder.is_of(&key) {
+            folder.renew(workshop)?;
+            // Only now: a copy that was broken off is made again.
+            folder.write_text(KEY, &key)?;
+        }
+        Ok(folder)
     }
 
     /// Opens the folder for the faults of a change. They are built in `target`, in the profile of the tests, as what they
@@ -58,7 +67,7 @@ impl Folder {
     ) -> Result<Self> {
         let (path, shared) = (workshop.build().with_file_name("of-change"), Some(target.to_owned()));
         let folder = Self { path, shared };
-        let key = key(workshop.source(), faults)?;
+        let key = key(METHOD_OF_CHANGE, workshop.source(), faults)?;
         if !folder.is_of(&key) {
             folder.renew(workshop)?;
             let with_faults = faults.iter().map(|fault| fault.package.clone()).collect();
@@ -67,16 +76,6 @@ impl Folder {
             folder.write_text(KEY, &key)?;
         }
         Ok(folder)
-    }
-
-    fn opened(self, workshop: &Workshop, faults: &[ListedFault]) -> Result<Self> {
-        let key = key(workshop.source(), faults)?;
-        if !self.is_of(&key) {
-            self.renew(workshop)?;
-            // Only now: a copy that was broken off is made again.
-            self.write_text(KEY, &key)?;
-        }
-        Ok(self)
     }
 
     /// Returns whether the folder was made from what `key` is of.
@@ -210,8 +209,8 @@ impl Folder {
 }
 
 /// Returns a hash of all that the trial depends on.
-fn key(source: &Path, faults: &[ListedFault]) -> Result<String> {
-    let mut lines = format!("method {METHOD}\n");
+fn key(method: u32, source: &Path, faults: &[ListedFault]) -> Result<String> {
+    let mut lines = format!("method {method}\n");
     for name in DECISIVE {
         add(&mut lines, &source.join(name))?;
     }
@@ -246,7 +245,7 @@ mod tests {
             let path = folder.join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
-            key(&folder, &[]).unwrap_or_default()
+            key(METHOD, &folder, &[]).unwrap_or_default()
         };
         for name in DECISIVE {
             write(&format!("{name}{}", if name.starts_with("Cargo") { "" } else { "/a" }), "1");
