@@ -52,6 +52,7 @@ tasks:
   rehearse                         that bundle on the software GPU, with the release binary that is there
   interpret [--whole]              the committed PTX by the interpreter: small runs and arrays, with the binary that the
                                    tests have built; --whole: all recorded runs, longer ones, more orders
+  interpret --counts DIR           how often runs do each instruction of each kernel, for cycles
   accept RESULTS                   judge what the bundle brought back; writes reports/<machine>/
   seeds [N] [--data NAME,...]      data sets of benchmarks/seeds under N seeds (1000), those that RESULTS.md lacks
   outside                          a crate of another workspace depends on ours, builds and runs
@@ -114,7 +115,8 @@ fn dispatch(task: &str, arguments: &[String]) -> Result<TaskOutcome> {
         ("rehearse", []) => rehearse::run(&root),
         ("interpret", []) => interpret::run(&root, false),
         ("interpret", [one]) if one == "--whole" => interpret::run(&root, true),
-        ("interpret", _) => Ok(misuse("interpret takes --whole or nothing")),
+        ("interpret", [counts, folder]) if counts == "--counts" => interpret::count(&root, Path::new(folder)),
+        ("interpret", _) => Ok(misuse("interpret takes --whole, --counts DIR or nothing")),
         ("seeds", _) => match seeds::SeedsOptions::parse(arguments) {
             Ok(options) => seeds::run(&root, &options),
             Err(message) => Ok(misuse(&message)),

@@ -38,7 +38,9 @@ macro_rules! element {
             }
             #[inline(always)]
             fn write(self, bytes: &mut [u8]) {
-                bytes.copy_from_slice(&self.to_ne_bytes());
+                if let Ok(bytes) = <&mut [u8; size_of::<Self>()]>::try_from(bytes) {
+                    *bytes = self.to_ne_bytes();
+                }
             }
         }
     )+};

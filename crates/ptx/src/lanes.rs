@@ -79,13 +79,6 @@ impl<T: Copy + Default> Row<T> {
         self.part(lane / EIGHT)[lane % EIGHT]
     }
 
-    #[inline(always)]
-    pub(crate) fn set_lane(&self, lane: usize, value: T) {
-        let mut part = self.part(lane / EIGHT);
-        part[lane % EIGHT] = value;
-        self.set_part(lane / EIGHT, part);
-    }
-
     /// Sets the lanes of the mask to one value.
     #[inline(always)]
     pub(crate) fn splat(&self, lanes: u32, value: T) {

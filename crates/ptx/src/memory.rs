@@ -61,21 +61,34 @@ impl Reach<'_, '_> {
             }
         }
         let addresses = addresses(registers, instruction);
-        for lane in each(lanes) {
-            let address = aligned(addresses[lane], access, lane)?;
-            for element in 0..usize::from(access.count) {
-                let at = address.wrapping_add((element * usize::from(access.width)) as u64);
-                let missed = Missed { lane, address, why: Why::Bounds };
-                match (access.width, access.doubles) {
-                    (8, _) => double(element).set_lane(lane, self.read(access.space, at).ok_or(missed)?),
-                    (4, true) => {
-                        double(element).set_lane(lane, u64::from(self.read::<u32>(access.space, at).ok_or(missed)?));
-                    }
-                    (4, false) => word(element).set_lane(lane, self.read(access.space, at).ok_or(missed)?),
-                    _ => word(element).set_lane(lane, u32::from(self.read::<u8>(access.space, at).ok_or(missed)?)),
-                }
+        for element in 0..usize::from(access.count) {
+            let offset = (element * usize::from(access.width)) as u64;
+            match (access.width, access.doubles) {
+                (8, _) => self.load_each::<u64, u64>(access, &addresses, lanes, offset, double(element))?,
+                (4, true) => self.load_each::<u32, u64>(access, &addresses, lanes, offset, double(element))?,
+                (4, false) => self.load_each::<u32, u32>(access, &addresses, lanes, offset, word(element))?,
+                _ => self.load_each::<u8, u32>(access, &addresses, lanes, offset, word(element))?,
             }
         }
+        Ok(())
+    }
+
+    /// Loads an element for each of these lanes.
+    fn load_each<T: Element + Into<U>, U: Copy + Default>(
+        &self,
+        access: Access,
+        addresses: &[u64; LANES],
+        lanes: u32,
+        offset: u64,
+        to: &Row<U>,
+    ) -> Result<(), Missed> {
+        let mut values = to.all();
+        for lane in each(lanes) {
+            let address = aligned(addresses[lane], access, lane)?;
+            let value = self.read::<T>(access.space, address.wrapping_add(offset));
+            values[lane] = value.ok_or(Missed { lane, address, why: Why::Bounds })?.into();
+        }
+        to.set_all(&values);
         Ok(())
     }
 
@@ -248,7 +261,8 @@ impl Reach<'_, '_> {
 /// Returns the address if it is a multiple of what the lane reaches.
 #[inline(always)]
 fn aligned(address: u64, access: Access, lane: usize) -> Result<u64, Missed> {
-    let fits = address.is_multiple_of(access.bytes());
+    // What is reached is a power of two.
+    let fits = address & (access.bytes() - 1) == 0;
     if fits { Ok(address) } else { Err(Missed { lane, address, why: Why::Alignment }) }
 }
 
@@ -295,8 +309,8 @@ fn row_of<T: Element>(memory: &[u8], address: u64, bytes: u64) -> Option<[T; LAN
 #[inline(always)]
 fn elements<T: Element>(bytes: &[u8]) -> [T; LANES] {
     let mut values = [T::default(); LANES];
-    for (value, bytes) in values.iter_mut().zip(bytes.chunks_exact(size_of::<T>())) {
-        *value = T::read(bytes);
+    for lane in 0..LANES {
+        values[lane] = T::read(&bytes[lane * size_of::<T>()..][..size_of::<T>()]);
     }
     values
 }
@@ -304,8 +318,8 @@ fn elements<T: Element>(bytes: &[u8]) -> [T; LANES] {
 #[inline(always)]
 fn gathered<T: Element>(memory: &[u8], addresses: &[u64; LANES]) -> Option<[T; LANES]> {
     let mut values = [T::default(); LANES];
-    for (value, address) in values.iter_mut().zip(addresses) {
-        *value = T::read(bytes_at(memory, *address, size_of::<T>())?);
+    for lane in 0..LANES {
+        values[lane] = T::read(bytes_at(memory, addresses[lane], size_of::<T>())?);
     }
     Some(values)
 }

@@ -249,9 +249,11 @@ impl<'a, W: Watch> Run<'a, '_, W> {
                 }
                 Op::Special(special) => {
                     let register = &warp.registers.words[usize::from(instruction.to[0])];
+                    let mut values = register.all();
                     for lane in each(active) {
-                        register.set_lane(lane, self.special(special, around.index, warp.number * 32 + lane as u32));
+                        values[lane] = self.special(special, around.index, warp.number * 32 + lane as u32);
                     }
+                    register.set_all(&values);
                 }
                 _ => compute(&warp.registers, instruction, active),
             }
@@ -283,6 +285,7 @@ impl<'a, W: Watch> Run<'a, '_, W> {
     }
 
     /// Lanes come to a barrier, or to others of their warp. Returns whether they go on.
+    #[inline(always)]
     fn meet(&mut self, block: u32, warp: &mut Warp<W::Notes>, at: u32, lanes: u32) -> Result<bool, Fault> {
         let instruction = &self.code.instructions[at as usize];
         let (operand, wait): (_, fn(u32) -> Wait) = match instruction.op {
@@ -299,16 +302,8 @@ impl<'a, W: Watch> Run<'a, '_, W> {
         for lane in 0..LANES {
             same |= u32::from(masks[lane] == members) << lane;
         }
-        if same & lanes & !members != 0 {
-            let what = format!("the mask {members:08x} is without its own lanes");
-            return Err(self.meeting(block, warp.number, at, same & lanes & !members, what));
-        }
-        if lanes != members & warp.live || same & lanes != lanes {
-            // Those that have another mask come next.
-            warp.wait(Waiting { at, lanes: lanes & same, wait: wait(members) });
-            if lanes & !same != 0 && self.meet(block, warp, at, lanes & !same)? {
-                warp.join(Group { at: at + 1, lanes: lanes & !same });
-            }
+        if lanes & !same != 0 || lanes != members & warp.live {
+            self.wait_apart(block, warp, at, lanes, &masks, wait)?;
             return Ok(false);
         }
         let doing = Doing { instruction, block, warp: warp.number, lanes };
@@ -319,6 +314,30 @@ impl<'a, W: Watch> Run<'a, '_, W> {
             self.shuffle(doing, warp, lanes, members, &values)?;
         }
         Ok(true)
+    }
+
+    /// Lanes wait for others, those of each mask by themselves.
+    fn wait_apart(
+        &mut self,
+        block: u32,
+        warp: &mut Warp<W::Notes>,
+        at: u32,
+        lanes: u32,
+        masks: &[u32; LANES],
+        wait: fn(u32) -> Wait,
+    ) -> Result<(), Fault> {
+        let mut left = lanes;
+        while left != 0 {
+            let members = masks[left.trailing_zeros() as usize];
+            let same = each(left).filter(|lane| masks[*lane] == members).fold(0, |same, lane| same | 1 << lane);
+            if same & !members != 0 {
+                let what = format!("the mask {members:08x} is without its own lanes");
+                return Err(self.meeting(block, warp.number, at, same & !members, what));
+            }
+            warp.wait(Waiting { at, lanes: same, wait: wait(members) });
+            left &= !same;
+        }
+        Ok(())
     }
 
     /// Lets lanes go on that have waited until all of a mask had come. Returns whether there are any.
