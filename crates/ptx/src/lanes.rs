@@ -79,6 +79,32 @@ impl<T: Copy + Default> Row<T> {
         self.part(lane / EIGHT)[lane % EIGHT]
     }
 
+    /// Sets each lane to the value of the lane whose number differs in the bits of `distance`.
+    #[inline(always)]
+    pub(crate) fn set_exchanged(&self, values: &Self, distance: usize) {
+        let parts = [values.part(0), values.part(1), values.part(2), values.part(3)];
+        for part in 0..PARTS {
+            let from = parts[part ^ (distance / EIGHT)];
+            let mut exchanged = from;
+            // Known distances are one instruction each.
+            macro_rules! exchange {
+                ($distance:expr) => {
+                    for lane in 0..EIGHT {
+                        exchanged[lane] = from[lane ^ $distance];
+                    }
+                };
+            }
+            match distance % EIGHT {
+                0 => {}
+                1 => exchange!(1),
+                2 => exchange!(2),
+                4 => exchange!(4),
+                other => exchange!(other),
+            }
+            self.set_part(part, exchanged);
+        }
+    }
+
     /// Sets the lanes of the mask to one value.
     #[inline(always)]
     pub(crate) fn splat(&self, lanes: u32, value: T) {

@@ -3,7 +3,7 @@
 use crate::compute::{compute, put};
 use crate::fault::{Fault, Place};
 use crate::global::Global;
-use crate::instruction::{Access, Guard, Op, Space, Special, SpecialKind};
+use crate::instruction::{Access, Guard, Instruction, Op, Space, Special, SpecialKind};
 use crate::lanes::{ALL, LANES, Registers, each};
 use crate::launch::Shape;
 use crate::memory::{self, Missed, Reach, Why};
@@ -310,8 +310,11 @@ impl<'a, W: Watch> Run<'a, '_, W> {
         if instruction.op == Op::WarpBarrier {
             self.watch.meet(doing);
         } else {
-            let values = warp.registers.words[usize::from(instruction.from[0])].all();
-            self.shuffle(doing, warp, lanes, members, &values)?;
+            let is_plain = lanes == ALL && shuffle_all(&warp.registers, instruction);
+            if !is_plain {
+                let values = warp.registers.words[usize::from(instruction.from[0])].all();
+                self.shuffle(doing, warp, lanes, members, &values)?;
+            }
         }
         Ok(true)
     }
@@ -383,7 +386,6 @@ impl<'a, W: Watch> Run<'a, '_, W> {
     }
 
     /// Gives each of these lanes the value of the lane that it asks for (PTX ISA, `shfl.sync`).
-    #[inline(always)]
     fn shuffle(
         &self,
         doing: Doing<'_>,
@@ -482,6 +484,30 @@ impl<'a, W: Watch> Run<'a, '_, W> {
             thread: doing.warp * LANES as u32 + lane as u32,
         }
     }
+}
+
+/// Does a shuffle of all lanes that ask for the same one, or for the one at the same distance, as nearly all do. Returns
+/// whether it is one.
+#[inline(always)]
+fn shuffle_all(registers: &Registers, instruction: &Instruction) -> bool {
+    let row = |operand: usize| &registers.words[usize::from(instruction.from[operand])];
+    let (asked, bounds) = (row(1).all(), row(2).all());
+    let mut differences = 0;
+    for lane in 0..LANES {
+        differences |= asked[lane] ^ asked[0] | bounds[lane] ^ 31;
+    }
+    if differences != 0 {
+        return false;
+    }
+    let which = asked[0] as usize % LANES;
+    let (values, to) = (row(0), &registers.words[usize::from(instruction.to[0])]);
+    if instruction.op == Op::ShuffleIndex {
+        to.splat(ALL, values.lane(which));
+    } else {
+        to.set_exchanged(values, which);
+    }
+    registers.predicates[usize::from(instruction.to[1])].set(ALL);
+    true
 }
 
 /// Which lane each lane of a shuffle reads.

@@ -14,6 +14,11 @@ fn every_shuffle_reads_its_lane() {
         ("bfly", 1, 31),
         ("bfly", 16, 31),
         ("bfly", 31, 31),
+        ("bfly", 0, 31),
+        ("bfly", 2, 31),
+        ("bfly", 4, 31),
+        ("bfly", 13, 31),
+        ("bfly", 40, 31),
         ("bfly", 8, 0x1807), // within 8 lanes: what is beyond them is not read
         ("bfly", 3, 0x1807),
         ("idx", 0, 31),
