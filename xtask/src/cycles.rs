@@ -97,7 +97,7 @@ pub(crate) fn run(root: &Path, options: &CyclesOptions) -> Result<TaskOutcome> {
     run::timed("cycles", || {
         let counts = Counts::read(&options.counts)?;
         let tools = tools::find(root)?;
-        let compiler = ptx::Compiler::open(root, &tools, "cycles")?;
+        let compiler = ptx::KernelCompiler::open(root, &tools, "cycles")?;
         let modules = modules(root, &compiler, &counts)?;
         compiler.close();
         let assemblers = Assemblers(&tools);
@@ -130,7 +130,7 @@ struct Module<'a> {
 }
 
 /// The modules of the kernels that were counted.
-fn modules<'a>(root: &Path, compiler: &ptx::Compiler, counts: &'a [Counts]) -> Result<Vec<Module<'a>>> {
+fn modules<'a>(root: &Path, compiler: &ptx::KernelCompiler, counts: &'a [Counts]) -> Result<Vec<Module<'a>>> {
     let mut modules = Vec::new();
     for ptx::CommittedText { name, text } in ptx::committed_texts(root)? {
         let entries = ptx::threads_of_entries(&text)?;

@@ -142,7 +142,7 @@ pub(crate) fn count(root: &Path, folder: &Path) -> Result<TaskOutcome> {
     })
 }
 
-/// Those of CI; what takes longest comes first.
+/// Returns the cases of CI; what takes longest comes first.
 fn small_cases(root: &Path) -> Vec<Case> {
     let order = || Settings::new().order(SEED);
     vec![
@@ -155,7 +155,7 @@ fn small_cases(root: &Path) -> Vec<Case> {
     ]
 }
 
-/// Those of `--whole` alone.
+/// Returns the cases that `--whole` adds.
 fn large_cases(root: &Path, scratch: &Path) -> Vec<Case> {
     let sample = |name: &str, more: &[&str]| {
         let fixed = ["sample", "hierarchical-normal", "--device", "cuda", "--quiet", "--force", "--out"];

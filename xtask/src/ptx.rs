@@ -163,14 +163,14 @@ pub(crate) fn committed_texts(root: &Path) -> Result<Vec<CommittedText>> {
 }
 
 /// The sources with their compiler, for whoever needs more of a module than its committed PTX.
-pub(crate) struct Compiler {
+pub(crate) struct KernelCompiler {
     sources: Sources,
     nvrtc: Nvrtc,
     identity: String,
     cache: Cache,
 }
 
-impl Compiler {
+impl KernelCompiler {
     /// Opens the compiler; its answers are kept in `folder`, below the target folder.
     ///
     /// # Errors

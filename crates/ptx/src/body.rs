@@ -3,7 +3,7 @@
 use crate::error::PtxError;
 use crate::forms::{self, Form, PACK, UNPACK};
 use crate::instruction::{Class, Guard, Instruction, MOST, Op};
-use crate::module::{Entry, Variable, variable};
+use crate::module::{Entry, SharedVariable, variable};
 use crate::registers;
 use crate::text::{Statement, operands};
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 pub(crate) fn read(
     entry: Entry,
     statements: &[Statement],
-    shared: &HashMap<String, Variable>,
+    shared: &HashMap<String, SharedVariable>,
 ) -> Result<Entry, PtxError> {
     let mut reader =
         Reader { entry, shared, names: HashMap::new(), placed: HashMap::new(), immediates: HashMap::new() };
@@ -26,7 +26,7 @@ pub(crate) fn read(
 
 struct Reader<'a> {
     entry: Entry,
-    shared: &'a HashMap<String, Variable>,
+    shared: &'a HashMap<String, SharedVariable>,
     names: HashMap<String, (Class, u16)>,
     /// Where variables of shared memory lie.
     placed: HashMap<String, u64>,
@@ -81,7 +81,7 @@ impl Reader<'_> {
         u16::try_from(*count - 1).map_err(|_| "there are more than 65536 registers".into())
     }
 
-    fn place(&mut self, variable: &Variable) -> u64 {
+    fn place(&mut self, variable: &SharedVariable) -> u64 {
         let at = self.entry.shared_bytes.next_multiple_of(variable.align);
         self.entry.shared_bytes = at + variable.bytes;
         self.placed.insert(variable.name.clone(), at);
@@ -191,7 +191,12 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn access(&mut self, is_load: bool, access: crate::instruction::Access, operands: &[&str]) -> Reason<Instruction> {
+    fn access(
+        &mut self,
+        is_load: bool,
+        access: crate::instruction::MemoryAccess,
+        operands: &[&str],
+    ) -> Reason<Instruction> {
         let &[first, second] = operands else { return Err("it has not two operands".into()) };
         let (values, address) = if is_load { (first, second) } else { (second, first) };
         let values = in_braces(values).unwrap_or_else(|| vec![values]);

@@ -22,13 +22,12 @@ macro_rules! map {
 /// Does an instruction that only reads and writes registers, for these lanes.
 #[inline(always)]
 pub(crate) fn compute(registers: &Registers, instruction: &Instruction, lanes: u32) {
-    let at = |operand: u16| usize::from(operand);
-    let words = |operand: usize| &registers.words[at(instruction.from[operand])];
-    let doubles = |operand: usize| &registers.doubles[at(instruction.from[operand])];
-    let predicates = |operand: usize| registers.predicates[at(instruction.from[operand])].get();
-    let to_word = || &registers.words[at(instruction.to[0])];
-    let to_double = || &registers.doubles[at(instruction.to[0])];
-    let to_predicate = || &registers.predicates[at(instruction.to[0])];
+    let words = |operand: usize| registers.word(instruction.from[operand]);
+    let doubles = |operand: usize| registers.double(instruction.from[operand]);
+    let predicates = |operand: usize| registers.predicate(instruction.from[operand]).get();
+    let to_word = || registers.word(instruction.to[0]);
+    let to_double = || registers.double(instruction.to[0]);
+    let to_predicate = || registers.predicate(instruction.to[0]);
 
     macro_rules! w1 {
         ($f:expr) => {{
@@ -165,7 +164,7 @@ pub(crate) fn compute(registers: &Registers, instruction: &Instruction, lanes: u
             map!(to_double(), lanes, [a, b], |a: u32, b: u32| u64::from(a) | u64::from(b) << 32);
         }
         Op::Unpack => {
-            let (a, high) = (doubles(0), &registers.words[at(instruction.to[1])]);
+            let (a, high) = (doubles(0), registers.word(instruction.to[1]));
             map!(to_word(), lanes, [a], |a: u64| a as u32);
             map!(high, lanes, [a], |a: u64| (a >> 32) as u32);
         }

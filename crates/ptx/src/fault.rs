@@ -26,7 +26,7 @@ impl fmt::Display for Place {
 
 /// Why a launch failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum LaunchFault {
     /// An address of global memory is in no allocation.
     #[error("{place}: {bytes} bytes at {address:#x} are in no allocation")]
     Address {
@@ -99,7 +99,7 @@ pub enum Fault {
     Findings(Vec<String>),
 }
 
-impl Fault {
+impl LaunchFault {
     /// Returns the code that a driver gives (`CUresult`).
     pub fn code(&self) -> i32 {
         match self {

@@ -2,7 +2,7 @@
 //! the same.
 #![allow(unsafe_code)]
 
-use crate::{Allocation, Count, Entry, Launch, Module, Order, RecordedMemory, Recording, Shape};
+use crate::{Allocation, Count, Entry, Launch, LaunchShape, Module, Order, RecordedMemory, Recording};
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt::Write as _;
@@ -142,7 +142,7 @@ unsafe fn run(
             (path, begin_recording(entry, launch, &parameters, &allocations))
         });
     let outcome = entry.run(Launch {
-        shape: Shape { grid: launch.grid, block: launch.block },
+        shape: LaunchShape { grid: launch.grid, block: launch.block },
         parameters: &parameters,
         dynamic_shared: launch.dynamic_shared,
         together: launch.together != 0,

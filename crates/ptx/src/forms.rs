@@ -3,7 +3,7 @@
 use crate::instruction::Class::{self, Double as D, Predicate as P, Word as W};
 use crate::instruction::Compare::{self, Eq, Ge, GeU, Gt, GtU, Le, LeU, Lt, LtU, Nan, Ne};
 use crate::instruction::Op::{self, *};
-use crate::instruction::{Access, Space, Special, SpecialKind};
+use crate::instruction::{MemoryAccess, Special, SpecialKind, StateSpace};
 
 /// What a form does, and the classes of what it writes and reads.
 #[derive(Clone, Copy, Debug)]
@@ -108,7 +108,7 @@ fn real_comparison(compare: &str, kind: &str) -> Option<Form> {
 }
 
 /// Returns how an instruction like `ld.global.v2.u32` reaches memory; nothing when it is no load or store of ours.
-pub(crate) fn access(name: &str) -> Option<(bool, Access)> {
+pub(crate) fn access(name: &str) -> Option<(bool, MemoryAccess)> {
     let mut parts = name.split('.').peekable();
     let is_load = match parts.next()? {
         "ld" => true,
@@ -117,9 +117,9 @@ pub(crate) fn access(name: &str) -> Option<(bool, Access)> {
     };
     let volatile = parts.next_if_eq(&"volatile").is_some();
     let space = match *parts.peek()? {
-        "shared" => Space::Shared,
-        "param" => Space::Parameter,
-        _ => Space::Global,
+        "shared" => StateSpace::Shared,
+        "param" => StateSpace::Parameter,
+        _ => StateSpace::Global,
     };
     parts.next_if(|part| ["global", "shared", "param"].contains(part));
     let count = match *parts.peek()? {
@@ -136,9 +136,9 @@ pub(crate) fn access(name: &str) -> Option<(bool, Access)> {
     };
     let doubles = width == 8;
     // No store changes a parameter, and nothing of ours waits for what is in shared memory.
-    let exists = (is_load || space != Space::Parameter) && (!volatile || space == Space::Global);
+    let exists = (is_load || space != StateSpace::Parameter) && (!volatile || space == StateSpace::Global);
     (parts.next().is_none() && exists)
-        .then_some((is_load, Access { space, width, count, volatile, doubles, uniform: false }))
+        .then_some((is_load, MemoryAccess { space, width, count, volatile, doubles, uniform: false }))
 }
 
 /// Returns the special register of this name.

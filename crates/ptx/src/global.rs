@@ -14,7 +14,7 @@ pub struct Allocation<'a> {
 
 /// The allocations of a launch.
 #[derive(Debug)]
-pub(crate) struct Global<'a> {
+pub(crate) struct GlobalMemory<'a> {
     /// In the order of their addresses.
     allocations: Vec<Allocation<'a>>,
     /// The one that was reached last.
@@ -22,7 +22,7 @@ pub(crate) struct Global<'a> {
 }
 
 /// A number that memory holds.
-pub(crate) trait Element: Copy + Default {
+pub(crate) trait Loadable: Copy + Default {
     /// Returns the number of these bytes.
     fn read(bytes: &[u8]) -> Self;
     /// Writes the number to these bytes.
@@ -31,7 +31,7 @@ pub(crate) trait Element: Copy + Default {
 
 macro_rules! element {
     ($($of:ty),+) => {$(
-        impl Element for $of {
+        impl Loadable for $of {
             #[inline(always)]
             fn read(bytes: &[u8]) -> Self {
                 bytes.try_into().map_or(0, Self::from_ne_bytes)
@@ -47,7 +47,7 @@ macro_rules! element {
 }
 element!(u8, u32, u64);
 
-impl<'a> Global<'a> {
+impl<'a> GlobalMemory<'a> {
     /// Takes the allocations, in any order.
     pub(crate) fn new(mut allocations: Vec<Allocation<'a>>) -> Self {
         allocations.sort_unstable_by_key(|allocation| allocation.address);
@@ -92,7 +92,7 @@ impl<'a> Global<'a> {
 
     /// Reads an element at each address; nothing when they are not all in one allocation.
     #[inline(always)]
-    pub(crate) fn gather<T: Element>(&self, addresses: &[u64; LANES]) -> Option<[T; LANES]> {
+    pub(crate) fn gather<T: Loadable>(&self, addresses: &[u64; LANES]) -> Option<[T; LANES]> {
         let (low, high) = bounds(addresses);
         let bytes = self.bytes(low, high.checked_add(size_of::<T>() as u64)?)?;
         let mut values = [T::default(); LANES];
@@ -105,7 +105,7 @@ impl<'a> Global<'a> {
 
     /// Writes an element at each address, in the order of the lanes; nothing when they are not all in one allocation.
     #[inline(always)]
-    pub(crate) fn scatter<T: Element>(&mut self, addresses: &[u64; LANES], values: &[T; LANES]) -> Option<()> {
+    pub(crate) fn scatter<T: Loadable>(&mut self, addresses: &[u64; LANES], values: &[T; LANES]) -> Option<()> {
         let (low, high) = bounds(addresses);
         let bytes = self.bytes_mut(low, high.checked_add(size_of::<T>() as u64)?)?;
         for lane in 0..LANES {

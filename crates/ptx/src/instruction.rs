@@ -28,7 +28,7 @@ pub(crate) enum Op {
     CompareS32(Compare), CompareU32(Compare), CompareS64(Compare), CompareU64(Compare),
     CompareF32(Compare), CompareF64(Compare),
     Branch, Return, Barrier, WarpBarrier, Sleep, Fence, ShuffleXor, ShuffleIndex,
-    Load(Access), Store(Access), Special(Special),
+    Load(MemoryAccess), Store(MemoryAccess), Special(Special),
 }
 
 /// A comparison; those that end in `U` hold of a NaN too.
@@ -55,7 +55,7 @@ pub(crate) enum SpecialKind {
 
 /// Where an address points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Space {
+pub(crate) enum StateSpace {
     /// Also generic addresses: none of ours point anywhere else.
     Global,
     Shared,
@@ -64,8 +64,8 @@ pub(crate) enum Space {
 
 /// How a load or store reaches memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Access {
-    pub(crate) space: Space,
+pub(crate) struct MemoryAccess {
+    pub(crate) space: StateSpace,
     /// The bytes of an element: 1, 4 or 8.
     pub(crate) width: u8,
     /// The elements: 1, 2 or 4.
@@ -77,7 +77,7 @@ pub(crate) struct Access {
     pub(crate) uniform: bool,
 }
 
-impl Access {
+impl MemoryAccess {
     /// Returns the bytes that each lane reaches.
     #[inline(always)]
     pub(crate) fn bytes(self) -> u64 {

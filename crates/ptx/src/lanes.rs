@@ -120,9 +120,9 @@ impl<T: Copy + Default> Row<T> {
 
 /// The registers of a warp. Predicates are masks.
 pub(crate) struct Registers {
-    pub(crate) words: Vec<Row<u32>>,
-    pub(crate) doubles: Vec<Row<u64>>,
-    pub(crate) predicates: Vec<Cell<u32>>,
+    words: Vec<Row<u32>>,
+    doubles: Vec<Row<u64>>,
+    predicates: Vec<Cell<u32>>,
 }
 
 /// What is in registers before anything is written: numbers that no kernel should come upon (NaNs, as f32 and f64).
@@ -130,6 +130,24 @@ const UNSET_WORD: u32 = 0xffad_beef;
 const UNSET_DOUBLE: u64 = 0xfff4_dead_beef_0000;
 
 impl Registers {
+    /// Returns the register of 32 bits of this number.
+    #[inline(always)]
+    pub(crate) fn word(&self, number: u16) -> &Row<u32> {
+        &self.words[usize::from(number)]
+    }
+
+    /// Returns the register of 64 bits of this number.
+    #[inline(always)]
+    pub(crate) fn double(&self, number: u16) -> &Row<u64> {
+        &self.doubles[usize::from(number)]
+    }
+
+    /// Returns the predicate of this number.
+    #[inline(always)]
+    pub(crate) fn predicate(&self, number: u16) -> &Cell<u32> {
+        &self.predicates[usize::from(number)]
+    }
+
     /// Makes the registers that the code needs; those of immediate operands have their values.
     pub(crate) fn of(code: &Code) -> Self {
         let counts = code.registers;
@@ -139,13 +157,13 @@ impl Registers {
             predicates: vec![Cell::new(0); counts.predicates],
         };
         for &(register, value) in &code.words {
-            registers.words[usize::from(register)].splat(ALL, value);
+            registers.word(register).splat(ALL, value);
         }
         for &(register, value) in &code.doubles {
-            registers.doubles[usize::from(register)].splat(ALL, value);
+            registers.double(register).splat(ALL, value);
         }
         for &(register, value) in &code.predicates {
-            registers.predicates[usize::from(register)].set(if value { ALL } else { 0 });
+            registers.predicate(register).set(if value { ALL } else { 0 });
         }
         registers
     }

@@ -2,18 +2,18 @@
 
 use crate::checks::Checks;
 use crate::dispatch;
-use crate::fault::Fault;
-use crate::global::{Allocation, Global};
+use crate::fault::LaunchFault;
+use crate::global::{Allocation, GlobalMemory};
 use crate::lanes::Registers;
 use crate::module::{Code, Entry};
 use crate::order::{Order, Turns};
-use crate::warp::{Count, Group, Run, Status, Surroundings, Warp, first_lanes, split};
+use crate::warp::{Count, Group, LaunchState, Surroundings, TurnEnd, Warp, first_lanes, split};
 use crate::watch::{Doing, Unwatched, Watch};
 use std::time::{Duration, Instant};
 
 /// The numbers of blocks and of threads of each, along x, y and z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct LaunchShape {
     /// Blocks.
     pub grid: [u32; 3],
     /// Threads of a block.
@@ -24,7 +24,7 @@ pub struct Shape {
 #[derive(Debug)]
 pub struct Launch<'a> {
     /// Blocks and threads.
-    pub shape: Shape,
+    pub shape: LaunchShape,
     /// The parameters as they lie in memory: see [`Entry::parameters`].
     pub parameters: &'a [u8],
     /// The bytes of shared memory beyond those that the kernel declares.
@@ -47,18 +47,18 @@ pub struct Launch<'a> {
 
 /// What a launch was.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct LaunchOutcome {
     /// How often each instruction was done, in the order of [`Entry::instructions`].
     pub counts: Vec<Count>,
     /// Why it failed, if it did.
-    pub fault: Option<Fault>,
+    pub fault: Option<LaunchFault>,
 }
 
 impl Entry {
     /// Runs the kernel; what it leaves in memory is in the launch's allocations.
-    pub fn run(&self, launch: Launch<'_>) -> Outcome {
+    pub fn run(&self, launch: Launch<'_>) -> LaunchOutcome {
         if let Err(fault) = check_shape(self, &launch) {
-            return Outcome { counts: vec![Count::default(); self.code.instructions.len()], fault: Some(fault) };
+            return LaunchOutcome { counts: vec![Count::default(); self.code.instructions.len()], fault: Some(fault) };
         }
         let checks = launch.checked.then(|| Checks::of(self, launch.shape));
         match checks {
@@ -68,23 +68,23 @@ impl Entry {
     }
 }
 
-fn check_shape(entry: &Entry, launch: &Launch<'_>) -> Result<(), Fault> {
+fn check_shape(entry: &Entry, launch: &Launch<'_>) -> Result<(), LaunchFault> {
     let product = |sizes: [u32; 3]| sizes.iter().map(|size| u64::from(*size)).product::<u64>();
     let (blocks, threads) = (product(launch.shape.grid), product(launch.shape.block));
     if blocks == 0 || blocks > u64::from(u32::MAX) || threads == 0 || threads > 1024 {
-        return Err(Fault::Shape(format!("{blocks} blocks of {threads} threads cannot be launched")));
+        return Err(LaunchFault::Shape(format!("{blocks} blocks of {threads} threads cannot be launched")));
     }
     let (given, expected) = (launch.parameters.len() as u64, entry.parameter_bytes());
     if given != expected {
-        return Err(Fault::Shape(format!("{} has {expected} bytes of parameters, not {given}", entry.name())));
+        return Err(LaunchFault::Shape(format!("{} has {expected} bytes of parameters, not {given}", entry.name())));
     }
     Ok(())
 }
 
-fn finish<W: Watch>(entry: &Entry, code: &Code, launch: Launch<'_>, watch: W) -> Outcome {
+fn finish<W: Watch>(entry: &Entry, code: &Code, launch: Launch<'_>, watch: W) -> LaunchOutcome {
     let Launch { shape, parameters, dynamic_shared, together, allocations, order, patience, most_joins, .. } = launch;
-    let mut global = Global::new(allocations);
-    let run = Run {
+    let mut global = GlobalMemory::new(allocations);
+    let run = LaunchState {
         entry,
         code,
         shape,
@@ -97,12 +97,12 @@ fn finish<W: Watch>(entry: &Entry, code: &Code, launch: Launch<'_>, watch: W) ->
     };
     let mut grid = Grid { run, dynamic_shared, together, patience, first_sleep: None, unlooked: 0 };
     let fault = grid.all_blocks().err();
-    let Run { watch, counts, .. } = grid.run;
+    let LaunchState { watch, counts, .. } = grid.run;
     let fault = fault.or_else(|| {
         let findings = watch.findings();
-        (!findings.is_empty()).then_some(Fault::Findings(findings))
+        (!findings.is_empty()).then_some(LaunchFault::Findings(findings))
     });
-    Outcome { counts, fault }
+    LaunchOutcome { counts, fault }
 }
 
 struct Block<N> {
@@ -111,11 +111,11 @@ struct Block<N> {
     shared: Vec<u8>,
     warps: Vec<Warp<N>>,
     /// Why each warp's last turn ended.
-    states: Vec<Status>,
+    states: Vec<TurnEnd>,
 }
 
 struct Grid<'a, 'm, W: Watch> {
-    run: Run<'a, 'm, W>,
+    run: LaunchState<'a, 'm, W>,
     dynamic_shared: u32,
     together: bool,
     patience: Duration,
@@ -132,7 +132,7 @@ const UNWRITTEN: u8 = 0xff;
 const ROUNDS_A_LOOK: u32 = 64;
 
 impl<W: Watch> Grid<'_, '_, W> {
-    fn all_blocks(&mut self) -> Result<(), Fault> {
+    fn all_blocks(&mut self) -> Result<(), LaunchFault> {
         let count: u32 = self.run.shape.grid.iter().product();
         let most = if self.together { count as usize } else { self.run.turns.side_by_side() };
         let mut waiting = 0..count;
@@ -152,7 +152,7 @@ impl<W: Watch> Grid<'_, '_, W> {
                 let at = (first + k) % open.len();
                 all_sleep &= self.turn(&mut open[at])?;
             }
-            open.retain(|block| block.states.iter().any(|state| *state != Status::Done));
+            open.retain(|block| block.states.iter().any(|state| *state != TurnEnd::Done));
             if all_sleep {
                 self.look_at_the_clock(&open)?;
             }
@@ -183,32 +183,32 @@ impl<W: Watch> Grid<'_, '_, W> {
             number,
             index: split(number, self.run.shape.grid),
             shared: vec![UNWRITTEN; bytes as usize],
-            states: vec![Status::Ready; warps.len()],
+            states: vec![TurnEnd::Ready; warps.len()],
             warps,
         }
     }
 
     /// Runs the warps of a block until none can go on, or in a random order one turn each. Returns whether the block
     /// can only sleep.
-    fn turn(&mut self, block: &mut Block<W::Notes>) -> Result<bool, Fault> {
+    fn turn(&mut self, block: &mut Block<W::Notes>) -> Result<bool, LaunchFault> {
         loop {
             let first = self.run.turns.first_of(block.warps.len());
             let mut moved = false;
             for k in 0..block.warps.len() {
                 let at = (first + k) % block.warps.len();
-                if matches!(block.states[at], Status::Done | Status::AtBarrier) {
+                if matches!(block.states[at], TurnEnd::Done | TurnEnd::AtBarrier) {
                     continue;
                 }
                 let Block { number, index, shared, warps, states } = &mut *block;
                 let mut around = Surroundings { block: *number, index: *index, shared };
                 states[at] = dispatch::turn(&mut self.run, &mut around, &mut warps[at])?;
-                moved |= states[at] != Status::Asleep;
+                moved |= states[at] != TurnEnd::Asleep;
             }
-            let all = |wanted: &[Status]| block.states.iter().all(|state| wanted.contains(state));
-            if all(&[Status::Done]) {
+            let all = |wanted: &[TurnEnd]| block.states.iter().all(|state| wanted.contains(state));
+            if all(&[TurnEnd::Done]) {
                 return Ok(false);
             }
-            if all(&[Status::Done, Status::AtBarrier]) {
+            if all(&[TurnEnd::Done, TurnEnd::AtBarrier]) {
                 self.pass_barrier(block);
                 moved = true;
             }
@@ -223,8 +223,8 @@ impl<W: Watch> Grid<'_, '_, W> {
         let mut groups = Vec::new();
         let some_have_left = block.warps.iter().any(|warp| warp.live != warp.all);
         for (warp, state) in block.warps.iter_mut().zip(&mut block.states) {
-            if *state == Status::AtBarrier {
-                *state = Status::Ready;
+            if *state == TurnEnd::AtBarrier {
+                *state = TurnEnd::Ready;
                 groups.extend(warp.pass_barrier().into_iter().map(|waiting| Doing {
                     instruction: &code.instructions[waiting.at as usize],
                     block: block.number,
@@ -237,7 +237,7 @@ impl<W: Watch> Grid<'_, '_, W> {
     }
 
     /// Ends a launch whose threads have slept for too long.
-    fn look_at_the_clock(&mut self, open: &[Block<W::Notes>]) -> Result<(), Fault> {
+    fn look_at_the_clock(&mut self, open: &[Block<W::Notes>]) -> Result<(), LaunchFault> {
         let first = *self.first_sleep.get_or_insert_with(Instant::now);
         self.unlooked += 1;
         if self.unlooked < ROUNDS_A_LOOK {
@@ -253,7 +253,7 @@ impl<W: Watch> Grid<'_, '_, W> {
             let waits = block.warps.iter().flat_map(|warp| self.run.waits(warp));
             waits.map(move |wait| format!("block {number}: {wait}"))
         });
-        Err(Fault::Timeout { milliseconds, waits: waits.take(MOST_TOLD).collect() })
+        Err(LaunchFault::Timeout { milliseconds, waits: waits.take(MOST_TOLD).collect() })
     }
 }
 

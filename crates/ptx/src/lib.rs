@@ -10,7 +10,7 @@
 //! | [`Entry`] | a kernel of it |
 //! | [`Launch`] | how it is run: blocks, parameters, memory, [`Order`], checks |
 //! | [`Recording`] | a launch with its memory before and after, to run it again without the program |
-//! | [`Outcome`] | how often each instruction was done, and the [`Fault`] that ended it, if one did |
+//! | [`LaunchOutcome`] | how often each instruction was done, and the [`LaunchFault`] that ended it, if one did |
 //!
 //! # What it is true to
 //!
@@ -19,7 +19,7 @@
 //!   the next label; in a random order lanes part and meet at any label, and warps and blocks take turns in between.
 //! - A shuffle or a warp's barrier waits for all lanes of its mask; one that asks for a lane that is not there is a
 //!   fault. A block's barrier waits for all threads that have not left.
-//! - Addresses are bounded and aligned: [`Fault::Address`], [`Fault::Alignment`], [`Fault::Beyond`].
+//! - Addresses are bounded and aligned: [`LaunchFault::Address`], [`LaunchFault::Alignment`], [`LaunchFault::Beyond`].
 //! - With [`Launch::checked`]: races in shared and global memory, between blocks too; registers and shared memory that
 //!   are read before they are written; barriers and shuffles that lanes come to in different lines.
 //!
@@ -51,10 +51,10 @@ mod watch;
 pub const LIBRARY: &str = "liboctopus_ptx.so";
 
 pub use error::PtxError;
-pub use fault::{Fault, Place};
+pub use fault::{LaunchFault, Place};
 pub use global::Allocation;
-pub use launch::{Launch, Outcome, Shape};
-pub use module::{Entry, Module, Parameter};
+pub use launch::{Launch, LaunchOutcome, LaunchShape};
+pub use module::{Entry, EntryParameter, Module};
 pub use order::Order;
 pub use recording::{RecordedMemory, Recording, Replay};
 pub use warp::Count;

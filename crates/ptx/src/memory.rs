@@ -3,13 +3,13 @@
 //! Most are of all lanes, and of addresses that follow each other or are the same: those are done at once. All others go
 //! lane by lane.
 
-use crate::global::{Element, Global};
-use crate::instruction::{Access, Instruction, Space};
+use crate::global::{GlobalMemory, Loadable};
+use crate::instruction::{Instruction, MemoryAccess, StateSpace};
 use crate::lanes::{ALL, LANES, Registers, Row, each};
 
 /// What loads and stores of a block can reach.
-pub(crate) struct Reach<'a, 'm> {
-    pub(crate) global: &'a mut Global<'m>,
+pub(crate) struct BlockMemory<'a, 'm> {
+    pub(crate) global: &'a mut GlobalMemory<'m>,
     pub(crate) shared: &'a mut [u8],
     pub(crate) parameters: &'a [u8],
 }
@@ -31,25 +31,25 @@ pub(crate) enum Why {
 /// Returns the address that each lane reaches.
 #[inline(always)]
 pub(crate) fn addresses(registers: &Registers, instruction: &Instruction) -> [u64; LANES] {
-    let mut addresses = registers.doubles[usize::from(instruction.from[0])].all();
+    let mut addresses = registers.double(instruction.from[0]).all();
     for lane in 0..LANES {
         addresses[lane] = addresses[lane].wrapping_add_signed(instruction.offset);
     }
     addresses
 }
 
-impl Reach<'_, '_> {
+impl BlockMemory<'_, '_> {
     /// Does a load for these lanes.
     #[inline(always)]
     pub(crate) fn load(
         &mut self,
         registers: &Registers,
         instruction: &Instruction,
-        access: Access,
+        access: MemoryAccess,
         lanes: u32,
     ) -> Result<(), Missed> {
-        let word = |element: usize| &registers.words[usize::from(instruction.to[element])];
-        let double = |element: usize| &registers.doubles[usize::from(instruction.to[element])];
+        let word = |element: usize| registers.word(instruction.to[element]);
+        let double = |element: usize| registers.double(instruction.to[element]);
         if access.count == 1 && lanes == ALL {
             let loaded = match (access.width, access.doubles) {
                 (8, _) => self.load_all::<u64>(registers, instruction, access, double(0)),
@@ -74,9 +74,9 @@ impl Reach<'_, '_> {
     }
 
     /// Loads an element for each of these lanes.
-    fn load_each<T: Element + Into<U>, U: Copy + Default>(
+    fn load_each<T: Loadable + Into<U>, U: Copy + Default>(
         &self,
-        access: Access,
+        access: MemoryAccess,
         addresses: &[u64; LANES],
         lanes: u32,
         offset: u64,
@@ -98,11 +98,11 @@ impl Reach<'_, '_> {
         &mut self,
         registers: &Registers,
         instruction: &Instruction,
-        access: Access,
+        access: MemoryAccess,
         lanes: u32,
     ) -> Result<(), Missed> {
-        let word = |element: usize| &registers.words[usize::from(instruction.to[element])];
-        let double = |element: usize| &registers.doubles[usize::from(instruction.to[element])];
+        let word = |element: usize| registers.word(instruction.to[element]);
+        let double = |element: usize| registers.double(instruction.to[element]);
         if access.count == 1 && lanes == ALL && !access.uniform {
             let stored = match (access.width, access.doubles) {
                 (8, _) => self.store_all::<u64>(registers, instruction, access.space, double(0)),
@@ -114,29 +114,46 @@ impl Reach<'_, '_> {
             }
         }
         let addresses = addresses(registers, instruction);
+        for element in 0..usize::from(access.count) {
+            let offset = (element * usize::from(access.width)) as u64;
+            match (access.width, access.doubles) {
+                (8, _) => self.store_each(access, &addresses, lanes, offset, double(element), |value| value)?,
+                (4, true) => {
+                    self.store_each(access, &addresses, lanes, offset, double(element), |value| value as u32)?
+                }
+                (4, false) => self.store_each(access, &addresses, lanes, offset, word(element), |value| value)?,
+                _ => self.store_each(access, &addresses, lanes, offset, word(element), |value| value as u8)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores an element of each of these lanes, in their order; `narrow` makes it of the register's value.
+    fn store_each<T: Loadable, U: Copy + Default>(
+        &mut self,
+        access: MemoryAccess,
+        addresses: &[u64; LANES],
+        lanes: u32,
+        offset: u64,
+        from: &Row<U>,
+        narrow: fn(U) -> T,
+    ) -> Result<(), Missed> {
+        let values = from.all();
         for lane in each(lanes) {
             let address = aligned(addresses[lane], access, lane)?;
-            for element in 0..usize::from(access.count) {
-                let at = address.wrapping_add((element * usize::from(access.width)) as u64);
-                let stored = match (access.width, access.doubles) {
-                    (8, _) => self.write(access.space, at, double(element).lane(lane)),
-                    (4, true) => self.write(access.space, at, double(element).lane(lane) as u32),
-                    (4, false) => self.write(access.space, at, word(element).lane(lane)),
-                    _ => self.write(access.space, at, word(element).lane(lane) as u8),
-                };
-                stored.ok_or(Missed { lane, address, why: Why::Bounds })?;
-            }
+            let stored = self.write(access.space, address.wrapping_add(offset), narrow(values[lane]));
+            stored.ok_or(Missed { lane, address, why: Why::Bounds })?;
         }
         Ok(())
     }
 
     /// Loads for all lanes at once; returns whether it could.
     #[inline(always)]
-    fn load_all<T: Element>(
+    fn load_all<T: Loadable>(
         &self,
         registers: &Registers,
         instruction: &Instruction,
-        access: Access,
+        access: MemoryAccess,
         to: &Row<T>,
     ) -> bool {
         let width = size_of::<T>() as u64;
@@ -156,12 +173,12 @@ impl Reach<'_, '_> {
         if follow::<T>(&addresses) {
             let bytes = width * LANES as u64;
             let values = match access.space {
-                Space::Global => {
+                StateSpace::Global => {
                     let bytes = first.checked_add(bytes).and_then(|end| self.global.bytes(first, end));
                     bytes.map(elements)
                 }
-                Space::Shared => row_of(self.shared, first, bytes),
-                Space::Parameter => row_of(self.parameters, first, bytes),
+                StateSpace::Shared => row_of(self.shared, first, bytes),
+                StateSpace::Parameter => row_of(self.parameters, first, bytes),
             };
             return values.is_some_and(|values| {
                 to.set_all(&values);
@@ -175,9 +192,9 @@ impl Reach<'_, '_> {
             });
         }
         let values = match access.space {
-            Space::Global => self.global.gather::<T>(&addresses),
-            Space::Shared => gathered(self.shared, &addresses),
-            Space::Parameter => None,
+            StateSpace::Global => self.global.gather::<T>(&addresses),
+            StateSpace::Shared => gathered(self.shared, &addresses),
+            StateSpace::Parameter => None,
         };
         values.is_some_and(|values| {
             to.set_all(&values);
@@ -187,11 +204,11 @@ impl Reach<'_, '_> {
 
     /// Stores for all lanes at once; returns whether it could.
     #[inline(always)]
-    fn store_all<T: Element>(
+    fn store_all<T: Loadable>(
         &mut self,
         registers: &Registers,
         instruction: &Instruction,
-        space: Space,
+        space: StateSpace,
         from: &Row<T>,
     ) -> bool {
         let width = size_of::<T>();
@@ -201,7 +218,7 @@ impl Reach<'_, '_> {
         }
         let values = from.all();
         match space {
-            Space::Global if follow::<T>(&addresses) => {
+            StateSpace::Global if follow::<T>(&addresses) => {
                 let end = addresses[0].checked_add((width * LANES) as u64);
                 let Some(bytes) = end.and_then(|end| self.global.bytes_mut(addresses[0], end)) else { return false };
                 for lane in 0..LANES {
@@ -209,8 +226,8 @@ impl Reach<'_, '_> {
                 }
                 true
             }
-            Space::Global => self.global.scatter(&addresses, &values).is_some(),
-            Space::Shared => {
+            StateSpace::Global => self.global.scatter(&addresses, &values).is_some(),
+            StateSpace::Shared => {
                 let size = self.shared.len() as u64;
                 let mut all_there = true;
                 for lane in 0..LANES {
@@ -224,43 +241,43 @@ impl Reach<'_, '_> {
                 }
                 all_there
             }
-            Space::Parameter => false,
+            StateSpace::Parameter => false,
         }
     }
 
     #[inline(always)]
-    fn read<T: Element>(&self, space: Space, address: u64) -> Option<T> {
+    fn read<T: Loadable>(&self, space: StateSpace, address: u64) -> Option<T> {
         match space {
-            Space::Global => {
+            StateSpace::Global => {
                 let end = address.checked_add(size_of::<T>() as u64)?;
                 self.global.bytes(address, end).map(T::read)
             }
-            Space::Shared => bytes_at(self.shared, address, size_of::<T>()).map(T::read),
-            Space::Parameter => bytes_at(self.parameters, address, size_of::<T>()).map(T::read),
+            StateSpace::Shared => bytes_at(self.shared, address, size_of::<T>()).map(T::read),
+            StateSpace::Parameter => bytes_at(self.parameters, address, size_of::<T>()).map(T::read),
         }
     }
 
     #[inline(always)]
-    fn write<T: Element>(&mut self, space: Space, address: u64, value: T) -> Option<()> {
+    fn write<T: Loadable>(&mut self, space: StateSpace, address: u64, value: T) -> Option<()> {
         match space {
-            Space::Global => {
+            StateSpace::Global => {
                 let end = address.checked_add(size_of::<T>() as u64)?;
                 value.write(self.global.bytes_mut(address, end)?);
                 Some(())
             }
-            Space::Shared => {
+            StateSpace::Shared => {
                 let at = usize::try_from(address).ok()?;
                 value.write(self.shared.get_mut(at..at.checked_add(size_of::<T>())?)?);
                 Some(())
             }
-            Space::Parameter => None,
+            StateSpace::Parameter => None,
         }
     }
 }
 
 /// Returns the address if it is a multiple of what the lane reaches.
 #[inline(always)]
-fn aligned(address: u64, access: Access, lane: usize) -> Result<u64, Missed> {
+fn aligned(address: u64, access: MemoryAccess, lane: usize) -> Result<u64, Missed> {
     // What is reached is a power of two.
     let fits = address & (access.bytes() - 1) == 0;
     if fits { Ok(address) } else { Err(Missed { lane, address, why: Why::Alignment }) }
@@ -301,13 +318,13 @@ fn bytes_at(memory: &[u8], address: u64, bytes: usize) -> Option<&[u8]> {
 }
 
 #[inline(always)]
-fn row_of<T: Element>(memory: &[u8], address: u64, bytes: u64) -> Option<[T; LANES]> {
+fn row_of<T: Loadable>(memory: &[u8], address: u64, bytes: u64) -> Option<[T; LANES]> {
     bytes_at(memory, address, bytes as usize).map(elements)
 }
 
 /// Returns the elements that these bytes are.
 #[inline(always)]
-fn elements<T: Element>(bytes: &[u8]) -> [T; LANES] {
+fn elements<T: Loadable>(bytes: &[u8]) -> [T; LANES] {
     let mut values = [T::default(); LANES];
     for lane in 0..LANES {
         values[lane] = T::read(&bytes[lane * size_of::<T>()..][..size_of::<T>()]);
@@ -316,7 +333,7 @@ fn elements<T: Element>(bytes: &[u8]) -> [T; LANES] {
 }
 
 #[inline(always)]
-fn gathered<T: Element>(memory: &[u8], addresses: &[u64; LANES]) -> Option<[T; LANES]> {
+fn gathered<T: Loadable>(memory: &[u8], addresses: &[u64; LANES]) -> Option<[T; LANES]> {
     let mut values = [T::default(); LANES];
     for lane in 0..LANES {
         values[lane] = T::read(bytes_at(memory, addresses[lane], size_of::<T>())?);

@@ -17,7 +17,7 @@ pub struct Module {
 #[derive(Clone, Debug, Default)]
 pub struct Entry {
     pub(crate) name: String,
-    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) parameters: Vec<EntryParameter>,
     /// The bytes of the statically declared shared memory.
     pub(crate) shared_bytes: u64,
     /// The code with the registers of the text, for checks that tell them apart.
@@ -32,7 +32,7 @@ pub struct Entry {
 
 /// Where a parameter lies in the parameters' memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parameter {
+pub struct EntryParameter {
     /// The first byte.
     pub offset: u64,
     /// The number of bytes.
@@ -70,7 +70,7 @@ impl RegisterCounts {
 
 /// A variable of shared memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Variable {
+pub(crate) struct SharedVariable {
     pub(crate) name: String,
     pub(crate) bytes: u64,
     pub(crate) align: u64,
@@ -122,7 +122,7 @@ impl Entry {
     }
 
     /// Returns where the parameters lie.
-    pub fn parameters(&self) -> &[Parameter] {
+    pub fn parameters(&self) -> &[EntryParameter] {
         &self.parameters
     }
 
@@ -162,11 +162,15 @@ fn is_without_code(line: &str) -> bool {
 }
 
 /// Reads the entry that begins at a line; also returns the line of its last brace.
-fn read_entry(lines: &[&str], begin: usize, shared: &HashMap<String, Variable>) -> Result<(Entry, usize), PtxError> {
+fn read_entry(
+    lines: &[&str],
+    begin: usize,
+    shared: &HashMap<String, SharedVariable>,
+) -> Result<(Entry, usize), PtxError> {
     let head = lines[begin].trim();
     let unended = || PtxError::new(line_number(begin), head, "the entry has no end");
     let name = head.split(".entry").nth(1).unwrap_or_default().trim().trim_end_matches('(').trim_end();
-    let mut parameters: Vec<Parameter> = Vec::new();
+    let mut parameters: Vec<EntryParameter> = Vec::new();
     let mut at = begin + 1;
     loop {
         let line = lines.get(at).ok_or_else(unended)?.trim().trim_end_matches(',');
@@ -174,9 +178,9 @@ fn read_entry(lines: &[&str], begin: usize, shared: &HashMap<String, Variable>) 
             break;
         }
         if line.starts_with(".param") {
-            let Variable { bytes, align, .. } = variable(line, line_number(at))?;
+            let SharedVariable { bytes, align, .. } = variable(line, line_number(at))?;
             let end = parameters.last().map_or(0, |last| last.offset + last.bytes);
-            parameters.push(Parameter { offset: end.next_multiple_of(align), bytes });
+            parameters.push(EntryParameter { offset: end.next_multiple_of(align), bytes });
         }
         at += 1;
     }
@@ -196,7 +200,7 @@ fn read_entry(lines: &[&str], begin: usize, shared: &HashMap<String, Variable>) 
 }
 
 /// Reads the declaration of a variable: `.shared .align 8 .b8 name[64]`, `.param .u64 name`.
-pub(crate) fn variable(text: &str, line: u32) -> Result<Variable, PtxError> {
+pub(crate) fn variable(text: &str, line: u32) -> Result<SharedVariable, PtxError> {
     let error = |reason: &str| PtxError::new(line, text, reason);
     let mut align = None;
     let mut bytes = None;
@@ -222,5 +226,5 @@ pub(crate) fn variable(text: &str, line: u32) -> Result<Variable, PtxError> {
         }
     };
     let align = align.unwrap_or(unit).max(1);
-    Ok(Variable { name: name.to_owned(), bytes: unit * count, align })
+    Ok(SharedVariable { name: name.to_owned(), bytes: unit * count, align })
 }

@@ -1,6 +1,6 @@
 //! A launch on record: what a kernel was given and what it left, so that it can be run again without the program.
 
-use crate::{Allocation, Launch, Module, Order, Outcome, Shape};
+use crate::{Allocation, Launch, LaunchOutcome, LaunchShape, Module, Order};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::Path;
@@ -69,12 +69,12 @@ impl Recording {
 
     /// Runs the launch again with the kernel of this module, if it has one of the name. Also returns whether it has left
     /// the same, to the bit.
-    pub fn replay(&self, module: &Module, replay: Replay) -> Option<(Outcome, bool)> {
+    pub fn replay(&self, module: &Module, replay: Replay) -> Option<(LaunchOutcome, bool)> {
         let entry = module.entry(&self.entry)?;
         let mut memory: Vec<Vec<u8>> = self.memory.iter().map(|memory| memory.before.clone()).collect();
         let allocations = self.memory.iter().zip(&mut memory);
         let outcome = entry.run(Launch {
-            shape: Shape { grid: self.grid, block: self.block },
+            shape: LaunchShape { grid: self.grid, block: self.block },
             parameters: &self.parameters,
             dynamic_shared: self.dynamic_shared,
             together: self.together,

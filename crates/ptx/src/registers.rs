@@ -241,3 +241,58 @@ impl Set {
             .flat_map(|(word, bits)| (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word * 64 + bit))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Module;
+
+    /// The registers that the code of this body needs when they are shared, those of immediate operands aside.
+    fn needed(body: &str) -> (usize, usize) {
+        let text = format!(".visible .entry k(\n)\n{{\n.reg .b32 %r<40>;\n.reg .pred %p<9>;\n{body}\nret;\n}}");
+        let module = Module::parse(&text).unwrap();
+        let code = &module.entry("k").unwrap().compact.code;
+        (code.registers.words - code.words.len(), code.registers.predicates - code.predicates.len())
+    }
+
+    #[test]
+    fn values_that_are_not_needed_together_share_a_register() {
+        let chain = "mov.u32 %r1, 1; add.s32 %r2, %r1, 1; add.s32 %r3, %r2, 1; add.s32 %r4, %r3, 1;";
+        assert_eq!(needed(chain), (2, 0));
+        assert_eq!(needed(&format!("{chain} add.s32 %r5, %r1, %r2; add.s32 %r6, %r5, %r4;")), (4, 0));
+    }
+
+    /// A value that the next round reads is needed in the whole loop, also where another one comes after its last read.
+    #[test]
+    fn values_live_on_from_one_round_of_a_loop_to_the_next() {
+        let body = "mov.u32 %r1, 0; mov.u32 %r2, 0;
+$L_1:
+add.s32 %r1, %r1, 1;
+setp.lt.u32 %p1, %r1, 5;
+mov.u32 %r3, 7;
+add.s32 %r4, %r3, 1;
+add.s32 %r2, %r2, %r4;
+@%p1 bra $L_1;
+mov.u32 %r5, %r2;";
+        // The counter, the sum, and two for what is added, one of which the last line has too.
+        assert_eq!(needed(body), (4, 1));
+    }
+
+    /// Lanes that a guard leaves out keep what they have: it is needed before, too.
+    #[test]
+    fn a_guarded_write_does_not_end_a_value() {
+        let body = |guard: &str| {
+            format!(
+                "mov.u32 %r1, 1; setp.eq.s32 %p1, %r1, 1; mov.u32 %r2, 2; mov.u32 %r3, 3; add.s32 %r4, %r3, 1;\n{guard} mov.u32 %r2, %r4;\nadd.s32 %r5, %r2, 1;"
+            )
+        };
+        assert_eq!(needed(&body("@%p1")), (3, 1));
+        let module = |guard: &str| {
+            let text = format!(
+                ".visible .entry k(\n)\n{{\n.reg .b32 %r<9>;\n.reg .pred %p<3>;\nsetp.eq.s32 %p1, 1, 1;\n{guard} mov.u32 %r2, 1;\nadd.s32 %r1, %r2, 1;\nret;\n}}"
+            );
+            Module::parse(&text).unwrap()
+        };
+        assert_eq!(module("@%p1").entry("k").unwrap().unset_registers(), ["%r2"]);
+        assert_eq!(module("").entry("k").unwrap().unset_registers(), [""; 0]);
+    }
+}

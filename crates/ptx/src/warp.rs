@@ -1,12 +1,12 @@
 //! A warp: 32 threads that do the same instructions, together or apart.
 
 use crate::compute::{compute, put};
-use crate::fault::{Fault, Place};
-use crate::global::Global;
-use crate::instruction::{Access, Guard, Instruction, Op, Space, Special, SpecialKind};
+use crate::fault::{LaunchFault, Place};
+use crate::global::GlobalMemory;
+use crate::instruction::{Guard, Instruction, MemoryAccess, Op, Special, SpecialKind, StateSpace};
 use crate::lanes::{ALL, LANES, Registers, each};
-use crate::launch::Shape;
-use crate::memory::{self, Missed, Reach, Why};
+use crate::launch::LaunchShape;
+use crate::memory::{self, BlockMemory, Missed, Why};
 use crate::module::{Code, Entry};
 use crate::order::Turns;
 use crate::watch::{Doing, Watch};
@@ -54,7 +54,7 @@ pub(crate) enum Wait {
 
 /// Why a warp's turn ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Status {
+pub(crate) enum TurnEnd {
     /// It can go on.
     Ready,
     Asleep,
@@ -63,12 +63,12 @@ pub(crate) enum Status {
 }
 
 /// What all warps of a launch share.
-pub(crate) struct Run<'a, 'm, W: Watch> {
+pub(crate) struct LaunchState<'a, 'm, W: Watch> {
     pub(crate) entry: &'a Entry,
     pub(crate) code: &'a Code,
-    pub(crate) shape: Shape,
+    pub(crate) shape: LaunchShape,
     pub(crate) parameters: &'a [u8],
-    pub(crate) global: &'a mut Global<'m>,
+    pub(crate) global: &'a mut GlobalMemory<'m>,
     pub(crate) turns: Turns,
     pub(crate) watch: W,
     /// How often groups of lanes may still come to a place where they may meet others.
@@ -122,10 +122,14 @@ impl<N> Warp<N> {
     }
 }
 
-impl<'a, W: Watch> Run<'a, '_, W> {
+impl<'a, W: Watch> LaunchState<'a, '_, W> {
     /// Runs a warp until it can do no more, or in a random order for a while.
     #[inline(always)]
-    pub(crate) fn turn(&mut self, around: &mut Surroundings<'_>, warp: &mut Warp<W::Notes>) -> Result<Status, Fault> {
+    pub(crate) fn turn(
+        &mut self,
+        around: &mut Surroundings<'_>,
+        warp: &mut Warp<W::Notes>,
+    ) -> Result<TurnEnd, LaunchFault> {
         let asleep = std::mem::take(&mut warp.asleep);
         asleep.into_iter().for_each(|group| warp.join(group));
         loop {
@@ -138,24 +142,24 @@ impl<'a, W: Watch> Run<'a, '_, W> {
             let chosen = self.turns.one_of(warp.ready.len());
             let group = warp.ready.remove(chosen);
             if self.group(around, warp, group)? {
-                return Ok(Status::Ready);
+                return Ok(TurnEnd::Ready);
             }
         }
     }
 
     /// Says why a warp without lanes that can go on has stopped.
-    fn rest(&self, block: u32, warp: &Warp<W::Notes>) -> Result<Status, Fault> {
+    fn rest(&self, block: u32, warp: &Warp<W::Notes>) -> Result<TurnEnd, LaunchFault> {
         let first = warp.waiting.first();
         if !warp.asleep.is_empty() {
-            return Ok(Status::Asleep);
+            return Ok(TurnEnd::Asleep);
         }
-        let Some(first) = first else { return Ok(Status::Done) };
+        let Some(first) = first else { return Ok(TurnEnd::Done) };
         let lanes = warp.waiting.iter().fold(0, |lanes, waiting| lanes | waiting.lanes);
         if warp.waiting.iter().any(|waiting| waiting.wait != Wait::Barrier) || lanes != warp.live {
-            return Err(Fault::Deadlock { block, waits: self.waits(warp) });
+            return Err(LaunchFault::Deadlock { block, waits: self.waits(warp) });
         }
         match warp.waiting.iter().find(|waiting| waiting.at != first.at) {
-            None => Ok(Status::AtBarrier),
+            None => Ok(TurnEnd::AtBarrier),
             Some(other) => {
                 let line = self.code.instructions[first.at as usize].line;
                 let what = format!("other lanes of the warp are at the barrier of line {line}");
@@ -166,7 +170,12 @@ impl<'a, W: Watch> Run<'a, '_, W> {
 
     /// Does instructions of a group until it ends, parts or waits. Returns whether the warp's turn is over.
     #[inline(always)]
-    fn group(&mut self, around: &mut Surroundings<'_>, warp: &mut Warp<W::Notes>, group: Group) -> Result<bool, Fault> {
+    fn group(
+        &mut self,
+        around: &mut Surroundings<'_>,
+        warp: &mut Warp<W::Notes>,
+        group: Group,
+    ) -> Result<bool, LaunchFault> {
         let Group { mut at, mut lanes } = group;
         let code: &'a Code = self.code;
         loop {
@@ -190,8 +199,8 @@ impl<'a, W: Watch> Run<'a, '_, W> {
             }
             let active = match instruction.guard {
                 Guard::All => lanes,
-                Guard::If(predicate) => lanes & warp.registers.predicates[usize::from(predicate)].get(),
-                Guard::Unless(predicate) => lanes & !warp.registers.predicates[usize::from(predicate)].get(),
+                Guard::If(predicate) => lanes & warp.registers.predicate(predicate).get(),
+                Guard::Unless(predicate) => lanes & !warp.registers.predicate(predicate).get(),
             };
             let count = &mut self.counts[at as usize];
             count.warps += 1;
@@ -236,7 +245,8 @@ impl<'a, W: Watch> Run<'a, '_, W> {
                 Op::Load(access) | Op::Store(access) => {
                     let is_store = matches!(instruction.op, Op::Store(_));
                     let addresses = if W::LOOKS { memory::addresses(&warp.registers, instruction) } else { [0; LANES] };
-                    let mut reach = Reach { global: self.global, shared: around.shared, parameters: self.parameters };
+                    let mut reach =
+                        BlockMemory { global: self.global, shared: around.shared, parameters: self.parameters };
                     let done = if is_store {
                         reach.store(&warp.registers, instruction, access, active)
                     } else {
@@ -248,7 +258,7 @@ impl<'a, W: Watch> Run<'a, '_, W> {
                     }
                 }
                 Op::Special(special) => {
-                    let register = &warp.registers.words[usize::from(instruction.to[0])];
+                    let register = warp.registers.word(instruction.to[0]);
                     let mut values = register.all();
                     for lane in each(active) {
                         values[lane] = self.special(special, around.index, warp.number * 32 + lane as u32);
@@ -286,7 +296,7 @@ impl<'a, W: Watch> Run<'a, '_, W> {
 
     /// Lanes come to a barrier, or to others of their warp. Returns whether they go on.
     #[inline(always)]
-    fn meet(&mut self, block: u32, warp: &mut Warp<W::Notes>, at: u32, lanes: u32) -> Result<bool, Fault> {
+    fn meet(&mut self, block: u32, warp: &mut Warp<W::Notes>, at: u32, lanes: u32) -> Result<bool, LaunchFault> {
         let instruction = &self.code.instructions[at as usize];
         let (operand, wait): (_, fn(u32) -> Wait) = match instruction.op {
             Op::Barrier => {
@@ -296,7 +306,7 @@ impl<'a, W: Watch> Run<'a, '_, W> {
             Op::WarpBarrier => (0, Wait::Warp),
             _ => (3, Wait::Shuffle),
         };
-        let masks = warp.registers.words[usize::from(instruction.from[operand])].all();
+        let masks = warp.registers.word(instruction.from[operand]).all();
         let members = masks[lanes.trailing_zeros() as usize % LANES];
         let mut same = 0;
         for lane in 0..LANES {
@@ -312,7 +322,7 @@ impl<'a, W: Watch> Run<'a, '_, W> {
         } else {
             let is_plain = lanes == ALL && shuffle_all(&warp.registers, instruction);
             if !is_plain {
-                let values = warp.registers.words[usize::from(instruction.from[0])].all();
+                let values = warp.registers.word(instruction.from[0]).all();
                 self.shuffle(doing, warp, lanes, members, &values)?;
             }
         }
@@ -328,7 +338,7 @@ impl<'a, W: Watch> Run<'a, '_, W> {
         lanes: u32,
         masks: &[u32; LANES],
         wait: fn(u32) -> Wait,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), LaunchFault> {
         let mut left = lanes;
         while left != 0 {
             let members = masks[left.trailing_zeros() as usize];
@@ -344,7 +354,7 @@ impl<'a, W: Watch> Run<'a, '_, W> {
     }
 
     /// Lets lanes go on that have waited until all of a mask had come. Returns whether there are any.
-    fn let_go(&mut self, block: u32, warp: &mut Warp<W::Notes>) -> Result<bool, Fault> {
+    fn let_go(&mut self, block: u32, warp: &mut Warp<W::Notes>) -> Result<bool, LaunchFault> {
         for waiting in warp.waiting.clone() {
             let members = match waiting.wait {
                 Wait::Barrier => continue,
@@ -362,7 +372,7 @@ impl<'a, W: Watch> Run<'a, '_, W> {
             } else {
                 let mut values = [0; LANES];
                 for other in &here {
-                    let row = &warp.registers.words[usize::from(instruction(other).from[0])];
+                    let row = warp.registers.word(instruction(other).from[0]);
                     each(other.lanes).for_each(|lane| values[lane] = row.lane(lane));
                 }
                 for other in &here {
@@ -393,10 +403,10 @@ impl<'a, W: Watch> Run<'a, '_, W> {
         lanes: u32,
         members: u32,
         values: &[u32; LANES],
-    ) -> Result<(), Fault> {
+    ) -> Result<(), LaunchFault> {
         let instruction = doing.instruction;
-        let row = |operand: usize| &warp.registers.words[usize::from(instruction.from[operand])];
-        let to = &warp.registers.words[usize::from(instruction.to[0])];
+        let row = |operand: usize| warp.registers.word(instruction.from[operand]);
+        let to = warp.registers.word(instruction.to[0]);
         let asked = Asked::of(instruction.op == Op::ShuffleXor, &row(1).all(), &row(2).all());
         let there = members & warp.live;
         let mut absent = 0;
@@ -413,7 +423,7 @@ impl<'a, W: Watch> Run<'a, '_, W> {
             result[lane] = if lanes >> lane & 1 == 1 { value } else { result[lane] };
         }
         to.set_all(&result);
-        put(&warp.registers.predicates[usize::from(instruction.to[1])], lanes, asked.valid);
+        put(warp.registers.predicate(instruction.to[1]), lanes, asked.valid);
         Ok(())
     }
 
@@ -442,35 +452,35 @@ impl<'a, W: Watch> Run<'a, '_, W> {
     }
 
     #[cold]
-    fn endless(&self, block: u32, warp: &Warp<W::Notes>, at: u32) -> Fault {
+    fn endless(&self, block: u32, warp: &Warp<W::Notes>, at: u32) -> LaunchFault {
         let instruction = &self.code.instructions[at as usize];
         let doing = Doing { instruction, block, warp: warp.number, lanes: warp.live };
-        Fault::Endless { place: self.place(doing, 0) }
+        LaunchFault::Endless { place: self.place(doing, 0) }
     }
 
-    fn missed(&self, doing: Doing<'_>, access: Access, missed: Missed, shared: usize) -> Fault {
+    fn missed(&self, doing: Doing<'_>, access: MemoryAccess, missed: Missed, shared: usize) -> LaunchFault {
         let Missed { lane, address, why } = missed;
         let place = self.place(doing, lane);
         let bytes = access.bytes();
         match (why, access.space) {
-            (Why::Alignment, _) => Fault::Alignment { place, address, bytes },
-            (Why::Bounds, Space::Global) => Fault::Address { place, address, bytes },
-            (Why::Bounds, Space::Shared) => {
-                Fault::Beyond { place, address, bytes, size: shared as u64, memory: "shared memory" }
+            (Why::Alignment, _) => LaunchFault::Alignment { place, address, bytes },
+            (Why::Bounds, StateSpace::Global) => LaunchFault::Address { place, address, bytes },
+            (Why::Bounds, StateSpace::Shared) => {
+                LaunchFault::Beyond { place, address, bytes, size: shared as u64, memory: "shared memory" }
             }
-            (Why::Bounds, Space::Parameter) => {
-                Fault::Beyond { place, address, bytes, size: self.parameters.len() as u64, memory: "parameters" }
+            (Why::Bounds, StateSpace::Parameter) => {
+                LaunchFault::Beyond { place, address, bytes, size: self.parameters.len() as u64, memory: "parameters" }
             }
         }
     }
 
-    fn meeting(&self, block: u32, warp: u32, at: u32, lanes: u32, what: String) -> Fault {
+    fn meeting(&self, block: u32, warp: u32, at: u32, lanes: u32, what: String) -> LaunchFault {
         let instruction = &self.code.instructions[at as usize];
         self.fault_at(Doing { instruction, block, warp, lanes }, lanes.trailing_zeros() as usize % LANES, what)
     }
 
-    fn fault_at(&self, doing: Doing<'_>, lane: usize, what: String) -> Fault {
-        Fault::Meeting { place: self.place(doing, lane), what }
+    fn fault_at(&self, doing: Doing<'_>, lane: usize, what: String) -> LaunchFault {
+        LaunchFault::Meeting { place: self.place(doing, lane), what }
     }
 
     fn place(&self, doing: Doing<'_>, lane: usize) -> Place {
@@ -490,7 +500,7 @@ impl<'a, W: Watch> Run<'a, '_, W> {
 /// whether it is one.
 #[inline(always)]
 fn shuffle_all(registers: &Registers, instruction: &Instruction) -> bool {
-    let row = |operand: usize| &registers.words[usize::from(instruction.from[operand])];
+    let row = |operand: usize| registers.word(instruction.from[operand]);
     let (asked, bounds) = (row(1).all(), row(2).all());
     let mut differences = 0;
     for lane in 0..LANES {
@@ -500,13 +510,13 @@ fn shuffle_all(registers: &Registers, instruction: &Instruction) -> bool {
         return false;
     }
     let which = asked[0] as usize % LANES;
-    let (values, to) = (row(0), &registers.words[usize::from(instruction.to[0])]);
+    let (values, to) = (row(0), registers.word(instruction.to[0]));
     if instruction.op == Op::ShuffleIndex {
         to.splat(ALL, values.lane(which));
     } else {
         to.set_exchanged(values, which);
     }
-    registers.predicates[usize::from(instruction.to[1])].set(ALL);
+    registers.predicate(instruction.to[1]).set(ALL);
     true
 }
 

@@ -1,6 +1,6 @@
 //! What is told of a launch while it runs, for checks that go beyond what a GPU does.
 
-use crate::instruction::{Access, Instruction};
+use crate::instruction::{Instruction, MemoryAccess};
 use crate::lanes::{LANES, Registers};
 use crate::module::Code;
 
@@ -34,7 +34,7 @@ pub(crate) trait Watch {
     fn memory(
         &mut self,
         doing: Doing<'_>,
-        access: Access,
+        access: MemoryAccess,
         addresses: &[u64; LANES],
         registers: &Registers,
         is_store: bool,
@@ -68,7 +68,7 @@ impl Watch for Unwatched {
 
     fn notes(&self, _: &Code) {}
     fn registers(&mut self, _: Doing<'_>, _: u32, (): &mut ()) {}
-    fn memory(&mut self, _: Doing<'_>, _: Access, _: &[u64; LANES], _: &Registers, _: bool) {}
+    fn memory(&mut self, _: Doing<'_>, _: MemoryAccess, _: &[u64; LANES], _: &Registers, _: bool) {}
     fn meet(&mut self, _: Doing<'_>) {}
     fn fence(&mut self, _: Doing<'_>) {}
     fn barrier(&mut self, _: &[Doing<'_>], _: bool) {}

@@ -7,7 +7,7 @@ use super::latency::{FETCH_ALONE, FETCH_OF_MANY};
 use super::program::Program;
 use super::range::{Bound, Range};
 use super::sass::Listing;
-use super::schedule::{Cause, Load, Outcome, run};
+use super::schedule::{Cause, Load, ScheduledSteps, run};
 use crate::ptx::resources::Used;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ pub(super) struct Estimate {
     pub(super) double_instructions: f64,
     /// Code that every tenth step goes through at least.
     pub(super) hot_bytes: usize,
-    /// Of a warp that is alone on its scheduler.
+    /// How long a leapfrog step takes a warp that is alone on its scheduler.
     pub(super) cycles: Range,
     /// The same by what it does.
     pub(super) causes: Vec<(&'static str, Range)>,
@@ -53,9 +53,9 @@ pub(super) struct Estimate {
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct OnGpu {
     pub(super) name: &'static str,
-    /// Of one chain.
+    /// How long a leapfrog step takes one chain.
     pub(super) microseconds: Range,
-    /// Of as many chains as it holds.
+    /// What as many chains as it holds make together.
     pub(super) leapfrogs_per_second: Range,
 }
 
@@ -124,7 +124,7 @@ impl Estimate {
         let many = [Bound::Low, Bound::High]
             .map(|bound| run(&program, architecture, Load { warps, steps: STEPS_OF_MANY }, bound));
         let warps_of_a_chain = warps_of_a_chain(&counts.entry) as f64;
-        let of = |outcomes: &[Outcome; 2], value: &dyn Fn(&Outcome) -> f64| Range {
+        let of = |outcomes: &[ScheduledSteps; 2], value: &dyn Fn(&ScheduledSteps) -> f64| Range {
             low: value(&outcomes[0]),
             high: value(&outcomes[1]),
         };
@@ -161,7 +161,7 @@ impl Estimate {
     }
 }
 
-fn causes(alone: &[Outcome; 2]) -> Vec<(&'static str, Range)> {
+fn causes(alone: &[ScheduledSteps; 2]) -> Vec<(&'static str, Range)> {
     let sums = alone.each_ref().map(|outcome| {
         let mut sums = BTreeMap::<&str, f64>::new();
         for (cause, cycles) in &outcome.causes {
@@ -170,7 +170,7 @@ fn causes(alone: &[Outcome; 2]) -> Vec<(&'static str, Range)> {
         sums
     });
     let sum = |cause: &str| sums.each_ref().map(|sums| sums.get(cause).copied().unwrap_or_default());
-    let [low, high] = alone.each_ref().map(Outcome::cycles);
+    let [low, high] = alone.each_ref().map(ScheduledSteps::cycles);
     let of_share = |cycles: f64, share: f64| cycles * share / (1.0 - share);
     CAUSES
         .map(|cause| {
@@ -183,7 +183,7 @@ fn causes(alone: &[Outcome; 2]) -> Vec<(&'static str, Range)> {
         .into()
 }
 
-fn parts(counts: &Counts, program: &Program, alone: &[Outcome; 2]) -> Vec<Part> {
+fn parts(counts: &Counts, program: &Program, alone: &[ScheduledSteps; 2]) -> Vec<Part> {
     let mut parts: Vec<Part> = PARTS.map(|(_, name)| Part { name: name.to_owned(), ..Part::default() }).into();
     for (_, rate) in counts.of_a_step() {
         parts[part(rate)].ptx_instructions += rate;
@@ -197,7 +197,7 @@ fn parts(counts: &Counts, program: &Program, alone: &[Outcome; 2]) -> Vec<Part> 
     parts
 }
 
-fn functions(counts: &Counts, owners: &[String], program: &Program, alone: &[Outcome; 2]) -> Vec<Part> {
+fn functions(counts: &Counts, owners: &[String], program: &Program, alone: &[ScheduledSteps; 2]) -> Vec<Part> {
     let owner = |line: u32| owners.get(line as usize - 1).map_or("", String::as_str);
     let mut parts = BTreeMap::<&str, Part>::new();
     for (executed, rate) in counts.of_a_step() {
@@ -222,7 +222,7 @@ pub(super) mod tests {
     use super::super::sass::tests::EXCERPT;
     use super::*;
 
-    /// Of the excerpt, whose first lines are executed at each tenth step and the others at each.
+    /// Makes the estimate of the excerpt, whose first lines are executed at each tenth step and the others at each.
     pub(in super::super) fn excerpt(architecture: &str) -> Estimate {
         let listing = listings(EXCERPT).unwrap().remove("array_dot_f64").unwrap();
         let lines = (4544..=4587).map(|line| format!("{line} add.s32 {} 0\n", if line < 4575 { 10 } else { 100 }));

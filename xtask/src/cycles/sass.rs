@@ -73,7 +73,7 @@ pub(super) fn listings(text: &str) -> Result<BTreeMap<String, Listing>> {
 #[derive(Default)]
 struct Reader {
     listing: Listing,
-    /// Of what follows.
+    /// The line of the PTX that what follows was made of.
     line: Option<u32>,
     /// The instruction whose second half is on the next line.
     half: Option<Instruction>,

@@ -42,7 +42,7 @@ pub(super) struct Load {
 
 /// How it went.
 #[derive(Clone, Debug)]
-pub(super) struct Outcome {
+pub(super) struct ScheduledSteps {
     /// Leapfrog steps of a warp that the multiprocessor makes in a cycle.
     pub(super) steps_per_cycle: f64,
     /// Cycles of a warp for each leapfrog step, by what it does.
@@ -51,7 +51,7 @@ pub(super) struct Outcome {
     pub(super) instructions: Vec<Vec<f64>>,
 }
 
-impl Outcome {
+impl ScheduledSteps {
     /// Cycles of a warp for a leapfrog step.
     pub(super) fn cycles(&self) -> f64 {
         self.causes.values().sum()
@@ -70,7 +70,7 @@ struct Timed {
 }
 
 /// Runs `load` with one end of every assumption.
-pub(super) fn run(program: &Program, architecture: &Architecture, load: Load, bound: Bound) -> Outcome {
+pub(super) fn run(program: &Program, architecture: &Architecture, load: Load, bound: Bound) -> ScheduledSteps {
     let blocks = timed(program, architecture, bound);
     let operands_read = cycles(OPERANDS_READ, bound);
     let rates: Vec<f64> = program.blocks.iter().map(|block| block.rate).collect();
@@ -104,7 +104,7 @@ pub(super) fn run(program: &Program, architecture: &Architecture, load: Load, bo
     }
     let all = f64::from(load.steps) * f64::from(load.warps);
     causes.values_mut().chain(instructions.iter_mut().flatten()).for_each(|cycles| *cycles /= all);
-    Outcome { steps_per_cycle: all / end.max(1) as f64, causes, instructions }
+    ScheduledSteps { steps_per_cycle: all / end.max(1) as f64, causes, instructions }
 }
 
 /// Each block's instructions with their times.
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     /// Runs code that each step goes through once, on an architecture.
-    fn once(lines: &[&str], architecture: &str, load: Load, bound: Bound) -> Outcome {
+    fn once(lines: &[&str], architecture: &str, load: Load, bound: Bound) -> ScheduledSteps {
         let listing = written(lines);
         let by_line = (0..lines.len() as u32).map(|line| (line, 1.0)).collect();
         run(&Program::new(&listing, &by_line), Architecture::named(architecture).unwrap(), load, bound)

@@ -20,6 +20,7 @@ pub(super) struct Equivalents {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Listing {
+    #[serde(default)]
     equivalent: Vec<Entry>,
 }
 
@@ -38,9 +39,17 @@ impl Equivalents {
     /// # Errors
     /// When it cannot be read, a fault stands in it twice or has no source line, or a reason is missing.
     pub(super) fn read(root: &Path) -> Result<Self> {
-        let path = root.join(LIST);
+        Self::read_list(root, LIST)
+    }
+
+    /// Reads another list of the repository at `root`, of entries in three parts.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub(super) fn read_list(root: &Path, list: &str) -> Result<Self> {
+        let path = root.join(list);
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        Self::parse(&text).with_context(|| LIST.to_owned())
+        Self::parse(&text).with_context(|| list.to_owned())
     }
 
     pub(super) fn parse(text: &str) -> Result<Self> {
@@ -65,7 +74,12 @@ impl Equivalents {
     /// Returns whether the list has a fault. `name` is cargo-mutants' name for it, and `line` the line of the sources
     /// that it is in, numbered where it has several faults of the same words.
     pub(super) fn has(&self, name: &str, line: &str) -> bool {
-        self.entries.contains(&entry(name, line))
+        self.lists(&entry(name, line))
+    }
+
+    /// Returns whether the list has this entry.
+    pub(super) fn lists(&self, entry: &str) -> bool {
+        self.entries.contains(entry)
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod kinds;
 
+use super::equivalent::Equivalents;
 use crate::aligned::aligned;
 use crate::interpret;
 use crate::ptx::{CommittedText, committed_texts};
@@ -15,7 +16,6 @@ use anyhow::{Context, Result, bail};
 use kinds::KINDS;
 use octopus_ptx::{Module, Order, Recording, Replay};
 use rayon::prelude::*;
-use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::Path;
@@ -75,16 +75,17 @@ pub(super) fn run(root: &Path) -> Result<TaskOutcome> {
         let known = known(root)?;
         let faults = faults(&known);
         eprintln!("xtask: {} faults in {} kernels", faults.len(), known.len());
-        let equivalents = Equivalents::read(root)?;
+        let equivalents = Equivalents::read_list(root, EQUIVALENT)?;
         let noticed = faults.par_iter().map(|fault| notice(&known[&fault.entry], fault));
         let noticed = noticed.collect::<Result<Vec<Noticed>>>()?;
         println!("{}", table(&faults, &noticed));
         let mut survivors = 0;
         for (fault, _) in faults.iter().zip(&noticed).filter(|(_, noticed)| !noticed.by_any()) {
-            let reason = equivalents.reason(fault);
-            survivors += usize::from(reason.is_none());
-            let word = reason.map_or_else(|| "NOT NOTICED".to_owned(), |reason| format!("equivalent ({reason})"));
-            println!("{word}: {}", fault.key());
+            let key = fault.key();
+            if !equivalents.lists(&key) {
+                survivors += 1;
+                println!("NOT NOTICED: {key}");
+            }
         }
         println!("{survivors} of {} faults were not noticed and have no reason in {EQUIVALENT}", faults.len());
         Ok(if survivors == 0 { TaskOutcome::Passed } else { TaskOutcome::Failed(1) })
@@ -225,37 +226,6 @@ impl PtxFault {
     /// Returns how the list of equivalent faults names it.
     fn key(&self) -> String {
         format!("{}: {}: {} {}", self.entry, self.kind, self.line, self.old)
-    }
-}
-
-/// Faults that change nothing that a run can show.
-struct Equivalents(HashMap<String, String>);
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Listing {
-    #[serde(default)]
-    equivalent: Vec<Reason>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Reason {
-    reason: String,
-    faults: Vec<String>,
-}
-
-impl Equivalents {
-    fn read(root: &Path) -> Result<Self> {
-        let path = root.join(EQUIVALENT);
-        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        let Listing { equivalent } = toml::from_str(&text).with_context(|| format!("{EQUIVALENT} is no list"))?;
-        let each = |entry: Reason| entry.faults.into_iter().map(move |fault| (fault, entry.reason.clone()));
-        Ok(Self(equivalent.into_iter().flat_map(each).collect()))
-    }
-
-    fn reason(&self, fault: &PtxFault) -> Option<&str> {
-        self.0.get(&fault.key()).map(String::as_str)
     }
 }
 

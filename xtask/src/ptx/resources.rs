@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The machines to assemble for: A100, A6000 and the like, H100 and H200.
 pub(super) const ARCHITECTURES: [&str; 3] = ["sm_80", "sm_86", "sm_90"];
-/// Those that the newest assembler is asked about, which newer drivers have and which alone knows B200 and RTX PRO 6000.
+/// The machines that the newest assembler is asked about: newer drivers have it, and it alone knows B200 and RTX PRO 6000.
 pub(super) const NEWEST_ARCHITECTURES: [&str; 5] = ["sm_80", "sm_86", "sm_90", "sm_100", "sm_120"];
 
 /// What a kernel uses.

@@ -18,11 +18,11 @@ pub(crate) enum Whom {
 
 /// How many threads a warp and a block have.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sizes {
+pub(crate) struct BlockSize {
     pub(crate) block: u32,
 }
 
-impl Sizes {
+impl BlockSize {
     /// Returns the number of a thread in the launch.
     pub(crate) fn thread(self, block: u32, warp: u32, lane: usize) -> u32 {
         block * self.block + warp * 32 + lane as u32
@@ -44,7 +44,7 @@ pub(crate) struct Clock(Vec<(Whom, Time)>);
 
 impl Clock {
     /// Returns up to when all that a warp of a block has done happened before.
-    pub(crate) fn of_warp(&self, block: u32, warp: u32, sizes: Sizes) -> Time {
+    pub(crate) fn of_warp(&self, block: u32, warp: u32, sizes: BlockSize) -> Time {
         self.of(Whom::Block(block)).max(self.of(Whom::Warp(sizes.warp(block, warp))))
     }
 
@@ -71,7 +71,7 @@ impl Clock {
     }
 
     /// Forgets what a time of the whole block says too.
-    pub(crate) fn tidy(&mut self, block: u32, sizes: Sizes) {
+    pub(crate) fn tidy(&mut self, block: u32, sizes: BlockSize) {
         let time = self.of(Whom::Block(block));
         let warps = sizes.block.div_ceil(32);
         self.0.retain(|(whom, known)| {

@@ -5,12 +5,12 @@ mod clock;
 mod race;
 mod shadow;
 
-use crate::instruction::{Access, Class, Instruction, Space};
+use crate::instruction::{Class, Instruction, MemoryAccess, StateSpace};
 use crate::lanes::{LANES, Registers, each};
-use crate::launch::Shape;
+use crate::launch::LaunchShape;
 use crate::module::{Code, Entry};
 use crate::watch::{Doing, Watch};
-use race::{Found, Races, Touch};
+use race::{Conflict, Races, Touch};
 use std::collections::HashSet;
 
 /// The most findings of a launch: more say nothing new.
@@ -58,7 +58,7 @@ impl Notes {
 }
 
 impl<'a> Checks<'a> {
-    pub(crate) fn of(entry: &'a Entry, shape: Shape) -> Self {
+    pub(crate) fn of(entry: &'a Entry, shape: LaunchShape) -> Self {
         let threads: u32 = shape.block.iter().product();
         Self { entry, races: Races::of(threads), found: Findings::default() }
     }
@@ -78,14 +78,10 @@ fn thread(doing: Doing<'_>, lane: usize) -> u32 {
 }
 
 /// Returns a lane that stores another value than the first of these lanes.
-fn differs(instruction: &Instruction, access: Access, registers: &Registers, lanes: u32) -> Option<usize> {
+fn differs(instruction: &Instruction, access: MemoryAccess, registers: &Registers, lanes: u32) -> Option<usize> {
     let value = |element: usize, lane: usize| {
-        let register = usize::from(instruction.to[element]);
-        if access.doubles {
-            registers.doubles[register].lane(lane)
-        } else {
-            registers.words[register].lane(lane).into()
-        }
+        let register = instruction.to[element];
+        if access.doubles { registers.double(register).lane(lane) } else { registers.word(register).lane(lane).into() }
     };
     let first = lanes.trailing_zeros() as usize;
     let elements = 0..usize::from(access.count);
@@ -128,12 +124,12 @@ impl Watch for Checks<'_> {
     fn memory(
         &mut self,
         doing: Doing<'_>,
-        access: Access,
+        access: MemoryAccess,
         addresses: &[u64; LANES],
         registers: &Registers,
         is_store: bool,
     ) {
-        if access.space == Space::Parameter {
+        if access.space == StateSpace::Parameter {
             return;
         }
         let mut lanes = doing.lanes;
@@ -153,8 +149,8 @@ impl Watch for Checks<'_> {
                     .add("race of two writes", (line, line), || format!("{place}: another lane writes another value"));
             }
             let who = Touch { block: doing.block, warp: doing.warp, lanes: same, line };
-            let shared = (access.space == Space::Shared).then_some(doing.block);
-            if let Some(Found { kind, other }) = self.races.touch(who, shared, address, access.bytes(), is_store) {
+            let shared = (access.space == StateSpace::Shared).then_some(doing.block);
+            if let Some(Conflict { kind, other }) = self.races.touch(who, shared, address, access.bytes(), is_store) {
                 let place = self.place(doing.instruction, doing.block, thread(doing, first));
                 let memory = if shared.is_some() { "shared" } else { "global" };
                 self.found.add(kind, (line, other.map_or(0, |other| other.line)), || match other {

@@ -4,8 +4,8 @@
 //! volatile; the other reads the volatile, fences and reads (the happens-before relation of FastTrack, Flanagan and
 //! Freund 2009). Blocks of an ordinary launch are ordered by nothing else, whatever the order that they ran in here.
 
-use super::clock::{Clock, Sizes, Time, Whom, join_all};
-use super::shadow::{Access, CELL, Shadow};
+use super::clock::{BlockSize, Clock, Time, Whom, join_all};
+use super::shadow::{GRANULE, Shadow, Touched};
 use crate::lanes::{LANES, each};
 use crate::warp::first_lanes;
 use crate::watch::Doing;
@@ -23,10 +23,10 @@ pub(crate) struct Touch {
 
 /// Lanes have touched what they should not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct Conflict {
     pub(crate) kind: &'static str,
     /// What they are in conflict with, if that is another access.
-    pub(crate) other: Option<Access>,
+    pub(crate) other: Option<Touched>,
 }
 
 /// What one thread knows.
@@ -41,7 +41,7 @@ struct Knowledge {
 
 /// The races of a launch.
 pub(crate) struct Races {
-    sizes: Sizes,
+    sizes: BlockSize,
     now: Time,
     /// The threads of each block that has begun.
     blocks: HashMap<u32, Vec<Knowledge>>,
@@ -52,7 +52,7 @@ pub(crate) struct Races {
 impl Races {
     /// Makes those of a launch of blocks with so many threads.
     pub(crate) fn of(threads: u32) -> Self {
-        let sizes = Sizes { block: threads };
+        let sizes = BlockSize { block: threads };
         Self { sizes, now: 1, blocks: HashMap::new(), flags: HashMap::new(), shadow: Shadow::default() }
     }
 
@@ -97,7 +97,7 @@ impl Races {
         });
     }
 
-    fn join(&mut self, block: u32, threads: &[u32], add: impl FnOnce(&mut Clock, Time, Sizes)) {
+    fn join(&mut self, block: u32, threads: &[u32], add: impl FnOnce(&mut Clock, Time, BlockSize)) {
         let (now, sizes) = (self.now, self.sizes);
         let Some(known) = self.blocks.get_mut(&block) else { return };
         let mut clock = join_all(threads.iter().map(|thread| &known[*thread as usize].clock));
@@ -145,31 +145,31 @@ impl Races {
         address: u64,
         bytes: u64,
         is_store: bool,
-    ) -> Option<Found> {
+    ) -> Option<Conflict> {
         let known = self.blocks.get(&who.block)?;
         let past = Past { sizes: self.sizes, known, who };
         let Touch { block, warp, lanes, line } = who;
-        let own = Access { block, warp, lanes, line, time: self.now };
+        let own = Touched { block, warp, lanes, line, time: self.now };
         let mut found = None;
-        for at in (address / CELL..(address + bytes).div_ceil(CELL)).map(|cell| cell * CELL) {
-            let cell = self.shadow.cell(shared, at);
-            let written = cell.write.line != 0;
-            if written && !past.has_written(&cell.write) {
+        for at in (address / GRANULE..(address + bytes).div_ceil(GRANULE)).map(|granule| granule * GRANULE) {
+            let granule = self.shadow.granule(shared, at);
+            let written = granule.write.line != 0;
+            if written && !past.has_written(&granule.write) {
                 let kind = if is_store { "race of two writes" } else { "race of a read with a write" };
-                found = Some(Found { kind, other: Some(cell.write) });
+                found = Some(Conflict { kind, other: Some(granule.write) });
             } else if !written && !is_store && shared.is_some() {
-                found = Some(Found { kind: "unwritten memory", other: None });
+                found = Some(Conflict { kind: "unwritten memory", other: None });
             }
             if is_store {
-                if let Some(read) = cell.reads.iter().find(|read| !past.has_read(read)) {
-                    found = Some(Found { kind: "race of a write with a read", other: Some(*read) });
+                if let Some(read) = granule.reads.iter().find(|read| !past.has_read(read)) {
+                    found = Some(Conflict { kind: "race of a write with a read", other: Some(*read) });
                 }
-                cell.reads.clear();
-                cell.write = own;
+                granule.reads.clear();
+                granule.write = own;
             } else {
                 // What a read comes after, a write that comes after the read comes after too.
-                cell.reads.retain(|read| !past.has_read(read));
-                cell.reads.push(own);
+                granule.reads.retain(|read| !past.has_read(read));
+                granule.reads.push(own);
             }
         }
         found
@@ -178,7 +178,7 @@ impl Races {
 
 /// What is past for lanes of a warp.
 struct Past<'a> {
-    sizes: Sizes,
+    sizes: BlockSize,
     /// What the threads of the block know.
     known: &'a [Knowledge],
     who: Touch,
@@ -186,7 +186,7 @@ struct Past<'a> {
 
 impl Past<'_> {
     /// Whether a write happened before, for each lane: that of one of the lanes that wrote the same, or its own.
-    fn has_written(&self, write: &Access) -> bool {
+    fn has_written(&self, write: &Touched) -> bool {
         let own = if self.is_same_warp(write) { write.lanes } else { 0 };
         self.clocks(self.who.lanes & !own).all(|(_, clock)| {
             self.knows_all(clock, write) || each(write.lanes).any(|lane| self.knows(clock, write, lane))
@@ -194,7 +194,7 @@ impl Past<'_> {
     }
 
     /// Whether the reads of all lanes happened before, for each lane, its own aside.
-    fn has_read(&self, read: &Access) -> bool {
+    fn has_read(&self, read: &Touched) -> bool {
         let own = self.is_same_warp(read);
         self.clocks(self.who.lanes).all(|(lane, clock)| {
             let others = if own { read.lanes & !(1 << lane) } else { read.lanes };
@@ -202,7 +202,7 @@ impl Past<'_> {
         })
     }
 
-    fn is_same_warp(&self, access: &Access) -> bool {
+    fn is_same_warp(&self, access: &Touched) -> bool {
         (access.block, access.warp) == (self.who.block, self.who.warp)
     }
 
@@ -211,11 +211,11 @@ impl Past<'_> {
     }
 
     /// Whether all that the warp did at that time happened before.
-    fn knows_all(&self, clock: &Clock, access: &Access) -> bool {
+    fn knows_all(&self, clock: &Clock, access: &Touched) -> bool {
         clock.of_warp(access.block, access.warp, self.sizes) >= access.time
     }
 
-    fn knows(&self, clock: &Clock, access: &Access, lane: usize) -> bool {
+    fn knows(&self, clock: &Clock, access: &Touched, lane: usize) -> bool {
         clock.of_thread(self.sizes.thread(access.block, access.warp, lane)) >= access.time
     }
 }

@@ -5,16 +5,16 @@ use std::collections::HashMap;
 
 /// Four bytes of memory.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Cell {
+pub(crate) struct Granule {
     /// The last write; a line of 0 when there was none.
-    pub(crate) write: Access,
+    pub(crate) write: Touched,
     /// Reads since, none of which happened before another.
-    pub(crate) reads: Vec<Access>,
+    pub(crate) reads: Vec<Touched>,
 }
 
-/// When lanes of a warp have touched a cell, in one instruction. Those of a write all wrote the same.
+/// When lanes of a warp have touched a granule, in one instruction. Those of a write all wrote the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Access {
+pub(crate) struct Touched {
     pub(crate) block: u32,
     pub(crate) warp: u32,
     pub(crate) lanes: u32,
@@ -22,38 +22,38 @@ pub(crate) struct Access {
     pub(crate) time: Time,
 }
 
-/// The bytes of a cell.
-pub(crate) const CELL: u64 = 4;
+/// The bytes of a granule.
+pub(crate) const GRANULE: u64 = 4;
 
-/// The cells of a page.
+/// The granules of a page.
 const PAGE: u64 = 256;
 
-/// The cells of global memory, or of the shared memory of a block.
+/// The granules of global memory, or of the shared memory of a block.
 #[derive(Debug, Default)]
 pub(crate) struct Shadow {
     numbers: HashMap<(Option<u32>, u64), usize>,
-    pages: Vec<Vec<Cell>>,
+    pages: Vec<Vec<Granule>>,
     /// The page that was looked for last, and its number.
     last: Option<((Option<u32>, u64), usize)>,
 }
 
 impl Shadow {
-    /// Returns the cell of an address, of the shared memory of a block or of global memory.
-    pub(crate) fn cell(&mut self, shared: Option<u32>, address: u64) -> &mut Cell {
-        let cell = address / CELL;
-        let key = (shared, cell / PAGE);
+    /// Returns the granule of an address, of the shared memory of a block or of global memory.
+    pub(crate) fn granule(&mut self, shared: Option<u32>, address: u64) -> &mut Granule {
+        let granule = address / GRANULE;
+        let key = (shared, granule / PAGE);
         let number = match self.last.filter(|(known, _)| *known == key) {
             Some((_, number)) => number,
             None => {
                 let pages = &mut self.pages;
                 let number = *self.numbers.entry(key).or_insert_with(|| {
-                    pages.push(vec![Cell::default(); PAGE as usize]);
+                    pages.push(vec![Granule::default(); PAGE as usize]);
                     pages.len() - 1
                 });
                 self.last = Some((key, number));
                 number
             }
         };
-        &mut self.pages[number][(cell % PAGE) as usize]
+        &mut self.pages[number][(granule % PAGE) as usize]
     }
 }

@@ -1,7 +1,7 @@
 //! Addresses that are not there, and launches that end otherwise.
 
 use crate::kernel::{How, WARP, counts, launch, run};
-use octopus_ptx::{Fault, Module};
+use octopus_ptx::{LaunchFault, Module};
 use std::time::Duration;
 
 fn message(body: &str, code: i32) -> String {
@@ -105,7 +105,7 @@ $L_3:";
 fn launches_of_impossible_shapes_are_refused() {
     for (blocks, threads) in [(0, 32), (1, 0), (1, 1025)] {
         let fault = run("", How { blocks, threads, ..WARP }, 1).unwrap_err();
-        assert!(matches!(fault, Fault::Shape(_)) && fault.code() == 1, "{fault}");
+        assert!(matches!(fault, LaunchFault::Shape(_)) && fault.code() == 1, "{fault}");
     }
     assert!(run("", How { threads: 1024, ..WARP }, 1).is_ok());
 }

@@ -1,6 +1,6 @@
 //! Small kernels and their launches.
 
-use octopus_ptx::{Allocation, Count, Fault, Launch, Module, Order, Outcome, Shape};
+use octopus_ptx::{Allocation, Count, Launch, LaunchFault, LaunchOutcome, LaunchShape, Module, Order};
 use std::time::Duration;
 
 /// The text of a kernel `k` with the parameters `k_param_0` to `k_param_2`, three addresses, and registers of each
@@ -65,7 +65,7 @@ pub(crate) const WARP: How = How {
 };
 
 /// Runs the kernel of this body on the buffers.
-pub(crate) fn launch(body: &str, how: How, buffers: &mut Buffers) -> Outcome {
+pub(crate) fn launch(body: &str, how: How, buffers: &mut Buffers) -> LaunchOutcome {
     let module = Module::parse(&text(body)).expect("the text is right");
     let mut allocations = Vec::new();
     let mut memory =
@@ -76,7 +76,7 @@ pub(crate) fn launch(body: &str, how: How, buffers: &mut Buffers) -> Outcome {
     }
     let parameters: Vec<u8> = allocations.iter().flat_map(|allocation| allocation.address.to_ne_bytes()).collect();
     let launch = Launch {
-        shape: Shape { grid: [how.blocks, 1, 1], block: [how.threads, 1, 1] },
+        shape: LaunchShape { grid: [how.blocks, 1, 1], block: [how.threads, 1, 1] },
         parameters: &parameters,
         dynamic_shared: 0,
         together: how.together,
@@ -94,7 +94,7 @@ pub(crate) fn launch(body: &str, how: How, buffers: &mut Buffers) -> Outcome {
 }
 
 /// Runs it on buffers of `words` numbers of 64 bits each, all 0; what is in the first afterwards.
-pub(crate) fn run(body: &str, how: How, words: usize) -> Result<Vec<u64>, Fault> {
+pub(crate) fn run(body: &str, how: How, words: usize) -> Result<Vec<u64>, LaunchFault> {
     let mut buffers = [vec![0; words], vec![0; words], vec![0; words]];
     let outcome = launch(body, how, &mut buffers);
     let [first, ..] = buffers;
@@ -105,7 +105,7 @@ pub(crate) fn run(body: &str, how: How, words: usize) -> Result<Vec<u64>, Fault>
 pub(crate) fn findings(body: &str, how: How) -> Vec<String> {
     match run(body, How { checked: true, ..how }, 1024) {
         Ok(_) => Vec::new(),
-        Err(Fault::Findings(findings)) => findings,
+        Err(LaunchFault::Findings(findings)) => findings,
         Err(fault) => panic!("{fault}"),
     }
 }

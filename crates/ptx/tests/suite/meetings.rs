@@ -1,7 +1,7 @@
 //! How lanes meet: shuffles, barriers of a warp and of a block.
 
 use crate::kernel::{How, STORE, WARP, run};
-use octopus_ptx::Fault;
+use octopus_ptx::LaunchFault;
 
 fn stored(body: &str, how: How) -> Vec<u64> {
     run(&format!("{body}\n{STORE}"), how, how.threads as usize).unwrap_or_else(|fault| panic!("{fault}"))
@@ -96,13 +96,13 @@ $L_1:";
     assert_eq!(stored(body, WARP), expected);
 }
 
-fn fault(body: &str, how: How) -> Fault {
+fn fault(body: &str, how: How) -> LaunchFault {
     run(body, how, 1024).unwrap_err()
 }
 
 fn meeting(body: &str, how: How) -> String {
     let fault = fault(body, how);
-    assert!(matches!(fault, Fault::Meeting { .. }), "{fault}");
+    assert!(matches!(fault, LaunchFault::Meeting { .. }), "{fault}");
     assert_eq!(fault.code(), 719);
     fault.to_string()
 }
