@@ -54,38 +54,37 @@ impl<'a> GlobalMemory<'a> {
         Self { allocations, last: Cell::new(0) }
     }
 
-    /// Returns the bytes of one allocation from `low` on that go to before `end`.
+    /// Returns the bytes of one allocation from `low` on that go to before `end`, which is above it.
     #[inline(always)]
     pub(crate) fn bytes(&self, low: u64, end: u64) -> Option<&[u8]> {
-        let (number, at) = self.find(low, end)?;
+        let (number, at) = self.find(low)?;
         self.allocations[number].memory.get(at..at + (end - low) as usize)
     }
 
     #[inline(always)]
     pub(crate) fn bytes_mut(&mut self, low: u64, end: u64) -> Option<&mut [u8]> {
-        let (number, at) = self.find(low, end)?;
+        let (number, at) = self.find(low)?;
         self.allocations[number].memory.get_mut(at..at + (end - low) as usize)
     }
 
-    /// Returns the number of the allocation that has all bytes from `low` to before `end`, and where they begin.
+    /// Returns the number of the allocation that has this byte, and where it is in it.
     #[inline(always)]
-    fn find(&self, low: u64, end: u64) -> Option<(usize, usize)> {
+    fn find(&self, address: u64) -> Option<(usize, usize)> {
         let last = self.last.get();
-        self.within(last, low, end).map(|at| (last, at)).or_else(|| self.look_up(low, end))
+        self.within(last, address).map(|at| (last, at)).or_else(|| self.look_up(address))
     }
 
     #[inline(always)]
-    fn within(&self, number: usize, low: u64, end: u64) -> Option<usize> {
+    fn within(&self, number: usize, address: u64) -> Option<usize> {
         let allocation = self.allocations.get(number)?;
-        let at = low.wrapping_sub(allocation.address);
-        let size = allocation.memory.len() as u64;
-        (low < end && at < size && end - low <= size - at).then_some(at as usize)
+        let at = address.wrapping_sub(allocation.address);
+        (at < allocation.memory.len() as u64).then_some(at as usize)
     }
 
-    fn look_up(&self, low: u64, end: u64) -> Option<(usize, usize)> {
-        let after = self.allocations.partition_point(|allocation| allocation.address <= low);
+    fn look_up(&self, address: u64) -> Option<(usize, usize)> {
+        let after = self.allocations.partition_point(|allocation| allocation.address <= address);
         let number = after.checked_sub(1)?;
-        let at = self.within(number, low, end)?;
+        let at = self.within(number, address)?;
         self.last.set(number);
         Some((number, at))
     }

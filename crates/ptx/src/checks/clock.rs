@@ -70,18 +70,16 @@ impl Clock {
         }
     }
 
-    /// Forgets what a time of the whole block says too.
-    pub(crate) fn tidy(&mut self, block: u32, sizes: BlockSize) {
-        let time = self.of(Whom::Block(block));
+    /// Sets up to when all that a block has done happened before, which is now: what was known of its warps and threads
+    /// is no longer needed.
+    pub(crate) fn set_block(&mut self, block: u32, now: Time, sizes: BlockSize) {
         let warps = sizes.block.div_ceil(32);
-        self.0.retain(|(whom, known)| {
-            let own = match whom {
-                Whom::Block(_) => false,
-                Whom::Warp(warp) => warp / warps == block,
-                Whom::Thread(thread) => thread / sizes.block == block,
-            };
-            !own || *known > time
+        self.0.retain(|(whom, _)| match whom {
+            Whom::Block(_) => true,
+            Whom::Warp(warp) => warp / warps != block,
+            Whom::Thread(thread) => thread / sizes.block != block,
         });
+        self.set(Whom::Block(block), now);
     }
 }
 

@@ -78,8 +78,7 @@ impl Races {
             if some_have_left {
                 threads.iter().for_each(|thread| clock.set(Whom::Thread(block * sizes.block + thread), now));
             } else {
-                clock.set(Whom::Block(block), now);
-                clock.tidy(block, sizes);
+                clock.set_block(block, now, sizes);
             }
         });
     }

@@ -7,4 +7,5 @@ mod kernel;
 mod meetings;
 mod orders;
 mod races;
+mod recordings;
 mod unread;

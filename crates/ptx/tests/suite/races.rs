@@ -130,6 +130,76 @@ fn a_flag_orders_what_fences_hold() {
     kinds(&one(&alone), warp, READ);
 }
 
+/// Of lanes that read in one instruction a write must come after each.
+#[test]
+fn a_write_comes_after_the_reads_of_all_lanes() {
+    let body = |mask: &str| {
+        format!(
+            "ld.global.u32 %r1, [%rd30]; setp.lt.u32 %p0, %r30, 16;
+@!%p0 bra $L_1;
+bar.warp.sync {mask};
+setp.eq.s32 %p1, %r30, 7;
+@!%p1 bra $L_1;
+st.global.u32 [%rd30], %r30;
+$L_1:"
+        )
+    };
+    // Half of the lanes have met, and the others have read too.
+    kinds(&body("65535"), WARP, &["race of a write with a read"]);
+    kinds(&body("65535").replace("setp.lt.u32 %p0", "bar.warp.sync -1; setp.lt.u32 %p0"), WARP, &[]);
+}
+
+/// Of lanes that wrote the same in one instruction it is enough to come after one.
+#[test]
+fn a_read_comes_after_one_of_those_that_wrote_the_same() {
+    let body = |mask: &str| {
+        format!(
+            "mov.u64 %rd1, 5; setp.lt.u32 %p0, %r30, 8; setp.lt.u32 %p1, %r30, 16; setp.eq.s32 %p2, %r30, 0;
+@%p0 st.global.u64 [%rd30], %rd1;
+@!%p1 bra $L_2;
+@%p2 bra $L_1;
+@%p0 bra $L_2;
+$L_1:
+bar.warp.sync {mask};
+@%p2 bra $L_2;
+ld.global.u64 %rd2, [%rd30];
+$L_2:"
+        )
+    };
+    // Lane 0 and lanes 8 to 15 meet.
+    kinds(&body("65281"), WARP, &[]);
+    let alone = body("65281").replace("@%p2 bra $L_1;\n@%p0", "@%p0").replace("65281", "65280");
+    kinds(&alone, WARP, READ);
+}
+
+/// An older flag does not take away what a newer one has told.
+#[test]
+fn flags_may_be_read_in_any_order() {
+    let body = "mov.u32 %r1, %ctaid.x; setp.eq.s32 %p1, %r1, 1; mov.u32 %r2, 9;
+@%p1 bra $L_2;
+$L_1:
+nanosleep.u32 20;
+ld.volatile.global.u32 %r3, [%rd30+8]; setp.eq.s32 %p0, %r3, 0;
+@%p0 bra $L_1;
+membar.gl;
+ld.volatile.global.u32 %r3, [%rd30];
+membar.gl;
+ld.global.u32 %r4, [%rd31+8];
+bra $L_3;
+$L_2:
+st.global.u32 [%rd31], %r2;
+membar.gl;
+st.volatile.global.u32 [%rd30], %r2;
+st.global.u32 [%rd31+8], %r2;
+membar.gl;
+st.volatile.global.u32 [%rd30+8], %r2;
+$L_3:";
+    let how = How { blocks: 2, threads: 1, together: true, ..WARP };
+    kinds(body, how, &[]);
+    let early = body.replace("ld.volatile.global.u32 %r3, [%rd30+8];", "ld.volatile.global.u32 %r3, [%rd30];");
+    kinds(&early, how, READ);
+}
+
 /// What a third thread has told the second, the second tells the first.
 #[test]
 fn flags_tell_what_they_were_told() {

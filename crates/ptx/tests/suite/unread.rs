@@ -1,6 +1,6 @@
 //! What is read before it is written.
 
-use crate::kernel::{How, WARP, findings};
+use crate::kernel::{How, STORE, WARP, findings, run};
 
 #[test]
 fn registers_must_be_written_before_they_are_read() {
@@ -30,4 +30,11 @@ fn shared_memory_must_be_written_before_it_is_read() {
     let first = body("mov.u32 %r3, %ctaid.x; setp.eq.s32 %p0, %r3, 0;\n@%p0 st.shared.u32 [s+4], %r1;");
     assert!(findings(&first, WARP).is_empty());
     assert_eq!(findings(&first, How { blocks: 2, ..WARP }).len(), 1);
+}
+
+/// Without checks it holds what no kernel takes for a result: ones, which are NaNs.
+#[test]
+fn unwritten_shared_memory_is_full_of_nans() {
+    let body = format!(".shared .align 8 .b8 s[16];\nld.shared.u32 %r0, [s+4];\n{STORE}");
+    assert_eq!(run(&body, WARP, 32).unwrap(), [u64::from(u32::MAX); 32]);
 }
