@@ -115,6 +115,8 @@ $L_3:"
 fn a_flag_orders_what_fences_hold() {
     let how = How { blocks: 2, threads: 1, together: true, ..WARP };
     kinds(&flag("membar.gl;", "membar.gl;"), how, &[]);
+    // What a block's barrier tells of the block itself takes away nothing of others.
+    kinds(&flag("membar.gl;", "membar.gl;\nbar.sync 0;"), how, &[]);
     kinds(&flag("", "membar.gl;"), how, READ);
     kinds(&flag("membar.gl;", ""), how, READ);
     // The flag's lane speaks for its warp only after they have met.
