@@ -9,6 +9,7 @@ mod faults;
 mod generated;
 mod one_build;
 mod ptx;
+mod waits;
 mod wiring;
 mod workshop;
 
@@ -19,6 +20,7 @@ use faults::{FAULTS, Fault};
 use generated::GeneratedOptions;
 pub(crate) use generated::of_change;
 use std::path::Path;
+use waits::WAITS;
 use wiring::WIRING;
 use workshop::{Tests, Verdict, Workshop};
 
@@ -72,9 +74,9 @@ pub(crate) fn run(root: &Path, filters: &[String]) -> Result<TaskOutcome> {
     })
 }
 
-/// Returns every fault: of numerics, then of wiring.
+/// Returns every fault: of numerics, of wiring, of waiting.
 fn all() -> impl Iterator<Item = &'static Fault> {
-    FAULTS.iter().chain(&WIRING)
+    FAULTS.iter().chain(&WIRING).chain(&WAITS)
 }
 
 /// Tests named for each fault; the others are counted.

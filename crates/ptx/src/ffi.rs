@@ -39,7 +39,8 @@ pub(crate) struct OctopusPtxLaunch {
     /// Not 0: with all checks.
     checked: u32,
     patience_ms: u32,
-    /// Pairs of an address and a number of bytes.
+    /// For each an address, a number of bytes, and the address of a bit for each four bytes, 1 where they have been
+    /// written, or 0 where that is not known.
     allocations: *const u64,
     allocation_count: usize,
     /// The folder for counts; null for none.
@@ -91,8 +92,8 @@ pub(crate) unsafe extern "C" fn octopus_ptx_unload(module: *mut c_void) {
 ///
 /// # Safety
 /// `module` must come from [`octopus_ptx_load`]; `name` must be a string of C; `parameters` must point to one pointer for
-/// each parameter of the kernel, to that many bytes; the allocations of `launch` must be memory of this process that
-/// may be read and written until this returns; `message` must have room for `size` bytes.
+/// each parameter of the kernel, to that many bytes; the allocations of `launch`, and what tells of each
+/// which of its bytes have been written, must be memory of this process that may be read and written until this returns; `message` must have room for `size` bytes.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn octopus_ptx_launch(
     module: *mut c_void,
@@ -148,7 +149,11 @@ unsafe fn run(
         together: launch.together != 0,
         allocations: allocations
             .iter_mut()
-            .map(|allocation| Allocation { address: allocation.address, memory: &mut *allocation.memory })
+            .map(|Allocation { address, memory, written }| Allocation {
+                address: *address,
+                memory,
+                written: written.as_deref_mut(),
+            })
             .collect(),
         order: if launch.order == 0 { Order::LockStep } else { Order::Random(launch.order) },
         checked: launch.checked != 0,
@@ -185,15 +190,19 @@ unsafe fn bytes_of(entry: &Entry, parameters: *const *const u8) -> Vec<u8> {
 /// # Safety
 /// As [`octopus_ptx_launch`]; nothing else may reach it while this is used.
 unsafe fn memory_of<'a>(launch: &OctopusPtxLaunch) -> Vec<Allocation<'a>> {
-    // SAFETY: the caller gives so many pairs.
-    let pairs = unsafe { std::slice::from_raw_parts(launch.allocations, 2 * launch.allocation_count) };
-    let allocation = |pair: &[u64]| {
-        let first = with_exposed_provenance_mut::<u8>(pair[0] as usize);
+    // SAFETY: the caller gives three numbers for each.
+    let triples = unsafe { std::slice::from_raw_parts(launch.allocations, 3 * launch.allocation_count) };
+    let allocation = |triple: &[u64]| {
+        let first = with_exposed_provenance_mut::<u8>(triple[0] as usize);
         // SAFETY: the caller promises that each is memory of this process that may be read and written.
-        let memory = unsafe { std::slice::from_raw_parts_mut(first, pair[1] as usize) };
-        Allocation { address: pair[0], memory }
+        let memory = unsafe { std::slice::from_raw_parts_mut(first, triple[1] as usize) };
+        let map = with_exposed_provenance_mut::<u32>(triple[2] as usize);
+        let words = memory.len().div_ceil(4 * 32);
+        // SAFETY: the caller promises a bit for each four bytes where this is not null.
+        let written = (!map.is_null()).then(|| unsafe { std::slice::from_raw_parts_mut(map, words) });
+        Allocation { address: triple[0], memory, written }
     };
-    pairs.chunks(2).map(allocation).collect()
+    triples.chunks(3).map(allocation).collect()
 }
 
 /// Returns the path that a string of C is; nothing for null.

@@ -10,6 +10,9 @@ pub struct Allocation<'a> {
     pub address: u64,
     /// Its bytes.
     pub memory: &'a mut [u8],
+    /// A bit for each four bytes, 1 where somebody has written any of them: kept and looked at in launches that are
+    /// checked. Without it all bytes count as written.
+    pub written: Option<&'a mut [u32]>,
 }
 
 /// The allocations of a launch.

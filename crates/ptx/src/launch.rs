@@ -35,8 +35,8 @@ pub struct Launch<'a> {
     pub allocations: Vec<Allocation<'a>>,
     /// The order of lanes, warps and blocks.
     pub order: Order,
-    /// Whether to look for races, for registers and shared memory that are read before they are written, and for
-    /// barriers that threads miss.
+    /// Whether to look for races, for registers and memory that are read before they are written, and for barriers that
+    /// threads miss.
     pub checked: bool,
     /// How long threads may sleep (`nanosleep`) in the launch after the first did.
     pub patience: Duration,
@@ -56,11 +56,11 @@ pub struct LaunchOutcome {
 
 impl Entry {
     /// Runs the kernel; what it leaves in memory is in the launch's allocations.
-    pub fn run(&self, launch: Launch<'_>) -> LaunchOutcome {
+    pub fn run<'a>(&'a self, mut launch: Launch<'a>) -> LaunchOutcome {
         if let Err(fault) = check_shape(self, &launch) {
             return LaunchOutcome { counts: vec![Count::default(); self.code.instructions.len()], fault: Some(fault) };
         }
-        let checks = launch.checked.then(|| Checks::of(self, launch.shape));
+        let checks = launch.checked.then(|| Checks::of(self, launch.shape, &mut launch.allocations));
         match checks {
             Some(checks) => finish(self, &self.code, launch, checks),
             None => finish(self, &self.compact.code, launch, Unwatched),

@@ -78,7 +78,9 @@ impl Recording {
             parameters: &self.parameters,
             dynamic_shared: self.dynamic_shared,
             together: self.together,
-            allocations: allocations.map(|(of, memory)| Allocation { address: of.address, memory }).collect(),
+            allocations: allocations
+                .map(|(of, memory)| Allocation { address: of.address, memory, written: None })
+                .collect(),
             order: replay.order,
             checked: replay.checked,
             patience: PATIENCE,

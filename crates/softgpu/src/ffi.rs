@@ -72,6 +72,7 @@ functions! {
     cuMemcpyDtoH_v2 as copy_out(to: *mut c_void, from: u64, bytes: usize);
     cuMemcpyDtoD_v2 as copy(to: u64, from: u64, bytes: usize);
     cuMemcpyHtoDAsync_v2 as copy_in_async(to: u64, from: *const c_void, bytes: usize, stream: Handle);
+    cuMemcpyDtoHAsync_v2 as copy_out_async(to: usize, from: u64, bytes: usize, stream: Handle);
     cuMemsetD32_v2 as fill(to: u64, value: c_uint, count: usize);
     cuModuleLoadDataEx as load_module(module: &mut Handle, image: *const c_char, count: c_uint, options: *mut c_int, values: *mut *mut c_void);
     cuModuleUnload as unload_module(module: Handle);
@@ -107,6 +108,12 @@ functions! {
     nvmlDeviceGetTemperature as nvml_temperature(device: Handle, sensor: c_int, celsius: &mut c_uint);
     nvmlDeviceGetCurrentClocksThrottleReasons as nvml_throttle(device: Handle, reasons: &mut u64);
     nvmlSystemGetDriverVersion as nvml_driver_version(text: *mut c_char, length: c_uint);
+}
+
+/// Returns page-locked memory that was allocated at this address, as so many numbers.
+pub(crate) fn floats(address: usize, count: usize) -> &'static mut [f32] {
+    // SAFETY: the tests pass what `allocate_pinned` has given, once each, and free none of it. Any bits are an f32.
+    unsafe { std::slice::from_raw_parts_mut(std::ptr::with_exposed_provenance_mut(address), count) }
 }
 
 /// Returns the text that a C function gave.

@@ -195,6 +195,9 @@ impl SoftwareGpu {
         if let Some(interpreter) = &self.interpreter {
             add("ptx=", interpreter.display().to_string());
         }
+        if let Ok(seed) = std::env::var(LATE) {
+            add("late=", seed);
+        }
         command.env("OCTOPUS_SOFTGPU", text).env_remove("CUDA_VISIBLE_DEVICES");
         if let Some(library) = &self.preload {
             // The program under test is not compiled for the sanitizer, and what it leaks is its own affair.
@@ -203,6 +206,9 @@ impl SoftwareGpu {
     }
 }
 
+/// The variable with the seed of [`Settings::late`](crate::Settings::late) for programs whose settings have none: with it
+/// all tests can be run on a device that is late.
+const LATE: &str = "OCTOPUS_SOFTGPU_LATE";
 /// The unit of warm-up's windows.
 const WINDOWS: &str = "nuts_windows";
 const LIBCUDA: &str = "libcuda.so.1";

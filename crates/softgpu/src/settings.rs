@@ -86,6 +86,14 @@ impl Settings {
         self.with("order", seed)
     }
 
+    /// Has the device do what is queued as late as it may, or, of three seeds of four, at random moments before that, in
+    /// an order drawn by this seed among those that streams and events allow; 0: all work is done by the time its call
+    /// returns. Page-locked memory that a copy writes is unwritten until then, and to free memory is not to wait. A
+    /// program that forgets to wait has other numbers.
+    pub fn late(self, seed: u64) -> Self {
+        self.with("late", seed)
+    }
+
     /// Has the interpreter look for races, for registers and shared memory that are read before they are written, and
     /// for barriers that threads miss: a launch with any of these fails with 719, and the message has them.
     pub fn checked(self) -> Self {
@@ -253,13 +261,14 @@ mod tests {
             .sticky(700, 2)
             .timeout(Duration::from_millis(1_500))
             .order(7)
+            .late(9)
             .checked()
             .counts(Path::new("/counts"))
             .record(Path::new("/record"))
             .fail("nvmlInit_v2", 18)
             .fail("cuMemAlloc_v2", 2)
             .from_call(3);
-        let expected = "devices=2;cc=8.6;total_mb=48685;free_mb=1000;sticky=700@2;timeout_ms=1500;order=7;checked=1;counts=/counts;record=/record;fail=nvmlInit_v2:18,cuMemAlloc_v2:2@3+";
+        let expected = "devices=2;cc=8.6;total_mb=48685;free_mb=1000;sticky=700@2;timeout_ms=1500;order=7;late=9;checked=1;counts=/counts;record=/record;fail=nvmlInit_v2:18,cuMemAlloc_v2:2@3+";
         assert_eq!(settings.to_string(), expected);
         assert_eq!(Settings::new().to_string(), "");
         let several = Settings::new().memory_of(&[(64, 60), (8, 2)]).lost_device(1, 40).lost_device(0, 0);

@@ -46,6 +46,8 @@ pub(crate) const SOURCES: &[(&str, &str)] = sources![
     "cuda/modules.cpp",
     "cuda/ptx.cpp",
     "cuda/ptx.hpp",
+    "cuda/queue.cpp",
+    "cuda/queue.hpp",
     "cuda/report.cpp",
     "cuda/report.hpp",
     "cuda/streams.cpp",

@@ -65,6 +65,9 @@ const OF_COMMAND: [&str; 16] = [
     "validate::",
 ];
 
+/// The tests on a device that is late, which must notice a fault of waiting.
+const OF_WAITS: [&str; 2] = ["late::", "a_table_stays_until_it_is_read"];
+
 /// The tests that must notice a fault: what is built, and what is asked of the tests' programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Tests {
@@ -73,9 +76,14 @@ pub(super) struct Tests {
 }
 
 impl Tests {
-    /// Returns those of a fault: of wiring those of its crate, else those of numerics.
+    /// Returns those of a fault: of wiring those of its crate, of waiting those on a late device, else those of numerics.
     pub(super) fn of(fault: &Fault) -> Self {
         let owned = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+        if fault.name.starts_with("waits: ") {
+            let build =
+                ["--package=octopus-cuda", "--package=octopus-sampler", "--test=software_gpu", "--test=gpu_engine"];
+            return Self { build: owned(&build), chosen: OF_WAITS.to_vec() };
+        }
         let of_crate = fault.file.strip_prefix("crates/").and_then(|path| path.split('/').next());
         match of_crate.filter(|_| fault.name.starts_with("wiring: ")) {
             None => Self { build: owned(&NUMERICS), chosen: LONG_RUNS.to_vec() },

@@ -6,6 +6,7 @@ mod refusals;
 
 use crate::scenario::{self, context};
 use data_sets::DataSet;
+use octopus_cuda::Stream;
 use octopus_density::gpu::Precision;
 use octopus_density::to_non_centered;
 use octopus_softgpu::{Body, KernelSources, Lanes, SoftwareGpu, Variant};
@@ -157,3 +158,27 @@ batches!(points_of_windows, FAST, F64 32 x 1, "hierarchical_normal_f64_32x1", |p
     }
     assert!(without_adaptation > 0);
 });
+
+/// A launch's table of data sets is written anew only behind the launch that reads it, also from another stream.
+#[test]
+fn a_table_stays_until_it_is_read() {
+    let name = concat!(module_path!(), "::a_table_stays_until_it_is_read");
+    let units = ["nuts_hierarchical_normal_f64_32x1", "nuts_batch_hierarchical_normal_f64_32x1"];
+    for late in ["late=4", "late=8", "late=12", "late=16"] {
+        with_units(name, late, FAST, &units, || {
+            let (context, sets) = (context(), DataSet::normals(6, 1..=29));
+            let expected = alone(&context, Precision::F64, [32, 1], &sets);
+            let mut batched = Batched::new(&context, Precision::F64, [32, 1], &sets);
+            let all: Vec<usize> = (0..sets.len()).collect();
+            batched.restart(&all);
+            for half in [&all[..3], &all[3..]] {
+                let launches = batched.launches(0, half);
+                let Batched { kernels, batch, slots: [slot, _], .. } = &mut batched;
+                kernels.run(&Stream::new(&context).unwrap(), &launches, batch, slot).unwrap();
+            }
+            for (item, states) in batched.batch.states(&all).unwrap().iter().enumerate() {
+                assert_eq!(states, &expected[item].launches[0].states, "data set {item}");
+            }
+        });
+    }
+}

@@ -8,6 +8,7 @@ mod calls;
 mod devices;
 mod faults;
 mod kernels;
+mod late;
 mod lost_context;
 mod numbers;
 mod order_and_time;

@@ -52,6 +52,7 @@ on_software_gpu!(work_that_is_not_done_yet_is_no_failure, "fail=cuEventQuery:600
     let (stream, event) = (Stream::new(&context).unwrap(), Event::new(&context).unwrap());
     assert_eq!((event.is_done(), stream.is_idle()), (Ok(false), Ok(false)));
     event.record(&stream).unwrap();
+    stream.synchronize().unwrap();
     assert_eq!((event.is_done(), stream.is_idle()), (Ok(true), Ok(true)));
 });
 

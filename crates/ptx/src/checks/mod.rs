@@ -4,7 +4,9 @@
 mod clock;
 mod race;
 mod shadow;
+mod written;
 
+use crate::global::Allocation;
 use crate::instruction::{Class, Instruction, MemoryAccess, StateSpace};
 use crate::lanes::{LANES, Registers, each};
 use crate::launch::LaunchShape;
@@ -12,14 +14,19 @@ use crate::module::{Code, Entry};
 use crate::watch::{Doing, Watch};
 use race::{Conflict, Races, Touch};
 use std::collections::HashSet;
+use written::WrittenMemory;
 
 /// The most findings of a launch: more say nothing new.
 const MOST_FINDINGS: usize = 100;
+
+/// What a finding is called that memory was read before anybody wrote it.
+const UNWRITTEN: &str = "unwritten memory";
 
 /// Looks for everything.
 pub(crate) struct Checks<'a> {
     entry: &'a Entry,
     races: Races,
+    written: WrittenMemory<'a>,
     found: Findings,
 }
 
@@ -58,14 +65,26 @@ impl Notes {
 }
 
 impl<'a> Checks<'a> {
-    pub(crate) fn of(entry: &'a Entry, shape: LaunchShape) -> Self {
+    pub(crate) fn of(entry: &'a Entry, shape: LaunchShape, allocations: &mut [Allocation<'a>]) -> Self {
         let threads: u32 = shape.block.iter().product();
-        Self { entry, races: Races::of(threads), found: Findings::default() }
+        let written = WrittenMemory::of(allocations);
+        Self { entry, races: Races::of(threads), written, found: Findings::default() }
     }
 
     /// Returns the number of a lane's thread in the launch.
     fn number(&self, doing: Doing<'_>, lane: usize) -> u32 {
         doing.block * self.races.threads() + thread(doing, lane)
+    }
+
+    /// A lane has loaded or stored these bytes of global memory.
+    fn global(&mut self, doing: Doing<'_>, lane: usize, address: u64, bytes: u64, is_store: bool) {
+        if is_store {
+            self.written.write(address, bytes);
+        } else if self.written.lacks(address, bytes) {
+            let place = self.place(doing.instruction, doing.block, thread(doing, lane));
+            let line = doing.instruction.line;
+            self.found.add(UNWRITTEN, (line, 0), || format!("global memory at {address:#x}, {place}"));
+        }
     }
 
     fn place(&self, instruction: &Instruction, block: u32, thread: u32) -> String {
@@ -138,6 +157,9 @@ impl Watch for Checks<'_> {
             let address = addresses[first];
             let same = each(lanes).filter(|lane| addresses[*lane] == address).fold(0, |same, lane| same | 1 << lane);
             lanes &= !same;
+            if access.space == StateSpace::Global {
+                self.global(doing, first, address, access.bytes(), is_store);
+            }
             if access.volatile {
                 each(same).for_each(|lane| self.races.flag(self.number(doing, lane), address, is_store));
                 continue;

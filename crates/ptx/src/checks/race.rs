@@ -157,7 +157,7 @@ impl Races {
                 let kind = if is_store { "race of two writes" } else { "race of a read with a write" };
                 found = Some(Conflict { kind, other: Some(granule.write) });
             } else if !written && !is_store && shared.is_some() {
-                found = Some(Conflict { kind: "unwritten memory", other: None });
+                found = Some(Conflict { kind: super::UNWRITTEN, other: None });
             }
             if is_store {
                 if let Some(read) = granule.reads.iter().find(|read| !past.has_read(read)) {

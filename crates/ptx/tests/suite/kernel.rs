@@ -51,6 +51,8 @@ pub(crate) struct How {
     pub(crate) checked: bool,
     pub(crate) patience: Duration,
     pub(crate) most_joins: u64,
+    /// Nobody has written the third buffer.
+    pub(crate) unwritten: bool,
 }
 
 /// One block of one warp, without checks.
@@ -62,6 +64,7 @@ pub(crate) const WARP: How = How {
     checked: false,
     patience: Duration::from_secs(60),
     most_joins: u64::MAX,
+    unwritten: false,
 };
 
 /// Runs the kernel of this body on the buffers.
@@ -70,9 +73,12 @@ pub(crate) fn launch(body: &str, how: How, buffers: &mut Buffers) -> LaunchOutco
     let mut allocations = Vec::new();
     let mut memory =
         buffers.each_ref().map(|buffer| buffer.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>());
+    let mut map = vec![0; buffers[2].len().div_ceil(16)];
+    let mut map = how.unwritten.then_some(&mut *map);
     for (number, memory) in memory.iter_mut().enumerate() {
         // With room between them.
-        allocations.push(Allocation { address: 0x7f00_0000_0000 + 0x100_0000 * number as u64, memory });
+        let address = 0x7f00_0000_0000 + 0x100_0000 * number as u64;
+        allocations.push(Allocation { address, memory, written: if number == 2 { map.take() } else { None } });
     }
     let parameters: Vec<u8> = allocations.iter().flat_map(|allocation| allocation.address.to_ne_bytes()).collect();
     let launch = Launch {

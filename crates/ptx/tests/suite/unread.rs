@@ -32,6 +32,31 @@ fn shared_memory_must_be_written_before_it_is_read() {
     assert_eq!(findings(&first, How { blocks: 2, ..WARP }).len(), 1);
 }
 
+#[test]
+fn global_memory_must_be_written_before_it_is_read() {
+    let how = How { unwritten: true, ..WARP };
+    let load = "ld.global.u32 %r2, [%rd32+8];";
+    let found = findings(load, how);
+    let expected = ["unwritten memory: global memory at 0x7f0002000008, k line 21, block 0 thread 0"];
+    assert_eq!(found, expected);
+    assert!(findings(load, WARP).is_empty());
+    for (store, is_enough) in [
+        ("mov.u32 %r1, 4; st.global.u32 [%rd32+8], %r1;", true),
+        ("mov.u32 %r1, 4; st.global.u32 [%rd32+4], %r1;", false),
+        ("mov.u32 %r1, 4; st.global.u32 [%rd32+12], %r1;", false),
+        ("mov.f64 %fd1, 0d3ff0000000000000; st.global.f64 [%rd32+8], %fd1;", true),
+        ("mov.f64 %fd1, 0d3ff0000000000000; st.global.f64 [%rd32], %fd1;", false),
+        ("mov.u32 %r1, 4; st.volatile.global.u32 [%rd32+8], %r1;", true),
+    ] {
+        assert_eq!(findings(&format!("{store}\n{load}"), how).is_empty(), is_enough, "{store}");
+    }
+    // Of a number of two granules both must be.
+    let wide = "mov.u32 %r1, 4; st.global.u32 [%rd32+8], %r1;\nld.global.f64 %fd1, [%rd32+8];";
+    assert_eq!(findings(wide, how).len(), 1);
+    // The last granule, which is no whole word of bits, and a volatile load.
+    assert_eq!(findings("ld.volatile.global.u32 %r2, [%rd32+8188];", how).len(), 1);
+}
+
 /// Without checks it holds what no kernel takes for a result: ones, which are NaNs.
 #[test]
 fn unwritten_shared_memory_is_full_of_nans() {

@@ -79,7 +79,7 @@ fn assert_same(what: &str, ours: &[f64], theirs: &[f64]) {
 /// Picks that lie near and far, from which some parts are long and some are of one draw; one comes again, one is late.
 const PICKS: [usize; 8] = [0, 1, 2, 30, 31, 49, 31, 7];
 
-fn compare(name: &str, model: &impl GpuDensity) {
+pub(crate) fn compare(name: &str, model: &impl GpuDensity) {
     let (context, draws) = (context(), Draws::of(model));
     let (variables, replicates) = (expanded(model, &draws), replicated(model, &draws, &PICKS));
     // From one row at a time over some chains together to all at once.

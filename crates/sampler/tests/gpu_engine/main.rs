@@ -6,6 +6,7 @@ mod devices;
 mod eight_schools;
 mod expansions;
 mod fallback;
+mod late;
 mod many_short;
 mod memory;
 #[path = "../sampler/monte_carlo.rs"]

@@ -108,6 +108,12 @@ void break_device(int code, const std::string& reason) {
   if (state.broken == 0) state.broken = code;
 }
 
+int broken_by() {
+  Calls& state = calls();
+  std::lock_guard<std::mutex> lock(state.mutex);
+  return state.broken;
+}
+
 bool tracing() { return !settings().trace.empty(); }
 
 void trace(const char* name, int code, const std::string& details) {

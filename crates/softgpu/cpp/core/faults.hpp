@@ -20,6 +20,8 @@ OCTOPUS_EXPORT bool launch_hangs();
 
 /// From now on all that needs the device returns this code: a kernel has corrupted it. The reason goes to stderr.
 OCTOPUS_EXPORT void break_device(int code, const std::string& reason);
+/// The code that a kernel has broken the device with; 0 if none has.
+OCTOPUS_EXPORT int broken_by();
 
 /// Appends `name code details` to the trace, if there is one.
 OCTOPUS_EXPORT void trace(const char* name, int code, const std::string& details = "");

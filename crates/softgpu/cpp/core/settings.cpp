@@ -116,6 +116,7 @@ const std::map<std::string, Set>& keys() {
       {"checked", to(&Settings::checked, 1)},
       {"counts", to(&Settings::counts)},
       {"record", to(&Settings::record)},
+      {"late", to(&Settings::late, UINT64_MAX)},
       {"mig", to(&Settings::mig, 1)},
       {"mode", to(&Settings::mode, 3)},
       {"processes", to(&Settings::processes, 1000)},

@@ -40,6 +40,9 @@ struct Settings {
   std::string counts;
   /// The folder where the interpreter records the first launches of each kernel.
   std::string record;
+  /// The seed of a device that does what is queued as late as it may, in any order that is allowed; 0: all work is
+  /// done by the time its call returns.
+  uint64_t late = 0;
   /// Libraries of host-compiled kernels.
   std::vector<std::string> kernels;
   /// 0 or 1; -1: as the architecture has it.

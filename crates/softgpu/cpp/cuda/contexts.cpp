@@ -32,10 +32,10 @@ bool lives(Driver& driver, const void* handle) {
   return context != nullptr && context->uses > 0;
 }
 
-CUresult destroy_primary(Driver& driver, CUdevice device) {
+CUresult destroy_primary(Driver& driver, std::unique_lock<std::mutex>& lock, CUdevice device) {
   const auto found = driver.primary.find(device);
   if (found == driver.primary.end()) return INVALID_CONTEXT;
-  destroy_context(driver, *found->second);
+  destroy_context(driver, lock, *found->second);
   driver.primary.erase(found);
   return SUCCESS;
 }
@@ -79,14 +79,14 @@ DRIVER_FUNCTION cuDevicePrimaryCtxRelease_v2(CUdevice device) {
       --found->second->uses;
       return SUCCESS;
     }
-    return destroy_primary(driver, device);
+    return destroy_primary(driver, lock, device);
   });
 }
 
 DRIVER_FUNCTION cuDevicePrimaryCtxReset_v2(CUdevice device) {
   return call(__func__, Needs::Init, LOCKED {
     if (!driver.has(device)) return INVALID_DEVICE;
-    destroy_primary(driver, device);
+    destroy_primary(driver, lock, device);
     return SUCCESS;
   });
 }
@@ -126,7 +126,7 @@ DRIVER_FUNCTION cuCtxCreate_v2(Context** context, unsigned flags, CUdevice devic
 DRIVER_FUNCTION cuCtxDestroy_v2(Context* context) {
   return call(__func__, Needs::Init, LOCKED {
     if (!lives(driver, context) || context->primary) return INVALID_CONTEXT;
-    destroy_context(driver, *context);
+    destroy_context(driver, lock, *context);
     auto& stack = context_stack();
     if (!stack.empty() && stack.back() == context) stack.pop_back();
     return SUCCESS;
@@ -195,9 +195,8 @@ DRIVER_FUNCTION cuCtxGetApiVersion(Context* context, unsigned* version) {
   });
 }
 
-// All work is done by the time its call returns: there is nothing to wait for.
 DRIVER_FUNCTION cuCtxSynchronize() {
-  return call_that_waits(__func__, LOCKED { return SUCCESS; });
+  return call_that_waits(__func__, LOCKED { return finish_all(driver, lock); });
 }
 
 DRIVER_FUNCTION cuCtxGetStreamPriorityRange(int* least, int* greatest) {

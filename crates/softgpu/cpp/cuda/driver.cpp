@@ -25,7 +25,9 @@ Driver& driver() {
     check_fault_names("cu", reinterpret_cast<const void*>(&admit));
     if (tracing()) atexit(report_leaks);
     report_at_the_end();
-    return new Driver;
+    Driver* made = new Driver;
+    if (settings().late != 0) made->queue = std::make_unique<Queue>(settings().late);
+    return made;
   }();
   return driver;
 }
@@ -61,9 +63,13 @@ void expect_end(const char* function, bool never) {
 }
 
 const Allocation* Driver::holds(CUdeviceptr address, size_t bytes) const {
+  return const_cast<Driver*>(this)->find(address, bytes);
+}
+
+Allocation* Driver::find(CUdeviceptr address, size_t bytes) {
   auto after = allocations.upper_bound(address);
   if (after == allocations.begin()) return nullptr;
-  const auto& [begin, allocation] = *std::prev(after);
+  auto& [begin, allocation] = *std::prev(after);
   const uint64_t offset = address - begin;
   return offset <= allocation.size && bytes <= allocation.size - offset ? &allocation : nullptr;
 }

@@ -15,6 +15,7 @@
 #include "../core/machine.hpp"
 #include "../core/settings.hpp"
 #include "ptx.hpp"
+#include "queue.hpp"
 
 using CUresult = int;
 using CUdevice = int;
@@ -104,6 +105,8 @@ struct Allocation {
   uint64_t charged;
   /// The length of the mapping, or 0 for memory of malloc.
   size_t mapped;
+  /// A bit for each four bytes, 1 where somebody has written any of them; empty where nobody asks (setting `checked`).
+  std::vector<uint32_t> written;
 };
 
 struct Module;
@@ -127,6 +130,7 @@ struct Stream {
   Context* context;
   unsigned flags;
   int priority;
+  uint64_t number;
 };
 
 using Clock = std::chrono::steady_clock;
@@ -138,6 +142,15 @@ struct Event {
   /// Behind a launch that never ends.
   bool never;
   Clock::time_point at;
+  /// The work that it was recorded behind.
+  Queue::Number number;
+};
+
+/// Memory that the program has freed while work was queued: it stays until that is done, full of UNWRITTEN.
+struct Freed {
+  const Context* context;
+  void* memory;
+  size_t mapped;
 };
 
 struct Driver {
@@ -153,12 +166,21 @@ struct Driver {
   Handles<Stream> streams;
   Handles<Event> events;
   std::map<CUdeviceptr, Allocation> allocations;
+  uint64_t next_stream = FIRST_OWN_STREAM;
+  /// Null without the setting `late`.
+  std::unique_ptr<Queue> queue;
+  std::vector<Freed> freed;
 
   int physical(CUdevice device) const { return devices[static_cast<size_t>(device)]; }
   bool has(CUdevice device) const { return device >= 0 && static_cast<size_t>(device) < devices.size(); }
   /// The allocation that holds all of these bytes; null if none does.
   const Allocation* holds(CUdeviceptr address, size_t bytes) const;
   Function* function(const void* handle);
+  /// Bytes have come to `to`: from `from`, if they were copied, else from the program.
+  void note_written(CUdeviceptr to, CUdeviceptr from, size_t bytes);
+
+ private:
+  Allocation* find(CUdeviceptr address, size_t bytes);
 };
 
 Driver& driver();
@@ -194,7 +216,18 @@ template <class F> CUresult call(const char* name, Needs needs, F work) {
 /// For calls that wait for the device: ends the program where it would wait for ever (setting `hang`).
 void expect_end(const char* function, bool never);
 
-/// As `call`, of a function that waits for all work of the current context first.
+/// Does work of a stream of the current context, or queues it there. The work reads the range of host memory.
+void submit(Driver& driver, std::unique_lock<std::mutex>& lock, const void* stream, Work work, HostRange reads = {});
+
+/// Does work of a stream of the current context, and before it all that it comes behind. The code that any of this has
+/// broken the device with.
+CUresult finish_at_once(Driver& driver, std::unique_lock<std::mutex>& lock, const void* stream, Work work);
+
+// Waiting for what is queued in a stream or in the current context. Both give the code that it has broken the device with.
+CUresult finish_stream(Driver& driver, std::unique_lock<std::mutex>& lock, const void* stream);
+CUresult finish_all(Driver& driver, std::unique_lock<std::mutex>& lock);
+
+/// As `call`, of a function that would not return behind a launch that never ends.
 template <class F> CUresult call_that_waits(const char* name, F work) {
   return call(name, Needs::Context, [&](Driver& driver, std::unique_lock<std::mutex>& lock) -> CUresult {
     expect_end(name, current_context()->hangs);
@@ -204,8 +237,8 @@ template <class F> CUresult call_that_waits(const char* name, F work) {
 
 #define LOCKED [&]([[maybe_unused]] ::octopus_softgpu::Driver & driver, [[maybe_unused]] std::unique_lock<std::mutex>& lock) -> CUresult
 
-/// Ends a context: its memory, modules, streams and events go with it, and what leaks is told to the trace.
-void destroy_context(Driver& driver, Context& context);
+/// Ends a context: what is queued, its memory, modules, streams and events go with it, and what leaks is told to the trace.
+void destroy_context(Driver& driver, std::unique_lock<std::mutex>& lock, Context& context);
 
 /// A stream of the current context, the default stream included.
 bool is_stream(Driver& driver, const void* handle);

@@ -70,7 +70,7 @@ int run_interpreted(const Interpreted& what, char* message, size_t message_size)
                             settings().checked,
                             settings().timeout_ms,
                             what.allocations.data(),
-                            what.allocations.size() / 2,
+                            what.allocations.size() / 3,
                             folder(settings().counts),
                             folder(settings().record)};
   return library().launch(what.module, what.entry, what.parameters, &launch, message, message_size);

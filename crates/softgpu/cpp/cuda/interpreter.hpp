@@ -20,7 +20,7 @@ struct Interpreted {
   Dim3 grid, block;
   unsigned dynamic_shared;
   bool together;
-  /// Pairs of an address and a number of bytes.
+  /// For each an address, a number of bytes, and where it is noted which of them have been written, or 0.
   std::vector<uint64_t> allocations;
 };
 

@@ -94,6 +94,8 @@ class Parameters {
       memcpy(pointers_[i], given[i], entry.parameter_sizes[i]);
     }
   }
+  /// Only moved: the pointers are into the bytes.
+  Parameters(Parameters&&) = default;
   void** pointers() { return pointers_.data(); }
 
  private:
@@ -123,20 +125,48 @@ CUresult check_together(const Function& function, Dim3 grid, Dim3 block, unsigne
   return NOT_SUPPORTED;
 }
 
-/// Where all memory lies: pairs of an address and a number of bytes.
+/// Where all memory lies: for each an address, a number of bytes, and where it is noted which of them have been written.
 std::vector<uint64_t> addresses(const Driver& driver) {
-  std::vector<uint64_t> pairs;
+  std::vector<uint64_t> triples;
   for (const auto& [address, allocation] : driver.allocations) {
-    pairs.push_back(address);
-    pairs.push_back(allocation.size);
+    const auto& written = allocation.written;
+    triples.insert(triples.end(), {address, allocation.size, written.empty() ? 0 : reinterpret_cast<uint64_t>(written.data())});
   }
-  return pairs;
+  return triples;
 }
+
+/// A launch with all that it needs when it is done, which may be later than the call.
+struct Launched {
+  std::string kernel;
+  const HostKernel* host;
+  /// The module's text lives on until the launch has ended.
+  std::shared_ptr<void> interpreted;
+  Parameters parameters;
+  Dim3 grid, block;
+  unsigned dynamic;
+  bool together;
+};
 
 /// Whether a launch that began then lasts longer than a display's watchdog allows.
 bool took_too_long(Clock::time_point begun) {
   const unsigned limit = settings().watchdog_ms;
   return limit > 0 && Clock::now() - begun > std::chrono::milliseconds(limit);
+}
+
+/// Does the launch. A failure is told to the calls that follow, as by a GPU that runs while the launch returns.
+void run(const Driver& driver, Launched& launched, std::unique_lock<std::mutex>& lock) {
+  auto& [kernel, host, interpreted, parameters, grid, block, dynamic, together] = launched;
+  const Interpreted as_text = {interpreted.get(), kernel.c_str(), parameters.pointers(), grid, block, dynamic, together,
+                               interpreted == nullptr ? std::vector<uint64_t>() : addresses(driver)};
+  const Launch as_host_code = {host, parameters.pointers(), grid, block, dynamic, settings().threads, together};
+  // Other threads may ask the driver meanwhile; a second launch may run beside this one, as on a GPU.
+  lock.unlock();
+  char message[4096];
+  const Clock::time_point begun = Clock::now();
+  const int code = interpreted != nullptr ? run_interpreted(as_text, message, sizeof message)
+                                          : run_grid(as_host_code, message, sizeof message);
+  if (code != SUCCESS) break_device(code, message);
+  if (took_too_long(begun)) break_device(LAUNCH_TIMEOUT, kernel + ": the watchdog ends it (setting watchdog_ms)");
 }
 
 struct How {
@@ -154,29 +184,23 @@ CUresult launch(How how, Function* handle, Dim3 grid, Dim3 block, unsigned dynam
     if (const CUresult code = check_shape(*function, grid, block, dynamic)) return code;
     if (const CUresult code = how.together ? check_together(*function, grid, block, dynamic) : SUCCESS) return code;
     if (parameters == nullptr && !function->entry->parameter_sizes.empty()) return INVALID_VALUE;
-    const HostKernel* host = function->host;
-    void* interpreted = function->module->interpreted.get();
-    if (interpreted == nullptr && host == nullptr) {
+    const std::shared_ptr<void> interpreted = function->module->interpreted;
+    if (interpreted == nullptr && function->host == nullptr) {
       fprintf(stderr, "octopus software GPU: kernel %s has no host-compiled twin (setting kernels)\n", function->entry->name.c_str());
       return NOT_SUPPORTED;
     }
-    Parameters copies(*function->entry, parameters);
+    const auto launched = std::make_shared<Launched>(
+        Launched{function->entry->name, function->host, interpreted, Parameters(*function->entry, parameters), grid, block, dynamic, how.together});
     count_launch(driver.physical(current_context()->device));
     current_context()->hangs |= launch_hangs();
     if (current_context()->hangs) return SUCCESS;
-    // The module's text lives on until the launch has ended.
-    const std::shared_ptr<void> text = function->module->interpreted;
-    const Interpreted as_text = {interpreted, function->entry->name.c_str(), copies.pointers(), grid, block, dynamic,
-                                 how.together, interpreted == nullptr ? std::vector<uint64_t>() : addresses(driver)};
-    const Launch what = {host, copies.pointers(), grid, block, dynamic, settings().threads, how.together};
-    // Other threads may ask the driver meanwhile; a second launch may run beside this one, as on a GPU.
-    lock.unlock();
-    char message[4096];
-    const Clock::time_point begun = Clock::now();
-    const int code = interpreted != nullptr ? run_interpreted(as_text, message, sizeof message) : run_grid(what, message, sizeof message);
-    // A failure is told to the calls that follow, as by a GPU that runs while the launch returns.
-    if (code != SUCCESS) break_device(code, message);
-    if (took_too_long(begun)) break_device(LAUNCH_TIMEOUT, function->entry->name + ": the watchdog ends it (setting watchdog_ms)");
+    submit(driver, lock, stream, [&driver, launched, module = function->module](std::unique_lock<std::mutex>& lock) {
+      if (driver.modules.find(module) == nullptr) {
+        break_device(LAUNCH_FAILED, launched->kernel + ": its module was unloaded before it ran");
+      } else {
+        run(driver, *launched, lock);
+      }
+    });
     return SUCCESS;
   });
 }

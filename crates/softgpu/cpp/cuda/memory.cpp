@@ -2,7 +2,9 @@
 #include "memory.hpp"
 
 #include <algorithm>
+#include <cstring>
 
+#include "../core/unwritten.hpp"
 #include "report.hpp"
 
 using namespace octopus_softgpu;
@@ -11,6 +13,9 @@ namespace {
 
 /// The driver hands memory out in units of this size.
 constexpr size_t UNIT = 256;
+
+/// Bytes that a bit of `Allocation::written` tells of, and a word of them.
+constexpr size_t BYTES_OF_BIT = 4, BYTES_OF_WORD = 32 * BYTES_OF_BIT;
 
 CUdeviceptr address_of(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
 void* pointer_to(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
@@ -32,7 +37,8 @@ CUresult allocate(Driver& driver, CUdeviceptr* address, size_t bytes, Kind kind)
     return OUT_OF_MEMORY;
   }
   *address = address_of(memory);
-  driver.allocations[*address] = {bytes, kind, context, charged, mapped};
+  std::vector<uint32_t> written(on_device && settings().checked != 0 ? (bytes + BYTES_OF_WORD - 1) / BYTES_OF_WORD : 0);
+  driver.allocations[*address] = {bytes, kind, context, charged, mapped, std::move(written)};
   if (on_device) count_memory(device, bytes, charged);
   return SUCCESS;
 }
@@ -55,20 +61,60 @@ CUresult release(Driver& driver, CUdeviceptr address, std::initializer_list<Kind
   return SUCCESS;
 }
 
+/// The most of a freed allocation that is filled: what is larger would take the memory that it never had.
+constexpr size_t MOST_FILLED = 16 << 20;
+
+/// Gives memory up, or, where queued work may still use it, fills it with what nobody has written: to free memory does
+/// not wait for work.
+void take_back(Driver& driver, CUdeviceptr address, const Allocation& allocation) {
+  if (driver.queue == nullptr || driver.queue->is_idle(*allocation.context)) {
+    give_up(pointer_to(address), allocation.mapped);
+    return;
+  }
+  memset(pointer_to(address), UNWRITTEN, std::min(allocation.size, MOST_FILLED));
+  driver.freed.push_back({allocation.context, pointer_to(address), allocation.mapped});
+}
+
 }  // namespace
 
 namespace octopus_softgpu {
 
+void Driver::note_written(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
+  if (settings().checked == 0 || bytes == 0) return;
+  // What was freed meanwhile has nobody to ask for it.
+  Allocation* target = find(to, bytes);
+  if (target == nullptr || target->written.empty()) return;
+  const Allocation* source = find(from, bytes);
+  if (source != nullptr && source->written.empty()) source = nullptr;
+  const auto offset = [&](CUdeviceptr address) { return address - std::prev(allocations.upper_bound(address))->first; };
+  const size_t first = offset(to), first_of_source = source == nullptr ? 0 : offset(from);
+  for (size_t bit = first / BYTES_OF_BIT; bit * BYTES_OF_BIT < first + bytes; ++bit) {
+    const size_t same = (first_of_source + (bit * BYTES_OF_BIT > first ? bit * BYTES_OF_BIT - first : 0)) / BYTES_OF_BIT;
+    const bool written = source == nullptr || (source->written[same / 32] >> same % 32 & 1) != 0;
+    const uint32_t mask = uint32_t{1} << bit % 32;
+    if (written) target->written[bit / 32] |= mask;
+    else target->written[bit / 32] &= ~mask;
+  }
+}
+
+void give_up_freed(Driver& driver) {
+  const auto is_used = [&](const Freed& freed) { return !driver.queue->is_idle(*freed.context); };
+  const auto unused = std::partition(driver.freed.begin(), driver.freed.end(), is_used);
+  for (auto it = unused; it != driver.freed.end(); ++it) give_up(it->memory, it->mapped);
+  driver.freed.erase(unused, driver.freed.end());
+}
+
 void forget(Driver& driver, std::map<CUdeviceptr, Allocation>::iterator it) {
-  const Allocation allocation = it->second;
+  const Allocation& allocation = it->second;
   const int device = driver.physical(allocation.context->device);
   return_memory(device, allocation.charged);
   if (allocation.kind == Kind::Device || allocation.kind == Kind::Managed) count_return(device, allocation.size, allocation.charged);
-  if (allocation.kind != Kind::Registered) give_up(pointer_to(it->first), allocation.mapped);
+  if (allocation.kind != Kind::Registered) take_back(driver, it->first, allocation);
   driver.allocations.erase(it);
 }
 
-void destroy_context(Driver& driver, Context& context) {
+void destroy_context(Driver& driver, std::unique_lock<std::mutex>& lock, Context& context) {
+  if (driver.queue != nullptr) driver.queue->drop(lock, context);
   uint64_t count = 0, bytes = 0;
   for (auto it = driver.allocations.begin(); it != driver.allocations.end();) {
     const auto here = it++;
@@ -79,6 +125,7 @@ void destroy_context(Driver& driver, Context& context) {
   }
   if (count > 0) trace("leak", 0, std::to_string(count) + " allocations, " + std::to_string(bytes) + " bytes, freed with their context");
   const auto of_context = [&](const auto& object) { return object.context == &context; };
+  give_up_freed(driver);
   driver.modules.remove_if(of_context);
   driver.streams.remove_if(of_context);
   driver.events.remove_if(of_context);
@@ -128,7 +175,9 @@ DRIVER_FUNCTION cuMemFree_v2(CUdeviceptr address) {
 
 DRIVER_FUNCTION cuMemFreeAsync(CUdeviceptr address, void* stream) {
   return call(__func__, Needs::Context, LOCKED {
-    return is_stream(driver, stream) ? release(driver, address, {Kind::Device}) : INVALID_HANDLE;
+    if (!is_stream(driver, stream)) return INVALID_HANDLE;
+    if (const CUresult code = finish_stream(driver, lock, stream)) return code;
+    return release(driver, address, {Kind::Device});
   });
 }
 
@@ -151,7 +200,7 @@ DRIVER_FUNCTION cuMemHostRegister_v2(void* pointer, size_t bytes, unsigned flags
     const auto next = driver.allocations.lower_bound(address);
     const bool taken = next != driver.allocations.end() && next->first < address + bytes;
     if (taken || driver.holds(address, 1) != nullptr) return HOST_MEMORY_ALREADY_REGISTERED;
-    driver.allocations[address] = {bytes, Kind::Registered, current_context(), 0, 0};
+    driver.allocations[address] = {bytes, Kind::Registered, current_context(), 0, 0, {}};
     return SUCCESS;
   });
 }

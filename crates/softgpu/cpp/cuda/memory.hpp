@@ -9,6 +9,9 @@ namespace octopus_softgpu {
 void* obtain(size_t bytes, size_t& mapped);
 void give_up(void* memory, size_t mapped);
 
+/// Gives up what was freed while work was queued, as far as that is done.
+void give_up_freed(Driver& driver);
+
 /// Takes the allocation away and gives back what it was charged.
 void forget(Driver& driver, std::map<CUdeviceptr, Allocation>::iterator it);
 

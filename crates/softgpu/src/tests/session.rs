@@ -107,12 +107,23 @@ pub(super) fn shape(grid: u32, block: u32) -> Shape {
     Shape { grid: [grid, 1, 1], block: [block, 1, 1], shared: 0 }
 }
 
-/// By `cuLaunchKernel`.
+/// By `cuLaunchKernel` in the default stream.
 pub(super) fn launch(driver: &Double, function: Handle, shape: Shape, parameters: &[Parameter]) -> Code {
+    launch_in(driver, 0, function, shape, parameters)
+}
+
+/// By `cuLaunchKernel` in this stream.
+pub(super) fn launch_in(
+    driver: &Double,
+    stream: Handle,
+    function: Handle,
+    shape: Shape,
+    parameters: &[Parameter],
+) -> Code {
     let ([gx, gy, gz], [bx, by, bz]) = (shape.grid, shape.block);
     let none = std::ptr::null_mut();
     with_pointers(parameters, |pointers| {
-        driver.launch_kernel(function, gx, gy, gz, bx, by, bz, shape.shared, 0, pointers, none)
+        driver.launch_kernel(function, gx, gy, gz, bx, by, bz, shape.shared, stream, pointers, none)
     })
 }
 
