@@ -47,13 +47,16 @@ constexpr u32 DISMISSED = 0xffffffffu;
 /// A number that another block writes.
 OCTOPUS_DEVICE u32 look(const u32* place) { return *(const volatile u32*)place; }
 
-/// Writes a number after everything that this thread has written before, or has seen written by others of its block.
+/// Writes a number after everything that this thread has written before, or that others of its block have written before
+/// they met it at a barrier: a fence holds for what its thread knows of, too (PTX ISA 8.9.5, causality order), as in the
+/// grid's barrier of cooperative groups.
 OCTOPUS_DEVICE void tell(u32* place, u32 number) {
   __threadfence();
   *(volatile u32*)place = number;
 }
 
-/// Waits until a number is another than `old`; what was written before it is then visible.
+/// Waits until a number is another than `old`; what was written before it is then visible to this thread, and to those that
+/// it meets at a barrier afterwards.
 OCTOPUS_DEVICE u32 await_change(const u32* place, u32 old) {
   u32 now = look(place);
   for (; now == old; now = look(place)) __nanosleep(32);
@@ -92,7 +95,6 @@ template <int L, class R, class T, class F> OCTOPUS_DEVICE void lead(const Team<
   const u32 chain = member(team).chain;
   u32* question = team.questions + chain;
   // The lanes' own writes first, then the number that tells of them.
-  __threadfence();
   W::fence();
   const u32 number = look(question) + 1;
   W::fence();
@@ -104,7 +106,6 @@ template <int L, class R, class T, class F> OCTOPUS_DEVICE void lead(const Team<
   W::each_one(team.blocks - 1, [&](u32 other) {
     await_change(team.answered + chain * team.blocks + 1 + other, number - 1);
   });
-  __threadfence();
   W::fence();
 }
 
@@ -125,7 +126,6 @@ template <int L, class R, class T, class F> OCTOPUS_DEVICE void serve(const Team
         for (u32 t = first + warp; t < tasks; t += warps) task(t);
       });
     }
-    __threadfence();
     meet();
     if (threadIdx.x == 0) tell(answered, done);
   }
