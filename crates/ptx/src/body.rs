@@ -2,7 +2,7 @@
 
 use crate::error::PtxError;
 use crate::forms::{self, Form, PACK, UNPACK};
-use crate::instruction::{Class, Guard, Instruction, MOST, Op};
+use crate::instruction::{Class, Guard, Instruction, MOST, Op, ShuffleShape};
 use crate::module::{Entry, SharedVariable, variable};
 use crate::registers;
 use crate::text::{Statement, operands};
@@ -300,6 +300,7 @@ fn blank(op: Op) -> Instruction {
         guard: Guard::All,
         target: 0,
         joins: false,
+        shuffle: ShuffleShape::default(),
         line: 0,
     }
 }

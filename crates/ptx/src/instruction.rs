@@ -85,6 +85,15 @@ impl MemoryAccess {
     }
 }
 
+/// What is known of a shuffle before it is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ShuffleShape {
+    /// It is over the whole warp: of all its lanes, with no bounds between them.
+    pub(crate) is_whole: bool,
+    /// The lane, or the distance, that all lanes ask for.
+    pub(crate) asked: Option<u8>,
+}
+
 /// The most operands of either side.
 pub(crate) const MOST: usize = 4;
 
@@ -101,6 +110,7 @@ pub(crate) struct Instruction {
     /// What is added to the address of a load or store.
     pub(crate) offset: i64,
     pub(crate) guard: Guard,
+    pub(crate) shuffle: ShuffleShape,
     /// Where a branch goes.
     pub(crate) target: u32,
     /// Lanes that went apart may meet here: branches end here, or lanes go on from one.

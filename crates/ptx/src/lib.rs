@@ -28,6 +28,7 @@
 mod body;
 mod checks;
 mod compute;
+mod constants;
 mod dispatch;
 mod error;
 mod fault;

@@ -5,7 +5,7 @@
 
 use crate::global::{GlobalMemory, Loadable};
 use crate::instruction::{Instruction, MemoryAccess, StateSpace};
-use crate::lanes::{ALL, LANES, Registers, Row, each};
+use crate::lanes::{ALL, EIGHT, LANES, PARTS, Registers, Row, each};
 
 /// What loads and stores of a block can reach.
 pub(crate) struct BlockMemory<'a, 'm> {
@@ -165,12 +165,10 @@ impl BlockMemory<'_, '_> {
                 true
             });
         }
-        let addresses = addresses(registers, instruction);
-        if !all_aligned(&addresses, width) {
-            return false;
-        }
-        let first = addresses[0];
-        if follow::<T>(&addresses) {
+        let Pattern { first, follow, same } = Pattern::of::<T>(registers.double(instruction.from[0]));
+        let first = first.wrapping_add_signed(instruction.offset);
+        let is_aligned = first & (width - 1) == 0;
+        if is_aligned && follow {
             let bytes = width * LANES as u64;
             let values = match access.space {
                 StateSpace::Global => {
@@ -185,11 +183,15 @@ impl BlockMemory<'_, '_> {
                 true
             });
         }
-        if all_same(&addresses) {
+        if is_aligned && same {
             return self.read::<T>(access.space, first).is_some_and(|value| {
                 to.splat(ALL, value);
                 true
             });
+        }
+        let addresses = addresses(registers, instruction);
+        if !all_aligned(&addresses, width) {
+            return false;
         }
         let values = match access.space {
             StateSpace::Global => self.global.gather::<T>(&addresses),
@@ -212,20 +214,31 @@ impl BlockMemory<'_, '_> {
         from: &Row<T>,
     ) -> bool {
         let width = size_of::<T>();
+        let Pattern { first, follow, .. } = Pattern::of::<T>(registers.double(instruction.from[0]));
+        let first = first.wrapping_add_signed(instruction.offset);
+        if follow && first & (width as u64 - 1) == 0 {
+            let bytes = (width * LANES) as u64;
+            let memory = match space {
+                StateSpace::Global => first.checked_add(bytes).and_then(|end| self.global.bytes_mut(first, end)),
+                StateSpace::Shared => bytes_at_mut(self.shared, first, bytes as usize),
+                StateSpace::Parameter => None,
+            };
+            return memory.is_some_and(|memory| {
+                for part in 0..PARTS {
+                    let eight = from.part(part);
+                    for lane in 0..EIGHT {
+                        eight[lane].write(&mut memory[(EIGHT * part + lane) * width..][..width]);
+                    }
+                }
+                true
+            });
+        }
         let addresses = addresses(registers, instruction);
         if !all_aligned(&addresses, width as u64) {
             return false;
         }
         let values = from.all();
         match space {
-            StateSpace::Global if follow::<T>(&addresses) => {
-                let end = addresses[0].checked_add((width * LANES) as u64);
-                let Some(bytes) = end.and_then(|end| self.global.bytes_mut(addresses[0], end)) else { return false };
-                for lane in 0..LANES {
-                    values[lane].write(&mut bytes[lane * width..][..width]);
-                }
-                true
-            }
             StateSpace::Global => self.global.scatter(&addresses, &values).is_some(),
             StateSpace::Shared => {
                 let size = self.shared.len() as u64;
@@ -266,8 +279,7 @@ impl BlockMemory<'_, '_> {
                 Some(())
             }
             StateSpace::Shared => {
-                let at = usize::try_from(address).ok()?;
-                value.write(self.shared.get_mut(at..at.checked_add(size_of::<T>())?)?);
+                value.write(bytes_at_mut(self.shared, address, size_of::<T>())?);
                 Some(())
             }
             StateSpace::Parameter => None,
@@ -292,29 +304,45 @@ fn all_aligned(addresses: &[u64; LANES], width: u64) -> bool {
     bits & (width - 1) == 0
 }
 
-#[inline(always)]
-fn all_same(addresses: &[u64; LANES]) -> bool {
-    let mut differences = 0;
-    for lane in 0..LANES {
-        differences |= addresses[lane] ^ addresses[0];
-    }
-    differences == 0
+/// How the addresses of all lanes lie to each other.
+struct Pattern {
+    /// That of the first lane.
+    first: u64,
+    /// They are those of elements that lie one after the other.
+    follow: bool,
+    /// They are the same.
+    same: bool,
 }
 
-/// Whether elements of all lanes lie one after the other.
-#[inline(always)]
-fn follow<T>(addresses: &[u64; LANES]) -> bool {
-    let mut all = true;
-    for lane in 0..LANES {
-        all &= addresses[lane] == addresses[0].wrapping_add((lane * size_of::<T>()) as u64);
+impl Pattern {
+    /// Looks part by part: to copy the row first takes longer than to compare it.
+    #[inline(always)]
+    fn of<T>(addresses: &Row<u64>) -> Self {
+        let first = addresses.lane(0);
+        let (mut apart, mut astray) = ([0; EIGHT], [0; EIGHT]);
+        for part in 0..PARTS {
+            let eight = addresses.part(part);
+            for lane in 0..EIGHT {
+                let away = eight[lane].wrapping_sub(first);
+                apart[lane] |= away;
+                astray[lane] |= away ^ ((EIGHT * part + lane) * size_of::<T>()) as u64;
+            }
+        }
+        let none = |bits: [u64; EIGHT]| bits.iter().fold(0, |all, bits| all | bits) == 0;
+        Self { first, follow: none(astray), same: none(apart) }
     }
-    all
 }
 
 #[inline(always)]
 fn bytes_at(memory: &[u8], address: u64, bytes: usize) -> Option<&[u8]> {
     let at = usize::try_from(address).ok()?;
     memory.get(at..at.checked_add(bytes)?)
+}
+
+#[inline(always)]
+fn bytes_at_mut(memory: &mut [u8], address: u64, bytes: usize) -> Option<&mut [u8]> {
+    let at = usize::try_from(address).ok()?;
+    memory.get_mut(at..at.checked_add(bytes)?)
 }
 
 #[inline(always)]

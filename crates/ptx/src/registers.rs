@@ -3,6 +3,7 @@
 //! The text has a register for each value. A warp's registers then take megabytes; shared as a compiler shares them they
 //! fit the processor's caches. Lanes that have gone apart do not matter: each has its own part of a register.
 
+use crate::constants::note_shuffles;
 use crate::instruction::{Class, Guard, Instruction, Op};
 use crate::module::{Code, RegisterCounts};
 use std::cmp::Reverse;
@@ -56,6 +57,7 @@ pub(crate) fn compact(code: &Code) -> Compact {
     }
     let number = |class: Class, register: u16| numbers.get(&(class, register)).copied().unwrap_or(0);
     let mut shared = code.clone();
+    note_shuffles(&mut shared);
     shared.registers = counts;
     shared.instructions.iter_mut().for_each(|instruction| instruction.renumber(number));
     shared.words.iter_mut().for_each(|(register, _)| *register = number(Class::Word, *register));

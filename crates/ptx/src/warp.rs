@@ -304,7 +304,17 @@ impl<'a, W: Watch> LaunchState<'a, '_, W> {
                 return Ok(false);
             }
             Op::WarpBarrier => (0, Wait::Warp),
-            _ => (3, Wait::Shuffle),
+            _ => {
+                // All lanes are here, and each asks for one of them.
+                if lanes == ALL && instruction.shuffle.is_whole {
+                    if !shuffle_whole(&warp.registers, instruction) {
+                        let values = warp.registers.word(instruction.from[0]).all();
+                        self.shuffle(Doing { instruction, block, warp: warp.number, lanes }, warp, ALL, ALL, &values)?;
+                    }
+                    return Ok(true);
+                }
+                (3, Wait::Shuffle)
+            }
         };
         let masks = warp.registers.word(instruction.from[operand]).all();
         let members = masks[lanes.trailing_zeros() as usize % LANES];
@@ -320,11 +330,8 @@ impl<'a, W: Watch> LaunchState<'a, '_, W> {
         if instruction.op == Op::WarpBarrier {
             self.watch.meet(doing);
         } else {
-            let is_plain = lanes == ALL && shuffle_all(&warp.registers, instruction);
-            if !is_plain {
-                let values = warp.registers.word(instruction.from[0]).all();
-                self.shuffle(doing, warp, lanes, members, &values)?;
-            }
+            let values = warp.registers.word(instruction.from[0]).all();
+            self.shuffle(doing, warp, lanes, members, &values)?;
         }
         Ok(true)
     }
@@ -496,20 +503,25 @@ impl<'a, W: Watch> LaunchState<'a, '_, W> {
     }
 }
 
-/// Does a shuffle of all lanes that ask for the same one, or for the one at the same distance, as nearly all do. Returns
-/// whether it is one.
+/// Does a shuffle over the whole warp in which all lanes ask for the same one, or for the one at the same distance, as
+/// nearly all do. Returns whether it is one.
 #[inline(always)]
-fn shuffle_all(registers: &Registers, instruction: &Instruction) -> bool {
+fn shuffle_whole(registers: &Registers, instruction: &Instruction) -> bool {
     let row = |operand: usize| registers.word(instruction.from[operand]);
-    let (asked, bounds) = (row(1).all(), row(2).all());
-    let mut differences = 0;
-    for lane in 0..LANES {
-        differences |= asked[lane] ^ asked[0] | bounds[lane] ^ 31;
-    }
-    if differences != 0 {
-        return false;
-    }
-    let which = asked[0] as usize % LANES;
+    let which = match instruction.shuffle.asked {
+        Some(asked) => usize::from(asked),
+        None => {
+            let asked = row(1).all();
+            let mut differences = 0;
+            for lane in 0..LANES {
+                differences |= asked[lane] ^ asked[0];
+            }
+            if differences != 0 {
+                return false;
+            }
+            asked[0] as usize % LANES
+        }
+    };
     let (values, to) = (row(0), registers.word(instruction.to[0]));
     if instruction.op == Op::ShuffleIndex {
         to.splat(ALL, values.lane(which));
