@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use octopus_softgpu::{Lanes, Settings, SoftwareGpu};
 use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -97,20 +97,48 @@ pub(crate) fn run(root: &Path, whole: bool) -> Result<TaskOutcome> {
     })
 }
 
-/// Runs small runs and arrays in lock-step, and records the first launches of each kernel in a folder.
+/// Runs small runs and arrays in lock-step, and runs of every shape and of teams, with a seed of more than 32 bits; returns
+/// the folders below `folder` that have the first launches of each kernel in each run.
 ///
 /// # Errors
-/// When the software GPU cannot be built, or a run fails.
-pub(crate) fn record(root: &Path, folder: &Path) -> Result<()> {
+/// When the software GPU cannot be built, a folder cannot be made, or a run fails.
+pub(crate) fn record(root: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
     let gpu = SoftwareGpu::build()?.with_sampler(Lanes::Ptx, &[""; 0])?;
-    for words in [small_runs(root), words(&["device", "exact"])] {
-        let case = case("recording", words, Settings::new().record(folder));
+    let fixed = ["--device", "cuda", "--draws", "4", "--seed", LARGE_SEED, "--quiet", "--force", "--out"];
+    let run = target(root).join("interpreted/recorded");
+    let one_at_a_time = sampled().map(|words| words.and(&["--chains", "3", "--tune", "12"]));
+    let together = teams().map(|words| words.and(&["--chains", "2", "--tune", "4"]));
+    let all = one_at_a_time.chain(together).map(|words| words.and(&fixed).with(&run));
+    let mut folders = Vec::new();
+    for words in [small_runs(root), words(&["device", "exact"])].into_iter().chain(all) {
+        let of_run = folder.join(folders.len().to_string());
+        fs::create_dir_all(&of_run).with_context(|| format!("cannot make {}", of_run.display()))?;
+        let case = Case { good: RUN, ..case("recording", words, Settings::new().record(&of_run)) };
         let output = output(root, &gpu, &case)?;
         if !case.is_good(&output) {
             bail!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr));
         }
+        folders.push(of_run);
     }
-    Ok(())
+    Ok(folders)
+}
+
+/// A seed with bits in both halves.
+const LARGE_SEED: &str = "12379813738877118345";
+
+/// Returns the words that sample each model, in each precision and shape of its kernels.
+fn sampled() -> impl Iterator<Item = Words> {
+    ["f64", "f32", "mixed"].into_iter().flat_map(|precision| {
+        let normals = GROUPS.iter().map(|groups| words(&["sample", "hierarchical-normal", "--groups", groups]));
+        let models = normals.chain([words(&["sample", "eight-schools"])]);
+        models.map(move |words| words.and(&["--precision", precision]))
+    })
+}
+
+/// Returns the words that sample what a team of blocks reads, in each precision.
+fn teams() -> impl Iterator<Item = Words> {
+    let model = ["sample", "hierarchical-normal", "--groups", "2", "--per-group", "260", "--likelihood", "pointwise"];
+    ["f64", "f32", "mixed"].into_iter().map(move |precision| words(&model).and(&["--precision", precision]))
 }
 
 /// Groups of a run for each shape of the kernels of hierarchical normals: 32x1, 32x4, 32x8, 128x4 and 128x8.
@@ -126,16 +154,13 @@ pub(crate) fn count(root: &Path, folder: &Path) -> Result<TaskOutcome> {
         fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
         let gpu = SoftwareGpu::build()?.with_sampler(Lanes::Ptx, &[""; 0])?;
         let fixed = ["--device", "cuda", "--chains", "4", "--tune", "200", "--draws", "300", "--seed", "42", "--quiet"];
-        for precision in ["f64", "f32", "mixed"] {
-            let normals = GROUPS.iter().map(|groups| words(&["sample", "hierarchical-normal", "--groups", groups]));
-            for model in normals.chain([words(&["sample", "eight-schools"])]) {
-                let run = target(root).join("interpreted/counted");
-                let sample = model.and(&fixed).and(&["--precision", precision, "--force", "--out"]).with(&run);
-                let case = Case { good: RUN, ..case("counting", sample, Settings::new().counts(folder)) };
-                let output = output(root, &gpu, &case)?;
-                if !case.is_good(&output) {
-                    bail!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr));
-                }
+        let run = target(root).join("interpreted/counted");
+        for model in sampled() {
+            let sample = model.and(&fixed).and(&["--force", "--out"]).with(&run);
+            let case = Case { good: RUN, ..case("counting", sample, Settings::new().counts(folder)) };
+            let output = output(root, &gpu, &case)?;
+            if !case.is_good(&output) {
+                bail!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr));
             }
         }
         Ok(TaskOutcome::Passed)

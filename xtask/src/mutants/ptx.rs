@@ -1,9 +1,10 @@
 //! `cargo xtask mutants --ptx`: faults in single lines of the committed PTX, and what notices them.
 //!
-//! Launches of small runs are recorded, two of each kernel, with the memory before and after. Each is then run again by
+//! The first launches of each kernel are recorded, in small runs and in others, with the memory before and after. Each is then run again by
 //! the interpreter with one line changed: in lock-step, in random orders, and with all checks. A fault is noticed when
 //! the launch fails or leaves other bits.
 
+mod idle;
 mod kinds;
 
 use super::equivalent::Equivalents;
@@ -49,6 +50,17 @@ struct Noticed {
     lock_step: bool,
     random: bool,
     checks: bool,
+    /// Of those that nothing noticed: why no run of these launches can.
+    excuse: Option<Excuse>,
+}
+
+/// Why a fault is not noticed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Excuse {
+    /// A barrier or fence of the same kind beside it does what it did: without both, the launch is noticed.
+    Doubled,
+    /// The changed line gives the value that it gave before, in each lane of each launch.
+    Idle,
 }
 
 impl Noticed {
@@ -80,11 +92,16 @@ pub(super) fn run(root: &Path) -> Result<TaskOutcome> {
         let noticed = noticed.collect::<Result<Vec<Noticed>>>()?;
         println!("{}", table(&faults, &noticed));
         let mut survivors = 0;
-        for (fault, _) in faults.iter().zip(&noticed).filter(|(_, noticed)| !noticed.by_any()) {
+        for (fault, noticed) in faults.iter().zip(&noticed).filter(|(_, noticed)| !noticed.by_any()) {
             let key = fault.key();
-            if !equivalents.lists(&key) {
-                survivors += 1;
-                println!("NOT NOTICED: {key}");
+            match noticed.excuse {
+                Some(Excuse::Doubled) => println!("doubled by another: {key}"),
+                Some(Excuse::Idle) => println!("without effect in these launches: {key}"),
+                None if !equivalents.lists(&key) => {
+                    survivors += 1;
+                    println!("NOT NOTICED: {key}");
+                }
+                None => {}
             }
         }
         println!("{survivors} of {} faults were not noticed and have no reason in {EQUIVALENT}", faults.len());
@@ -99,15 +116,22 @@ fn known(root: &Path) -> Result<BTreeMap<String, Known>> {
         fs::remove_dir_all(&folder).with_context(|| format!("cannot replace {}", folder.display()))?;
     }
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    interpret::record(root, &folder)?;
+    let folders = interpret::record(root, &folder)?;
     let mut texts: HashMap<String, String> = HashMap::new();
     for CommittedText { text, .. } in committed_texts(root)? {
         let names: Vec<String> = entry_names(&text).map(str::to_owned).collect();
         names.into_iter().for_each(|name| drop(texts.insert(name, text.clone())));
     }
     let mut known: BTreeMap<String, Known> = BTreeMap::new();
-    for entry in fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))? {
-        let path = entry.context("cannot read a folder's entry")?.path();
+    let mut paths = Vec::new();
+    for folder in folders {
+        for entry in fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))? {
+            paths.push(entry.context("cannot read a folder's entry")?.path());
+        }
+    }
+    // The order of a folder's entries is nobody's.
+    paths.sort_unstable();
+    for path in paths {
         let recording = Recording::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
         let name = recording.entry.clone();
         let text = texts.get(&name).with_context(|| format!("no committed module has {name}"))?.clone();
@@ -119,6 +143,7 @@ fn known(root: &Path) -> Result<BTreeMap<String, Known>> {
         }
         let all: u64 = outcome.counts.iter().map(|count| count.warps).sum();
         if all > MOST_INSTRUCTIONS {
+            eprintln!("xtask: left out: {} takes {all} warp instructions", path.display());
             continue;
         }
         let none = vec![0; outcome.counts.len()];
@@ -178,41 +203,76 @@ fn family(entry: &str) -> String {
 }
 
 fn notice(known: &Known, fault: &PtxFault) -> Result<Noticed> {
-    let text: Vec<&str> = known
-        .text
-        .lines()
-        .enumerate()
-        .map(|(at, line)| if at + 1 == fault.line { &*fault.new } else { line })
-        .collect();
+    let faulty = with_lines(&known.text, &[(fault.line, &fault.new)]);
     // What is no program is noticed by whoever reads it.
-    let Ok(module) = Module::parse(&text.join("\n")) else {
-        return Ok(Noticed { lock_step: true, random: true, checks: true });
+    let Ok(module) = Module::parse(&faulty) else {
+        return Ok(Noticed { lock_step: true, random: true, checks: true, excuse: None });
     };
-    let notices = |order: Order, checked: bool| {
-        for (recording, all) in &known.recordings {
-            let replay = Replay { order, checked, most_joins: 20 * all + 1000 };
-            let (outcome, same) = recording.replay(&module, replay).context("the module has the kernel")?;
-            if outcome.fault.is_some() || !same {
-                return Ok(true);
+    let random = SEEDS.iter().map(|seed| notices(known, &module, Order::Random(*seed), false));
+    let mut noticed = Noticed {
+        lock_step: notices(known, &module, Order::LockStep, false)?,
+        random: random.collect::<Result<Vec<bool>>>()?.contains(&true),
+        checks: notices(known, &module, Order::LockStep, true)?,
+        excuse: None,
+    };
+    if !noticed.by_any() {
+        noticed.excuse = excuse(known, fault)?;
+    }
+    Ok(noticed)
+}
+
+/// Returns whether a launch of this module fails or leaves other bits.
+fn notices(known: &Known, module: &Module, order: Order, checked: bool) -> Result<bool> {
+    for (recording, all) in &known.recordings {
+        let replay = Replay { order, checked, most_joins: 20 * all + 1000 };
+        let (outcome, same) = recording.replay(module, replay).context("the module has the kernel")?;
+        if outcome.fault.is_some() || !same {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Returns why no run of these launches can notice a fault, if that can be shown.
+fn excuse(known: &Known, fault: &PtxFault) -> Result<Option<Excuse>> {
+    if fault.new.is_empty() && !fault.old.starts_with("st.") {
+        for beside in beside(&known.text, fault) {
+            let without = with_lines(&known.text, &[(fault.line, ""), (beside, "")]);
+            if notices(known, &Module::parse(&without)?, Order::LockStep, true)? {
+                return Ok(Some(Excuse::Doubled));
             }
         }
-        anyhow::Ok(false)
-    };
-    let random = SEEDS.iter().map(|seed| notices(Order::Random(*seed), false)).collect::<Result<Vec<bool>>>()?;
-    Ok(Noticed {
-        lock_step: notices(Order::LockStep, false)?,
-        random: random.contains(&true),
-        checks: notices(Order::LockStep, true)?,
-    })
+        return Ok(None);
+    }
+    let Some(lines) = idle::both(&fault.old, &fault.new) else { return Ok(None) };
+    let Ok(both) = Module::parse(&idle::in_place(&known.text, fault.line, &lines)) else { return Ok(None) };
+    Ok((!notices(known, &both, Order::LockStep, false)?).then_some(Excuse::Idle))
+}
+
+/// Returns the nearest lines before and behind a fault's that are as it was.
+fn beside(text: &str, fault: &PtxFault) -> impl Iterator<Item = usize> {
+    let same = |at: &usize, line: &str| (line.trim() == fault.old && at + 1 != fault.line).then_some(at + 1);
+    let lines: Vec<usize> = text.lines().enumerate().filter_map(|(at, line)| same(&at, line)).collect();
+    let after = lines.partition_point(|line| *line < fault.line);
+    [after.checked_sub(1), Some(after)].into_iter().flatten().filter_map(move |at| lines.get(at).copied())
+}
+
+/// Returns the text with other lines in the place of some, by their numbers from 1.
+fn with_lines(text: &str, changed: &[(usize, &str)]) -> String {
+    let line = |(at, line)| changed.iter().find(|(number, _)| *number == at + 1).map_or(line, |(_, new)| *new);
+    text.lines().enumerate().map(line).collect::<Vec<&str>>().join("\n")
 }
 
 /// A line for each kind: how many faults, and how many each way has noticed.
 fn table(faults: &[PtxFault], noticed: &[Noticed]) -> String {
-    let mut lines = vec![["kind", "faults", "lock-step", "random order", "checks", "any"].map(str::to_owned).to_vec()];
+    let head = ["kind", "faults", "lock-step", "random order", "checks", "any", "doubled", "without effect"];
+    let mut lines = vec![head.map(str::to_owned).to_vec()];
     let mut line = |name: &str, of: &dyn Fn(&PtxFault) -> bool| {
         let those: Vec<Noticed> = faults.iter().zip(noticed).filter(|(fault, _)| of(fault)).map(|(_, n)| *n).collect();
         let count = |by: fn(&Noticed) -> bool| those.iter().filter(|noticed| by(noticed)).count().to_string();
         let counts = [count(|n| n.lock_step), count(|n| n.random), count(|n| n.checks), count(|n| n.by_any())];
+        let excused = |why| those.iter().filter(|noticed| noticed.excuse == Some(why)).count().to_string();
+        let counts = counts.into_iter().chain([excused(Excuse::Doubled), excused(Excuse::Idle)]);
         lines.push([name.to_owned(), those.len().to_string()].into_iter().chain(counts).collect());
     };
     KINDS.iter().for_each(|kind| line(kind.name, &|fault| fault.kind == kind.name));

@@ -18,14 +18,15 @@ struct Line<'a> {
 const NOTHING: &str = "";
 
 #[rustfmt::skip]
-pub(super) const KINDS: [Kind; 18] = [
+pub(super) const KINDS: [Kind; 19] = [
     Kind { name: "barrier of the block removed", change: |line| removed(line, &["bar.sync"]) },
     Kind { name: "barrier of the warp removed", change: |line| removed(line, &["bar.warp.sync"]) },
     Kind { name: "fence removed", change: |line| removed(line, &["membar.gl"]) },
     Kind { name: "store removed", change: |line| removed(line, &["st."]) },
     Kind { name: "load removed", change: |line| removed(line, &["ld.global", "ld.shared", "ld.volatile"]) },
     Kind { name: "half of a shuffle's mask", change: |line| operand(line, &["shfl."], 4, |_| Some("65535".into())) },
-    Kind { name: "another lane of a shuffle", change: |line| operand(line, &["shfl."], 2, |_| Some("3".into())) },
+    Kind { name: "own lane in an exchange", change: |line| operand(line, &["shfl.sync.bfly"], 2, |_| Some("0".into())) },
+    Kind { name: "another lane of a shuffle", change: |line| operand(line, &["shfl.sync.idx"], 2, |_| Some("3".into())) },
     Kind { name: "another parameter", change: |line| moved(line, &["ld.param"]) },
     Kind { name: "another place in shared memory", change: |line| moved(line, &["ld.shared", "st.shared"]) },
     Kind { name: "another place in global memory", change: |line| moved(line, &["ld.global", "st.global", "ld.volatile", "st.volatile"]) },
@@ -139,6 +140,11 @@ mod tests {
                 "half of a shuffle's mask",
                 "\tshfl.sync.bfly.b32 \t%r1|%p1, %r2, %r3, %r4, %r5;",
                 "shfl.sync.bfly.b32 \t%r1|%p1, %r2, %r3, %r4, 65535;",
+            ),
+            (
+                "own lane in an exchange",
+                "\tshfl.sync.bfly.b32 \t%r1|%p1, %r2, %r3, %r4, %r5;",
+                "shfl.sync.bfly.b32 \t%r1|%p1, %r2, 0, %r4, %r5;",
             ),
             (
                 "another lane of a shuffle",
