@@ -9,6 +9,7 @@ use crate::target;
 use anyhow::{Context, Result, bail};
 use octopus_softgpu::{Lanes, Settings, SoftwareGpu};
 use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -144,8 +145,8 @@ fn teams() -> impl Iterator<Item = Words> {
 /// Groups of a run for each shape of the kernels of hierarchical normals: 32x1, 32x4, 32x8, 128x4 and 128x8.
 const GROUPS: [&str; 5] = ["10", "100", "200", "400", "1000"];
 
-/// Runs the PRD's model in each shape and precision, and eight schools, and writes how often each instruction was done, a
-/// file for each kernel, for `cargo xtask cycles`.
+/// Runs the PRD's model in each shape and precision, a batch of data sets, and eight schools, and writes how often each
+/// instruction was done, a file for each kernel, for `cargo xtask cycles`.
 ///
 /// # Errors
 /// When the software GPU cannot be built, or a run fails.
@@ -154,8 +155,11 @@ pub(crate) fn count(root: &Path, folder: &Path) -> Result<TaskOutcome> {
         fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
         let gpu = SoftwareGpu::build()?.with_sampler(Lanes::Ptx, &[""; 0])?;
         let fixed = ["--device", "cuda", "--chains", "4", "--tune", "200", "--draws", "300", "--seed", "42", "--quiet"];
-        let run = target(root).join("interpreted/counted");
-        for model in sampled() {
+        let interpreted = target(root).join("interpreted");
+        let (run, sets) = (interpreted.join("counted"), data_sets(&interpreted.join("data-sets"))?);
+        let batch = || words(&["sample", "hierarchical-normal", "--group", "group", "--value", "value", "--batch"]);
+        let batches = ["f64", "f32", "mixed"].map(|precision| batch().with(&sets).and(&["--precision", precision]));
+        for model in sampled().chain(batches) {
             let sample = model.and(&fixed).and(&["--force", "--out"]).with(&run);
             let case = Case { good: RUN, ..case("counting", sample, Settings::new().counts(folder)) };
             let output = output(root, &gpu, &case)?;
@@ -165,6 +169,22 @@ pub(crate) fn count(root: &Path, folder: &Path) -> Result<TaskOutcome> {
         }
         Ok(TaskOutcome::Passed)
     })
+}
+
+/// Writes eight data sets of 100 groups of ten observations into a folder, and returns it.
+fn data_sets(folder: &Path) -> Result<PathBuf> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    for set in 0..8 {
+        let mut text = "group,value\n".to_owned();
+        for (group, i) in (0..100).flat_map(|group| (0..10).map(move |i| (group, i))) {
+            // About as spread as the PRD's: 10 between groups and 2 within them.
+            let (mean, away) = (f64::from(137 * group + set).sin(), f64::from(1009 * group + 17 * i + set).sin());
+            let _ = writeln!(text, "{group},{}", 50.0 + 14.0 * mean + 2.8 * away);
+        }
+        let path = folder.join(format!("{set}.csv"));
+        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(folder.to_owned())
 }
 
 /// Returns the cases of CI; what takes longest comes first.

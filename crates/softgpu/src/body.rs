@@ -68,7 +68,11 @@ impl<'a> Body<'a> {
     pub fn start(&self, build: impl FnOnce() -> Result<SoftwareGpu, Unavailable>) -> Option<String> {
         let mut command = Command::new(std::env::current_exe().expect("tests know their file"));
         let test = self.test;
-        command.args([test, "--exact", "--nocapture"]).env(INSIDE, "1").stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .args([test, "--exact", "--nocapture", "--include-ignored"])
+            .env(INSIDE, "1")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         match std::env::var(REAL).ok().filter(|_| !self.software_only) {
             Some(name) => eprintln!("TOOK PART: {name}"),
             None => {

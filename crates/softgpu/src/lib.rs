@@ -64,10 +64,11 @@
 //!   standard error. A GPU may let a lane leave before a barrier; this does not.
 //! - Addresses are the host's. A kernel that leaves one allocation for another is caught by [`Variant::Sanitized`]
 //!   only, and a host that reads device memory is not caught.
-//! - Streams do everything at once, in the order of the calls: what is missing in the program's synchronisation does
-//!   not show. Blocks run beside each other on several threads, the lanes of a block in one fixed order: a race inside
-//!   a block does not show either. The interpreter has random orders and looks for races: [`Settings::order`],
-//!   [`Settings::checked`].
+//! - Streams do everything at once, in the order of the calls, so that a wait which the program forgets does not show.
+//!   With [`Settings::late`] work is done when something waits for it, in any order that streams and events allow, and
+//!   to free memory is not to wait.
+//! - Blocks run beside each other on several threads, the lanes of a block in one fixed order: a race inside a block
+//!   does not show. The interpreter has random orders and looks for races: [`Settings::order`], [`Settings::checked`].
 //! - Not there: textures, graphs, arrays, external memory, the linker; globals of modules; `__match` and
 //!   `__activemask`.
 

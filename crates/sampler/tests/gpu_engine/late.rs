@@ -7,9 +7,7 @@ use crate::teams::{pointwise, ragged};
 use octopus_cuda::Context;
 use octopus_models::{HierarchicalNormal, Likelihood};
 use octopus_sampler::{Backend, BatchSampler, Begin, GpuConfig, Sampler, SamplerConfig};
-
-/// Seeds of the device's order.
-const SEEDS: u64 = 100;
+use std::ops::RangeInclusive;
 
 const UNITS: &[&str] = &[
     "nuts_hierarchical_normal_f64_32x1",
@@ -20,8 +18,18 @@ const UNITS: &[&str] = &[
 
 #[test]
 fn a_late_device_gives_the_same_bits() {
-    let name = concat!(module_path!(), "::a_late_device_gives_the_same_bits");
-    let settings: Vec<String> = (1..=SEEDS).map(|seed| format!("devices=2;late={seed}")).collect();
+    every_run(concat!(module_path!(), "::a_late_device_gives_the_same_bits"), 1..=20);
+}
+
+#[test]
+#[ignore = "takes half a minute"]
+fn a_late_device_of_a_hundred_seeds() {
+    every_run(concat!(module_path!(), "::a_late_device_of_a_hundred_seeds"), 21..=100);
+}
+
+/// All kinds of runs, in an order drawn by each of these seeds.
+fn every_run(name: &str, seeds: RangeInclusive<u64>) {
+    let settings: Vec<String> = seeds.map(|seed| format!("devices=2;late={seed}")).collect();
     run_with_each(name, &settings, UNITS, || {
         let devices = contexts(2);
         single_runs(&devices);
