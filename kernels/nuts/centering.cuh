@@ -76,7 +76,7 @@ template <class S> struct Standard {
 
 /// The scalars of `model` at `x`: they come after the effects. The noise is sampled where the model is `NOISY`, which then
 /// has the squared deviations of each observation, `within_mean` and `between_mean`.
-template <class S, class Model>
+template <class S, Room ROOM = COMMON, class Model>
 OCTOPUS_DEVICE Standard<S> standard_at(const Model& model, u32 effects, const typename S::Vec& x) {
   using R = typename S::R;
   using T = typename S::T;
@@ -84,7 +84,7 @@ OCTOPUS_DEVICE Standard<S> standard_at(const Model& model, u32 effects, const ty
   const Population<T>& population = model.population;
   Standard<S> out;
   T scalars[Model::NOISY ? 3 : 2];
-  S::pick(x, effects, scalars);
+  S::template pick<ROOM>(x, effects, scalars);
   const T location = scalars[0];
   const T v = scalars[1];
   T u = (T)0;
@@ -268,7 +268,7 @@ template <class S, class Model> struct Standardised {
 };
 
 /// What effects that are standard normal add to the log density: the sum of their squares, doubled and
-/// negative. Their gradient goes to `gradient`.
+/// negative. Their gradient goes to `gradient`. Once in an evaluation.
 template <class S>
 OCTOPUS_DEVICE typename S::T standard_normal(u32 effects, const typename S::Vec& x, typename S::Vec& gradient) {
   using R = typename S::R;
@@ -283,7 +283,7 @@ OCTOPUS_DEVICE typename S::T standard_normal(u32 effects, const typename S::Vec&
     parts[0] = parts[0] + own * own;
   }
   typename S::T sums[1];
-  W::sum(parts, sums);
+  W::template sum<OF_EVALUATION>(parts, sums);
   return sums[0];
 }
 

@@ -67,7 +67,7 @@ template <class S> struct EightSchools {
     typename W::template Place<ScalarSlopes<T>> slopes;
     Sums sums;
     if (centering.standardised) {
-      const Standard<S> at = standard_at<S>(data, data.schools, x);
+      const Standard<S> at = standard_at<S, OF_EVALUATION>(data, data.schools, x);
       // Effects are measured from 0: mu is the shift.
       s = {at.shift, at.log_scale, at.scale};
       slopes.set(at.slopes);

@@ -133,7 +133,7 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
       // they are needed, which pointwise they are not, would keep them apart.)
       T own_squares = (T)0;
       if constexpr (!Observations::POINTWISE) own_squares = standard_normal<S>(model().groups, x, gradient);
-      const Standard<S> at = standard_at<S>(model(), model().groups, x);
+      const Standard<S> at = standard_at<S, OF_EVALUATION>(model(), model().groups, x);
       const typename Coordinates::Integrated integrated = rest_of(at, rest, slopes);
       weight = at.weight;
       if (Observations::POINTWISE || model().pointwise) {

@@ -14,6 +14,18 @@
 #pragma once
 #include "octopus/math.cuh"
 
+/// Where the lanes of a block exchange what they sum or pick, and how they come there. Who writes there must know that all
+/// have read what was there before.
+enum Room {
+  /// They wait for each other first.
+  COMMON,
+  /// The same place. All have left it: since it was used last there was an evaluation, in which they waited.
+  VACATED,
+  /// A place that an evaluation has for itself. All have left it: of its two exchanges there, one sums and one picks, and
+  /// in each they wait after writing.
+  OF_EVALUATION,
+};
+
 #if defined(OCTOPUS_HOST_LANES)
 #define OCTOPUS_UNROLL
 #define OCTOPUS_UNROLL_BY(n)
@@ -121,7 +133,7 @@ template <int L> struct Lanes {
   }
 
   /// The sums over all lanes of K values, each lane's being converted to T first.
-  template <class T, class R, int K> static void sum(const Value<R, L> (&values)[K], T (&out)[K]) {
+  template <Room ROOM = COMMON, class T, class R, int K> static void sum(const Value<R, L> (&values)[K], T (&out)[K]) {
     for (int k = 0; k < K; ++k) {
       T at[L];
       for (int l = 0; l < L; ++l) at[l] = (T)values[k].at[l];
@@ -132,7 +144,8 @@ template <int L> struct Lanes {
   }
 
   /// out[k] is the value of lane `from` + k, after the last of which comes the first.
-  template <class X, class T, int K> static void pick(const Value<X, L>& value, u32 from, T (&out)[K]) {
+  template <Room ROOM = COMMON, class X, class T, int K>
+  static void pick(const Value<X, L>& value, u32 from, T (&out)[K]) {
     for (int k = 0; k < K; ++k) out[k] = (T)value.at[(from + k) % L];
   }
 
@@ -170,6 +183,7 @@ template <int L> struct Lanes {
     const X& peek() const { return value; }
     X get() const { return value; }
     void set(const X& to) { value = to; }
+    template <class Y> void set(Y X::*member, const Y& to) { value.*member = to; }
   };
 
   /// What is in memory of the device.
@@ -219,12 +233,20 @@ template <int L> struct Lanes {
   /// f(lane, a, b) in each lane, which sets a and b.
   template <class X, class F> OCTOPUS_DEVICE static void each(X& a, X& b, F f) { f(lane(), a, b); }
 
+  /// Where the lanes of a block exchange K rows of `SIZE` numbers: one room for `COMMON` and `VACATED`, one that is an
+  /// evaluation's own.
+  template <class X, int K, int SIZE, bool OWN> OCTOPUS_DEVICE static X (&room())[K][SIZE] {
+    __shared__ X exchange[K][SIZE];
+    return exchange;
+  }
+
   /// The sums over all lanes of K values, each lane's being converted to T first. All lanes must come here.
-  template <class T, class R, int K> OCTOPUS_DEVICE static void sum(const R (&values)[K], T (&out)[K]) {
+  template <Room ROOM = COMMON, class T, class R, int K>
+  OCTOPUS_DEVICE static void sum(const R (&values)[K], T (&out)[K]) {
     if constexpr (L == (int)WIDE) {
       // Every warp makes the same tree from all 128 values, so that none has to be told the result.
-      __shared__ R exchange[K][WIDE];
-      __syncthreads();
+      R(&exchange)[K][WIDE] = room<R, K, (int)WIDE, ROOM == OF_EVALUATION>();
+      if constexpr (ROOM == COMMON) __syncthreads();
       OCTOPUS_UNROLL
       for (int k = 0; k < K; ++k) exchange[k][threadIdx.x] = values[k];
       __syncthreads();
@@ -276,15 +298,16 @@ template <int L> struct Lanes {
   }
 
   /// out[k] is the value of lane `from` + k, after the last of which comes the first. All lanes must come here.
-  template <class X, class T, int K> OCTOPUS_DEVICE static void pick(X value, u32 from, T (&out)[K]) {
+  template <Room ROOM = COMMON, class X, class T, int K>
+  OCTOPUS_DEVICE static void pick(X value, u32 from, T (&out)[K]) {
     if constexpr (L == (int)WIDE) {
-      __shared__ X exchange[K];
-      __syncthreads();
+      X(&exchange)[1][K] = room<X, 1, K, ROOM == OF_EVALUATION>();
+      if constexpr (ROOM == COMMON) __syncthreads();
       const u32 own = (threadIdx.x - from) % (u32)L;
-      if (own < (u32)K) exchange[own] = value;
+      if (own < (u32)K) exchange[0][own] = value;
       __syncthreads();
       OCTOPUS_UNROLL
-      for (int k = 0; k < K; ++k) out[k] = (T)exchange[k];
+      for (int k = 0; k < K; ++k) out[k] = (T)exchange[0][k];
     } else {
       OCTOPUS_UNROLL
       for (int k = 0; k < K; ++k) out[k] = (T)__shfl_sync(ALL_LANES, value, (int)from + k);
@@ -357,6 +380,8 @@ template <int L> struct Lanes {
     OCTOPUS_DEVICE static X get() { return Lanes::get(at()); }
     /// All lanes must come here, with the same bits.
     OCTOPUS_DEVICE static void set(const X& value) { Lanes::set(at(), value); }
+    /// The same for a member alone, which no lane reads meanwhile.
+    template <class Y> OCTOPUS_DEVICE static void set(Y X::*member, const Y& value) { Lanes::set(at().*member, value); }
   };
 
   /// What is in memory of the device. All lanes must come here.
@@ -419,13 +444,14 @@ template <class R_, class T_, int L_, int E_> struct Shape {
   }
 
   /// The K elements from `index` on, as numbers of type X. K is at most L.
-  template <class X, int K> OCTOPUS_DEVICE static void pick(const Vec& x, u32 index, X (&out)[K]) {
+  template <Room ROOM = COMMON, class X, int K>
+  OCTOPUS_DEVICE static void pick(const Vec& x, u32 index, X (&out)[K]) {
     // Each lane chooses its last element before the end of them: one of them, where it has any. (A choice of the row would
     // be made in memory by the compiler.)
     V value = x.row[0];
     OCTOPUS_UNROLL
     for (int e = 1; e < E; ++e) value = W::first((int)index + K - e * L, x.row[e], value);
-    W::pick(value, index % L, out);
+    W::template pick<ROOM>(value, index % L, out);
   }
 
   /// Element `index`.

@@ -79,17 +79,18 @@ template <class S, template <class> class Density> struct Transition {
     return dot(r, r);
   }
 
-  OCTOPUS_DEVICE static T dot(const Vec& a, const Vec& b) {
+  template <Room ROOM = COMMON> OCTOPUS_DEVICE static T dot(const Vec& a, const Vec& b) {
     V parts[1] = {W::splat((R)0)};
     OCTOPUS_UNROLL
     for (int e = 0; e < E; ++e) parts[0] = parts[0] + a.row[e] * b.row[e];
     T sums[1];
-    W::sum(parts, sums);
+    W::template sum<ROOM>(parts, sums);
     return sums[0];
   }
 
   /// Joins a leaf in memory with the leaf `r` after it: `rho` is their sum, and `square` that of r's squares. Whether
   /// neither end turns back on the sum.
+  template <Room ROOM = COMMON>
   OCTOPUS_DEVICE static bool join_leaves(const R* before, const Vec& r, Vec& rho, T& square) {
     const V zero = W::splat((R)0);
     V parts[3] = {zero, zero, zero};
@@ -104,7 +105,7 @@ template <class S, template <class> class Density> struct Transition {
       parts[2] = parts[2] + b * sum;
     }
     T dots[3];
-    W::sum(parts, dots);
+    W::template sum<ROOM>(parts, dots);
     square = dots[0];
     return dots[1] > (T)0 && dots[2] > (T)0;
   }
@@ -192,20 +193,19 @@ template <class S, template <class> class Density> struct Transition {
         // A leaf that ends a pair is joined at once, while its square is summed.
         straight = true;
         if ((leaf & 1u) != 0) {
-          straight = join_leaves(work.begin(leaf - 1, tree_depth), r, rho, square);
+          straight = join_leaves<VACATED>(work.begin(leaf - 1, tree_depth), r, rho, square);
         } else {
-          square = dot(r, r);
+          square = dot<VACATED>(r, r);
         }
         const T energy = valued ? (T)0.5 * square - leaf_logp : Constants<T>::infinity();
         Tree now = tree.get();
         const bool chosen = now.add(address.peek().numbers(seed), limits, forward, energy, diverging);
         tree.set(now);
         if (chosen) {
-          Points at = points.get();
-          at.candidate = {energy, leaf_logp, forward ? now.ends[1] : now.ends[0]};
-          points.set(at);
-          S::store(work.x(1 - at.which), x);
-          S::store(work.w(1 - at.which), w);
+          points.set(&Points::candidate, {energy, leaf_logp, forward ? now.ends[1] : now.ends[0]});
+          const u32 other = 1 - points.peek().which;
+          S::store(work.x(other), x);
+          S::store(work.w(other), w);
         }
         straight = !diverging && straight && finish(leaf, tree_depth, r, rho);
         if (!straight) break;
