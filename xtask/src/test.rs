@@ -46,6 +46,7 @@ pub(crate) fn run(root: &Path, options: &TestOptions) -> Result<TaskOutcome> {
     let nextest = cargo_has(root, "nextest");
     let (name, mut tests) = if nextest {
         let mut tests = cargo(root, &["nextest", "run", "--workspace", "--cargo-profile", PROFILE, "--no-fail-fast"]);
+        tests.args(["--test-threads", &test_threads().to_string()]);
         tests.args(&options.filters);
         ("tests", tests)
     } else {
@@ -90,6 +91,12 @@ pub(crate) fn run(root: &Path, options: &TestOptions) -> Result<TaskOutcome> {
         outcomes.push(run::step("doctests", &mut doctests, test_code)?);
     }
     Ok(outcomes.into_iter().find(|outcome| *outcome != TaskOutcome::Passed).unwrap_or(TaskOutcome::Passed))
+}
+
+/// Returns how many tests run side by side: one more than there are cores, since a test waits for the processes that it
+/// starts, and the first that need a kernel for the one that compiles it.
+fn test_threads() -> usize {
+    thread::available_parallelism().map_or(2, |cores| cores.get() + 1)
 }
 
 /// Returns the name of this machine's GPU, or why it has none that can be used, by the program that the tests have built.
