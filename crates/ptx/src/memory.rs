@@ -306,7 +306,7 @@ fn all_aligned(addresses: &[u64; LANES], width: u64) -> bool {
 
 /// How the addresses of all lanes lie to each other.
 struct Pattern {
-    /// That of the first lane.
+    /// The address of the first lane.
     first: u64,
     /// They are those of elements that lie one after the other.
     follow: bool,

@@ -50,7 +50,7 @@ struct Noticed {
     lock_step: bool,
     random: bool,
     checks: bool,
-    /// Of those that nothing noticed: why no run of these launches can.
+    /// The excuse says why no run of these launches can notice it; a fault that was noticed has none.
     excuse: Option<Excuse>,
 }
 

@@ -132,7 +132,7 @@ fn a_flag_orders_what_fences_hold() {
     kinds(&one(&alone), warp, READ);
 }
 
-/// Of lanes that read in one instruction a write must come after each.
+/// A write must come after each of the lanes that have read in one instruction.
 #[test]
 fn a_write_comes_after_the_reads_of_all_lanes() {
     let body = |mask: &str| {
@@ -151,7 +151,7 @@ $L_1:"
     kinds(&body("65535").replace("setp.lt.u32 %p0", "bar.warp.sync -1; setp.lt.u32 %p0"), WARP, &[]);
 }
 
-/// Of lanes that wrote the same in one instruction it is enough to come after one.
+/// It is enough for a read to come after one of the lanes that have written the same in one instruction.
 #[test]
 fn a_read_comes_after_one_of_those_that_wrote_the_same() {
     let body = |mask: &str| {

@@ -217,7 +217,7 @@ scenario!(what_streams_and_events_order_is_done_in_order, hasty(), || {
     assert_eq!(to_host::<f32>(&driver, x, COUNT), [300.0; COUNT]);
 });
 
-/// Of two streams that do not wait for each other either may be the last, as the seed has it.
+/// Either of two streams that do not wait for each other may be the last; the seed decides.
 #[test]
 fn seeds_draw_the_order() {
     let name = concat!(module_path!(), "::seeds_draw_the_order");
