@@ -294,6 +294,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_barrier_has_a_neighbour_before_and_one_behind() {
+        let text = "bar.sync 0;\nret;\n\tbar.sync 0;\nbar.sync 1;\nbar.sync 0;\nbar.sync 0;";
+        let of = |line| {
+            let (family, old) = (String::new(), "bar.sync 0;".to_owned());
+            let fault = PtxFault { family, kind: "", entry: String::new(), line, old, new: String::new() };
+            beside(text, &fault).collect::<Vec<usize>>()
+        };
+        assert_eq!((of(1), of(3), of(5), of(6)), (vec![3], vec![1, 5], vec![3, 6], vec![5]));
+        assert_eq!(with_lines("a\nb\nc", &[(1, ""), (3, "d")]), "\nb\nd");
+    }
+
+    #[test]
     fn kernels_have_families() {
         for (entry, expected) in [
             ("nuts_run_hierarchical_normal_f64_32x4", "nuts_run_32"),

@@ -44,6 +44,44 @@ fn addresses_are_multiples_of_what_is_read() {
     }
 }
 
+/// Rows of elements that follow each other, and others, of which each is off by half an element.
+#[test]
+fn addresses_of_rows_are_multiples_of_what_is_read() {
+    for stride in [8, 16] {
+        for instruction in [
+            "ld.global.u64 %rd2, [%rd1+4];",
+            "st.global.u64 [%rd1+4], %rd3;",
+            "ld.shared.u64 %rd2, [%rd4+4];",
+            "st.shared.u64 [%rd4+4], %rd3;",
+        ] {
+            let body = format!(
+                ".shared .align 8 .b8 s[520];\nmul.wide.u32 %rd1, %r30, {stride}; mov.u64 %rd4, s; add.s64 %rd4, %rd4, %rd1; add.s64 %rd1, %rd30, %rd1; mov.u64 %rd3, 5;\n{instruction}"
+            );
+            let text = run(&body, WARP, 65).unwrap_err().to_string();
+            assert!(
+                text.contains("thread 0: ") && text.ends_with("is no multiple of 8"),
+                "{stride}, {instruction}: {text}"
+            );
+        }
+    }
+}
+
+/// Addresses that follow each other in all lanes but the last: rows are only done at once when all do.
+#[test]
+fn a_lane_apart_reaches_its_own_place() {
+    let address = "setp.eq.s32 %p0, %r30, 31; selp.b32 %r1, 3, %r30, %p0; mul.wide.u32 %rd1, %r1, 8; add.s64 %rd2, %rd30, %rd1; add.s64 %rd3, %rd31, %rd1; cvt.u64.u32 %rd4, %r30;";
+    let mut buffers = [vec![7; 32], vec![7; 32], vec![0; 32]];
+    assert_eq!(launch(&format!("{address}\nst.global.u64 [%rd2], %rd4;"), WARP, &mut buffers).fault, None);
+    // The last lane has written over the fourth, and nobody the last place.
+    let expected: Vec<u64> = (0..31).map(|lane| if lane == 3 { 31 } else { lane }).chain([7]).collect();
+    assert_eq!(buffers[0], expected);
+    let mut buffers = [vec![0; 32], (100..132).collect(), vec![0; 32]];
+    let own = "mul.wide.u32 %rd5, %r30, 8; add.s64 %rd5, %rd30, %rd5;";
+    let body = format!("{address} {own}\nld.global.u64 %rd6, [%rd3]; st.global.u64 [%rd5], %rd6;");
+    assert_eq!(launch(&body, WARP, &mut buffers).fault, None);
+    assert_eq!(buffers[0], (100..131).chain([103]).collect::<Vec<u64>>());
+}
+
 #[test]
 fn shared_memory_and_parameters_have_an_end() {
     let shared = ".shared .align 8 .b8 s[16];\nmov.u32 %r1, 0;\nst.shared.u32 [s+12], %r1;";
