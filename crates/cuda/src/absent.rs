@@ -7,7 +7,9 @@
 // The signatures are those of `ffi`, where the type parameters are used.
 #![allow(clippy::extra_unused_type_parameters)]
 
-use crate::kernels::{Binary, MatrixShape, NumberStream, Numbers, Reduction, Unary};
+use crate::kernels::{
+    Binary, DrawParameter, DrawRange, DrawnFrom, MatrixShape, NumberStream, Numbers, Reduction, Unary,
+};
 use crate::nuts::expansion::{ExpansionBuffers, PredictionLaunch};
 use crate::nuts::windows::WindowShape;
 use crate::nuts::{
@@ -306,6 +308,28 @@ impl KernelSet {
     }
 
     pub(crate) fn random(&self, _: Numbers, _: &RawStream, _: NumberStream, _: &mut DeviceBuffer<f64>) -> Answer<()> {
+        match *self {}
+    }
+
+    pub(crate) fn draw<T: Real>(
+        &self,
+        _: DrawnFrom,
+        _: &RawStream,
+        _: [T; 3],
+        _: DrawRange,
+        _: (&mut DeviceBuffer<u32>, &mut DeviceBuffer<T>),
+    ) -> Answer<()> {
+        match *self {}
+    }
+
+    pub(crate) fn draw_von_mises_each<T: Real>(
+        &self,
+        _: &RawStream,
+        _: [DrawParameter<'_, T>; 2],
+        _: usize,
+        _: DrawRange,
+        _: (&mut DeviceBuffer<u32>, &mut DeviceBuffer<T>),
+    ) -> Answer<()> {
         match *self {}
     }
 }

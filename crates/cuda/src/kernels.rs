@@ -59,6 +59,66 @@ pub struct NumberStream {
     pub purpose: u32,
 }
 
+/// A distribution of `octopus-random` that a kernel draws from. What its parameters are is said there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DrawnFrom {
+    /// Between low and low + width.
+    Uniform,
+    /// Of a loc and a scale.
+    Normal,
+    /// Of a scale.
+    Exponential,
+    /// Of a shape and a scale.
+    Gamma,
+    /// Of a and b.
+    Beta,
+    /// Of degrees of freedom, loc and scale.
+    StudentT,
+    /// Of a loc, in [-pi, pi], and a concentration.
+    VonMises,
+    /// Of a loc, in [-pi, pi], and a scale.
+    WrappedNormal,
+}
+
+impl DrawnFrom {
+    /// Returns the kernel's name without its precision.
+    pub(crate) fn stem(self) -> &'static str {
+        match self {
+            Self::Uniform => "draw_uniform",
+            Self::Normal => "draw_normal",
+            Self::Exponential => "draw_exponential",
+            Self::Gamma => "draw_gamma",
+            Self::Beta => "draw_beta",
+            Self::StudentT => "draw_student_t",
+            Self::VonMises => "draw_von_mises",
+            Self::WrappedNormal => "draw_wrapped_normal",
+        }
+    }
+}
+
+/// Which draws a kernel makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DrawRange {
+    /// The key's bits.
+    pub key: u64,
+    /// The number of the first draw.
+    pub first: u64,
+    /// Turns of a draw at the most.
+    pub most_turns: u32,
+}
+
+/// An array of parameters in two dimensions, of which each draw has its own element: that of row r and column c is
+/// `values[r * row + c * column]`.
+#[derive(Clone, Copy, Debug)]
+pub struct DrawParameter<'a, T: Real> {
+    /// The elements.
+    pub values: &'a DeviceBuffer<T>,
+    /// From one row to the next; 0 where all rows share theirs.
+    pub row: usize,
+    /// From one column to the next; 0 where all columns share theirs.
+    pub column: usize,
+}
+
 macro_rules! families {
     ($($(#[$words:meta])* $family:ident { $($kernel:ident = $stem:literal),* })*) => {$(
         $(#[$words])*
@@ -336,6 +396,38 @@ impl Kernels {
         out: &mut DeviceBuffer<f64>,
     ) -> Result<(), CudaError> {
         self.set.random(Numbers::Normal, stream.raw(), numbers, out)
+    }
+
+    /// Fills `out` with draws of a distribution: `out[i]` is draw `range.first + i`. `refused[0]` becomes 1, and the draw
+    /// NaN, where one is refused in all of its turns.
+    ///
+    /// # Errors
+    /// When `refused` is empty, the objects are of different devices, or the driver fails.
+    pub fn draw<T: Real>(
+        &self,
+        stream: &Stream,
+        (distribution, parameters): (DrawnFrom, [T; 3]),
+        range: DrawRange,
+        refused: &mut DeviceBuffer<u32>,
+        out: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        self.set.draw(distribution, stream.raw(), parameters, range, (refused, out))
+    }
+
+    /// Fills `out` with draws of von Mises distributions with parameters of their own, in rows of `columns`.
+    ///
+    /// # Errors
+    /// When a draw has no element among the parameters, `columns` is 0, `refused` is empty, the objects are of different
+    /// devices, or the driver fails.
+    pub fn draw_von_mises_each<T: Real>(
+        &self,
+        stream: &Stream,
+        [loc, concentration]: [DrawParameter<'_, T>; 2],
+        columns: usize,
+        range: DrawRange,
+        (refused, out): (&mut DeviceBuffer<u32>, &mut DeviceBuffer<T>),
+    ) -> Result<(), CudaError> {
+        self.set.draw_von_mises_each(stream.raw(), [loc, concentration], columns, range, (refused, out))
     }
 
     fn reduce<T: Real>(&self, kernel: Reduction, stream: &Stream, x: &DeviceBuffer<T>) -> Result<T, CudaError> {

@@ -96,7 +96,7 @@ pub use device::{Device, DeviceAttribute, DeviceUuid};
 pub use driver::{CudaVersion, DriverStart, driver_start, driver_version, set_driver_library};
 pub use element::{Element, Real};
 pub use error::CudaError;
-pub use kernels::{Kernels, MatrixShape, NumberStream};
+pub use kernels::{DrawParameter, DrawRange, DrawnFrom, Kernels, MatrixShape, NumberStream};
 pub use limit::limit_device_memory;
 pub use nuts::{
     ExpansionShape, Float, NutsBatch, NutsBatchItem, NutsBatchKernels, NutsBatchLaunch, NutsBatchSlot, NutsCentering,

@@ -25,7 +25,7 @@ mod matrix;
 mod pool;
 mod reduce;
 mod scalar;
-mod storage;
+pub(crate) mod storage;
 
 pub use engine::Engine;
 pub use error::ArrayError;

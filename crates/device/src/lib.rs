@@ -47,6 +47,7 @@ mod check;
 pub mod costs;
 mod current;
 mod device_text;
+mod draws;
 mod driver;
 mod environment;
 mod finding;
@@ -73,6 +74,7 @@ pub use costs::{
     Prediction, Seconds, TransferCost, Work, WorkStep, choose, kernels_fingerprint, measure_costs, quick_costs,
 };
 pub use current::{Device, DeviceNameError, DeviceScope, with_device};
+pub use draws::{BatchConfig, DrawError, draw_batches};
 pub use driver::{DriverCode, DriverFacts, DriverFailure};
 pub use environment::{Access, DeviceFile, Environment, FoundBy, LibraryCopy, PciDevice};
 pub use finding::{Finding, FindingStatus, Question};

@@ -2,6 +2,9 @@
 
 mod software_gpu;
 
+#[path = "arrays/draws.rs"]
+mod draws;
+
 #[path = "arrays/numbers.rs"]
 mod numbers;
 #[path = "arrays/on_cpu.rs"]

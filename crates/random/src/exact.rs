@@ -9,6 +9,7 @@
 //! The functions here are for f64, those of [`single`] for f32. `kernels/include/octopus/math.cuh` has both for GPUs,
 //! operation by operation: whoever changes one changes the other, and `tests/host_bits.rs` compares them.
 
+pub mod circle;
 pub mod single;
 
 use std::f64::consts::{LOG2_E, SQRT_2};
@@ -54,6 +55,24 @@ pub fn exp(x: f64) -> f64 {
 /// 2 artanh((m - 1)/(m + 1)) with m in [sqrt(1/2), sqrt(2)].
 #[inline(always)]
 pub fn ln(x: f64) -> f64 {
+    let (exponent, above, below) = ln_parts(x);
+    ln_of_parts(x, exponent, above / below)
+}
+
+/// Returns -ln(1 - x) for `x` of (0, 1/2], with its digits where it is small.
+#[inline(always)]
+pub fn minus_ln_of_rest(x: f64) -> f64 {
+    let rest = 1.0 - x;
+    let (exponent, above, below) = ln_parts(rest);
+    // Here 1 - x is a mantissa itself, and its distance from 1 is known to all digits.
+    let near = x < 0.25;
+    let (exponent, above, below) = if near { (0.0, -x, 2.0 - x) } else { (exponent, above, below) };
+    -ln_of_parts(rest, exponent, above / below)
+}
+
+/// Returns the exponent e of x = m 2^e with m in [sqrt(1/2), sqrt(2)], m - 1 and m + 1.
+#[inline(always)]
+fn ln_parts(x: f64) -> (f64, f64, f64) {
     let bits = x.to_bits();
     let mantissa = f64::from_bits((bits & 0x000f_ffff_ffff_ffff) | 0x3ff0_0000_0000_0000);
     let upper = mantissa > SQRT_2;
@@ -62,7 +81,12 @@ pub fn ln(x: f64) -> f64 {
     // 64 bits are no vector instruction before AVX-512.
     let exponent = f64::from_bits((bits >> 52) | 0x4338_0000_0000_0000) - ROUND;
     let e = if upper { exponent - 1022.0 } else { exponent - 1023.0 };
-    let s = (m - 1.0) / (m + 1.0);
+    (e, m - 1.0, m + 1.0)
+}
+
+/// Returns ln x, given the exponent of its parts and the quotient `s` of the others.
+#[inline(always)]
+fn ln_of_parts(x: f64, e: f64, s: f64) -> f64 {
     let z = s * s;
     let z2 = z * z;
     let z4 = z2 * z2;

@@ -3,6 +3,9 @@
 //! | you want | use |
 //! |--|--|
 //! | random numbers that depend on nothing but what they are for | [`Stream`] |
+//! | draws of distributions by their number, von Mises among them | [`distribution`], [`Key`] |
+//! | an array of von Mises draws, parameters broadcast | [`sample_von_mises`] |
+//! | `rand`'s distributions with our random numbers | [`Stream`], which is a generator of `rand` |
 //! | the generator underneath | [`philox4x32_10`] |
 //! | exp, ln and the normal quantile with the same bits on CPU and GPU | [`exact`] |
 //! | the order in which numbers are added, the same on CPU and GPU | [`warp`] |
@@ -19,11 +22,21 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod distribution;
 pub mod exact;
+mod floating_point;
+mod generator;
+mod key;
 pub mod numpy;
 mod philox;
+mod sample;
 mod stream;
 pub mod warp;
 
+pub use distribution::{Beta, Draw, Exponential, Gamma, Normal, StudentT, Uniform, VonMises, WrappedNormal};
+pub use distribution::{Family, ParameterError, TurnsExhausted};
+pub use floating_point::FloatingPoint;
+pub use key::Key;
 pub use philox::philox4x32_10;
+pub use sample::{Parameter, SampleError, sample_von_mises};
 pub use stream::{Purpose, Stream};

@@ -33,6 +33,10 @@ pub enum Purpose {
     Calibration = 8,
     /// Draws of a prior, and of observations from it.
     Prior = 9,
+    /// Draws of a [distribution](crate::distribution) by a [`Key`](crate::Key).
+    Draws = 10,
+    /// Keys made of other keys.
+    Key = 11,
 }
 
 /// The random numbers of one (seed, chain, iteration, purpose): as many as are asked for, each addressed
@@ -90,6 +94,14 @@ impl Stream {
     pub fn uniform(&mut self) -> f64 {
         self.next += 1;
         self.uniform_at(self.next - 1)
+    }
+
+    /// Returns the 64 bits of which the next uniform number is made.
+    pub(crate) fn next_bits(&mut self) -> u64 {
+        let words = self.block((self.next / 2) as u32);
+        let [high, low] = if self.next.is_multiple_of(2) { [words[0], words[1]] } else { [words[2], words[3]] };
+        self.next += 1;
+        u64::from(high) << 32 | u64::from(low)
     }
 
     /// Returns the next standard normal number.
@@ -196,7 +208,7 @@ fn quantiles(values: &mut [f64], tails: &mut Tails) {
 
 /// 52 random bits as (k + 1/2) / 2^52: never 0 and never 1. (With 53 bits the half would round up to 1.)
 #[inline(always)]
-fn open01(high: u32, low: u32) -> f64 {
+pub(crate) fn open01(high: u32, low: u32) -> f64 {
     let bits = ((u64::from(high) << 32) | u64::from(low)) >> 12;
     // The bits become the mantissa of a number in [1, 2): exact, and vector code everywhere.
     (f64::from_bits(bits | 0x3ff0_0000_0000_0000) - 1.0) + 0.5 * f64::EPSILON

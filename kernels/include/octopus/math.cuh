@@ -79,6 +79,15 @@ OCTOPUS_DEVICE double ln(double x) {
   return ln_of_parts(x, parts.exponent, parts.above / parts.below);
 }
 
+/// -ln(1 - x) for x of (0, 1/2], with its digits where it is small.
+OCTOPUS_DEVICE double minus_ln_of_rest(double x) {
+  const double rest = 1.0 - x;
+  const LnParts<double> parts = ln_parts(rest);
+  const bool near = x < 0.25;
+  const double s = (near ? -x : parts.above) / (near ? 2.0 - x : parts.below);
+  return -ln_of_parts(rest, near ? 0.0 : parts.exponent, s);
+}
+
 /// A polynomial of degree 7, lowest coefficient first, in Estrin's order.
 OCTOPUS_DEVICE double polynomial(double x, double c0, double c1, double c2, double c3, double c4, double c5, double c6,
                                  double c7) {
@@ -181,6 +190,15 @@ OCTOPUS_DEVICE float ln_of_parts(float x, float e, float s) {
 OCTOPUS_DEVICE float ln(float x) {
   const LnParts<float> parts = ln_parts(x);
   return ln_of_parts(x, parts.exponent, parts.above / parts.below);
+}
+
+/// -ln(1 - x) for x of (0, 1/2], with its digits where it is small.
+OCTOPUS_DEVICE float minus_ln_of_rest(float x) {
+  const float rest = 1.0f - x;
+  const LnParts<float> parts = ln_parts(rest);
+  const bool near = x < 0.25f;
+  const float s = (near ? -x : parts.above) / (near ? 2.0f - x : parts.below);
+  return -ln_of_parts(rest, near ? 0.0f : parts.exponent, s);
 }
 
 /// A polynomial of degree 3, lowest coefficient first, in Estrin's order.

@@ -7,7 +7,9 @@
 use super::launch::Launch;
 use super::module::{RawFunction, RawModule};
 use super::stream::RawStream;
-use crate::kernels::{Binary, CHUNK, MatrixShape, NumberStream, Numbers, Reduction, Unary};
+use crate::kernels::{
+    Binary, CHUNK, DrawParameter, DrawRange, DrawnFrom, MatrixShape, NumberStream, Numbers, Reduction, Unary,
+};
 use crate::{CudaError, DeviceBuffer, Real};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -201,6 +203,74 @@ impl KernelSet {
         // SAFETY: these kernels write out[0..n], and n is the length of `out`.
         unsafe { launch.on(stream) }
     }
+}
+
+impl KernelSet {
+    pub(crate) fn draw<T: Real>(
+        &self,
+        distribution: DrawnFrom,
+        stream: &RawStream,
+        [first, second, third]: [T; 3],
+        range: DrawRange,
+        (refused, out): (&mut DeviceBuffer<u32>, &mut DeviceBuffer<T>),
+    ) -> Result<(), CudaError> {
+        let (function, length) = (self.function(distribution.stem(), T::SUFFIX)?, out.len());
+        has_flag(function, refused)?;
+        let launch = Launch::new(function, self.array_blocks(length), [ARRAY_THREADS, 1, 1]);
+        let launch = launch.output(out).value(range.key).value(range.first).value(length as u64);
+        let launch = launch.value(first).value(second).value(third).value(range.most_turns).output(refused);
+        // SAFETY: these kernels write out[0..n] and refused[0]; n is the length of `out`, and `refused` is not empty
+        // (checked).
+        unsafe { launch.on(stream) }
+    }
+
+    pub(crate) fn draw_von_mises_each<T: Real>(
+        &self,
+        stream: &RawStream,
+        [loc, concentration]: [DrawParameter<'_, T>; 2],
+        columns: usize,
+        range: DrawRange,
+        (refused, out): (&mut DeviceBuffer<u32>, &mut DeviceBuffer<T>),
+    ) -> Result<(), CudaError> {
+        let (function, length) = (self.function("draw_von_mises_each", T::SUFFIX)?, out.len());
+        has_flag(function, refused)?;
+        let refusal = |detail: String| CudaError::LaunchShape { kernel: function.name().to_owned(), detail };
+        if columns == 0 {
+            return Err(refusal("rows of 0 columns".to_owned()));
+        }
+        // The last draw's row is the last of all; where there is none, no element is read.
+        let end = range.first.checked_add(length as u64);
+        let end = end.ok_or_else(|| refusal(format!("{length} draws from number {} on", range.first)))?;
+        let rows = end.saturating_sub(1) / columns as u64;
+        for (name, parameter) in [("loc", &loc), ("concentration", &concentration)] {
+            let end = rows.checked_mul(parameter.row as u64);
+            let end = end.and_then(|rows| rows.checked_add((columns as u64 - 1).checked_mul(parameter.column as u64)?));
+            if length > 0 && end.is_none_or(|end| end >= parameter.values.len() as u64) {
+                let (row, column, values) = (parameter.row, parameter.column, parameter.values.len());
+                return Err(refusal(format!(
+                    "{name}: {values} elements end before row {rows} by steps of {row} and {column}"
+                )));
+            }
+        }
+        let launch = Launch::new(function, self.array_blocks(length), [ARRAY_THREADS, 1, 1]);
+        let launch = launch.output(out).value(range.key).value(range.first).value(length as u64);
+        let launch = launch.input(loc.values).value(loc.row as u64).value(loc.column as u64);
+        let launch = launch.input(concentration.values);
+        let launch = launch.value(concentration.row as u64).value(concentration.column as u64);
+        let launch = launch.value(columns as u64).value(range.most_turns).output(refused);
+        // SAFETY: the kernel writes out[0..n] and refused[0]; n is the length of `out`, and `refused` is not empty
+        // (checked). It reads one element of each parameter for each draw, of which the last is there (checked).
+        unsafe { launch.on(stream) }
+    }
+}
+
+/// Checks that there is a place for a draw that is always refused.
+fn has_flag(function: &RawFunction, refused: &DeviceBuffer<u32>) -> Result<(), CudaError> {
+    if !refused.is_empty() {
+        return Ok(());
+    }
+    let operation = function.name().to_owned();
+    Err(CudaError::LengthMismatch { operation, what: "refused", expected: 1, found: 0 })
 }
 
 fn same_length<T: Real>(

@@ -1,6 +1,8 @@
 use crate::numbers::numbers;
 use crate::scenario::{context, on_software_gpu};
-use octopus_cuda::{CudaError, DeviceBuffer, Kernels, MatrixShape, NumberStream, Stream};
+use octopus_cuda::{
+    CudaError, DeviceBuffer, DrawParameter, DrawRange, DrawnFrom, Kernels, MatrixShape, NumberStream, Stream,
+};
 use octopus_random::{Purpose, exact};
 
 /// The virtual warp's order, written from its definition: lane i mod L, a halving tree, chunks of 16384.
@@ -171,4 +173,46 @@ on_software_gpu!(kernels_take_what_is_on_their_device_only, "devices=2", {
     for result in refused {
         assert!(matches!(result, Err(CudaError::ContextMismatch { .. })), "{result:?}");
     }
+});
+
+/// A draw that is refused in its only turn is NaN, and told; with enough turns no draw is.
+on_software_gpu!(a_draw_that_is_always_refused_is_told, "", {
+    let context = context();
+    let (kernels, stream) = (Kernels::load(&context).unwrap(), Stream::new(&context).unwrap());
+    for (most_turns, expected) in [(1, 1), (128, 0)] {
+        let mut refused = DeviceBuffer::zeroed(&context, 1).unwrap();
+        let mut out = DeviceBuffer::<f32>::zeroed(&context, 1000).unwrap();
+        let range = DrawRange { key: 42, first: 5, most_turns };
+        let distribution = (DrawnFrom::VonMises, [0.0, 5.0, 0.0]);
+        kernels.draw(&stream, distribution, range, &mut refused, &mut out).unwrap();
+        stream.synchronize().unwrap();
+        assert_eq!(refused.to_vec().unwrap(), [expected]);
+        assert_eq!(out.to_vec().unwrap().iter().any(|draw| draw.is_nan()), expected == 1);
+    }
+});
+
+on_software_gpu!(parameters_that_end_too_early_are_refused, "", {
+    let context = context();
+    let (kernels, stream) = (Kernels::load(&context).unwrap(), Stream::new(&context).unwrap());
+    let values = DeviceBuffer::from_slice(&context, &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
+    let mut attempt = |row, column, columns, first, length, flags| {
+        let mut refused = DeviceBuffer::zeroed(&context, flags).unwrap();
+        let mut out = DeviceBuffer::<f64>::zeroed(&context, length).unwrap();
+        let parameter = DrawParameter { values: &values, row, column };
+        let alone = DrawParameter { values: &values, row: 0, column: 0 };
+        let range = DrawRange { key: 1, first, most_turns: 128 };
+        kernels.draw_von_mises_each(&stream, [alone, parameter], columns, range, (&mut refused, &mut out))
+    };
+    // Two rows of three, whole and not.
+    assert_eq!(attempt(3, 1, 3, 0, 6, 1), Ok(()));
+    assert!(attempt(3, 1, 3, 0, 7, 1).is_err());
+    assert!(attempt(3, 1, 3, 1, 6, 1).is_err());
+    assert!(attempt(3, 2, 3, 0, 6, 1).is_err());
+    assert!(attempt(usize::MAX, 1, 3, 0, 6, 1).is_err());
+    assert!(attempt(1, 0, 1, u64::MAX, 1, 1).is_err());
+    assert!(attempt(3, 1, 0, 0, 6, 1).is_err());
+    assert!(attempt(3, 1, 3, 0, 6, 0).is_err());
+    // Six columns for all rows.
+    assert_eq!(attempt(0, 1, 6, 1 << 40, 1000, 1), Ok(()));
+    assert!(attempt(0, 1, 7, 0, 1000, 1).is_err());
 });

@@ -134,7 +134,7 @@ impl<T: Scalar> Array<T> {
     }
 
     /// A new array on an engine's device, filled by `fill`.
-    pub(super) fn made_on(
+    pub(crate) fn made_on(
         engine: &Arc<Engine>,
         length: usize,
         fill: impl FnOnce(&mut DeviceBuffer<T>) -> Result<(), octopus_cuda::CudaError>,
@@ -144,7 +144,7 @@ impl<T: Scalar> Array<T> {
 }
 
 /// `length` times `value` on the host; too many are an error and not the end of the program.
-pub(super) fn host_memory<T: Scalar>(length: usize, value: T) -> Result<Vec<T>, ArrayError> {
+pub(crate) fn host_memory<T: Scalar>(length: usize, value: T) -> Result<Vec<T>, ArrayError> {
     let mut elements = Vec::new();
     let enough = elements.try_reserve_exact(length);
     enough.map_err(|_| ArrayError::HostMemory { elements: length, element_bytes: size_of::<T>() })?;

@@ -1,10 +1,17 @@
 //! Every kernel on fixed inputs, on the device and on the processor, as hashes to compare and to record.
 
 use super::inputs::{SEED, numbers, numbers_with_corners};
+use crate::draws::kernel_of;
 use crate::{ArrayError, DeviceIdentity, Engine, Scalar, cpu};
-use octopus_cuda::{Context, CudaError, DeviceBuffer, Kernels, MatrixShape, NumberStream, Stream};
-use octopus_random::Purpose;
+use octopus_cuda::{
+    Context, CudaError, DeviceBuffer, DrawParameter, DrawRange, Kernels, MatrixShape, NumberStream, Stream,
+};
+use octopus_random::distribution::MOST_TURNS;
 use octopus_random::exact::normal_quantile;
+use octopus_random::{
+    Beta, Draw, Exponential, FloatingPoint, Gamma, Key, Normal, ParameterError, Purpose, StudentT, Uniform, VonMises,
+    WrappedNormal,
+};
 use serde::{Deserialize, Serialize};
 
 /// The amount that is computed. `Full` contains all of `Small`, so that one record serves both.
@@ -84,6 +91,8 @@ impl<'a> Exactness<'a> {
             self.elementwise::<f32>(n)?;
             self.elementwise::<f64>(n)?;
             self.random(n)?;
+            self.draws::<f32>(n)?;
+            self.draws::<f64>(n)?;
         }
         for n in with(&[0, 31, 257, 16_385], &[33, 256, 16_384, 100_003]) {
             self.reductions::<f32>(n)?;
@@ -173,6 +182,63 @@ impl<'a> Exactness<'a> {
         self.array(("random_normal", n), |k, s, out| k.random_normal(s, address, out), written(&normal))
     }
 }
+
+impl Exactness<'_> {
+    /// Draws of each distribution, for which a half is a parameter that turns all of its corners.
+    fn draws<T: Scalar + FloatingPoint>(&mut self, n: usize) -> Result<(), CudaError> {
+        let number = |value: f64| <T as FloatingPoint>::from_f64(value);
+        let (zero, half, three) = (number(0.0), number(0.5), number(3.0));
+        self.drawn("draw_uniform", n, Uniform::new(half, three))?;
+        self.drawn("draw_normal", n, Normal::new(half, three))?;
+        self.drawn("draw_exponential", n, Exponential::new(three))?;
+        self.drawn("draw_gamma", n, Gamma::new(half, three))?;
+        self.drawn("draw_beta", n, Beta::new(half, three))?;
+        self.drawn("draw_student_t", n, StudentT::new(three, half, three))?;
+        self.drawn("draw_von_mises", n, VonMises::new(three, three))?;
+        self.drawn("draw_wrapped_normal", n, WrappedNormal::new(half, three))?;
+        // A direction for each of three columns, and the same concentration for all.
+        let (locs, concentration) = ([zero, half, three], [three]);
+        let context = self.context();
+        let on_device = |values: &[T]| DeviceBuffer::from_slice(context, values);
+        let (on_locs, on_concentration) = (on_device(&locs)?, on_device(&concentration)?);
+        let parameters = [
+            DrawParameter { values: &on_locs, row: 0, column: 1 },
+            DrawParameter { values: &on_concentration, row: 0, column: 0 },
+        ];
+        let each = |out: &mut [T]| {
+            for (i, out) in out.iter_mut().enumerate() {
+                let own = VonMises::new(locs[i % 3], three).and_then(|own| Ok(own.draw(Key::new(SEED), i as u64)));
+                *out = own.ok().and_then(Result::ok).unwrap_or(number(f64::NAN));
+            }
+            Ok(())
+        };
+        let mut refused = DeviceBuffer::zeroed(self.context(), 1)?;
+        let flag = &mut refused;
+        self.array(
+            ("draw_von_mises_each", n),
+            |k, s, out| k.draw_von_mises_each(s, parameters, 3, RANGE, (flag, out)),
+            each,
+        )
+    }
+
+    fn drawn<T: Scalar + FloatingPoint, D: Draw<T>>(
+        &mut self,
+        stem: &str,
+        n: usize,
+        distribution: Result<D, ParameterError>,
+    ) -> Result<(), CudaError> {
+        let problem = |detail: String| CudaError::LaunchShape { kernel: stem.to_owned(), detail };
+        let distribution = distribution.map_err(|error| problem(error.to_string()))?;
+        let mut expected = vec![<T as Scalar>::ZERO; n];
+        distribution.fill(Key::new(SEED), 0, &mut expected).map_err(|error| problem(error.to_string()))?;
+        let mut refused = DeviceBuffer::zeroed(self.context(), 1)?;
+        let (kernel, flag) = (kernel_of(&distribution), &mut refused);
+        self.array((stem, n), |k, s, out| k.draw(s, kernel, RANGE, flag, out), written(&expected))
+    }
+}
+
+/// The draws that are compared.
+const RANGE: DrawRange = DrawRange { key: SEED, first: 0, most_turns: MOST_TURNS };
 
 /// Returns the shape of the matrix product of middle side `k`, as [`ExactRow::n`] says.
 fn shape_around(k: usize) -> MatrixShape {

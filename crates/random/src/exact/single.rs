@@ -38,13 +38,35 @@ pub fn exp(x: f32) -> f32 {
 /// 2 artanh((m - 1)/(m + 1)) with m in [sqrt(1/2), sqrt(2)].
 #[inline(always)]
 pub fn ln(x: f32) -> f32 {
+    let (exponent, above, below) = ln_parts(x);
+    ln_of_parts(x, exponent, above / below)
+}
+
+/// Returns -ln(1 - x) for `x` of (0, 1/2], with its digits where it is small.
+#[inline(always)]
+pub fn minus_ln_of_rest(x: f32) -> f32 {
+    let rest = 1.0 - x;
+    let (exponent, above, below) = ln_parts(rest);
+    let near = x < 0.25;
+    let (exponent, above, below) = if near { (0.0, -x, 2.0 - x) } else { (exponent, above, below) };
+    -ln_of_parts(rest, exponent, above / below)
+}
+
+/// Returns the exponent e of x = m 2^e with m in [sqrt(1/2), sqrt(2)], m - 1 and m + 1.
+#[inline(always)]
+fn ln_parts(x: f32) -> (f32, f32, f32) {
     let bits = x.to_bits();
     let mantissa = f32::from_bits((bits & 0x007f_ffff) | 0x3f80_0000);
     let upper = mantissa > SQRT_2;
     let m = if upper { 0.5 * mantissa } else { mantissa };
     let exponent = f32::from_bits((bits >> 23) | 0x4b40_0000) - ROUND;
     let e = if upper { exponent - 126.0 } else { exponent - 127.0 };
-    let s = (m - 1.0) / (m + 1.0);
+    (e, m - 1.0, m + 1.0)
+}
+
+/// Returns ln x, given the exponent of its parts and the quotient `s` of the others.
+#[inline(always)]
+fn ln_of_parts(x: f32, e: f32, s: f32) -> f32 {
     let z = s * s;
     let z2 = z * z;
     let series = z * ((1.0 / 3.0 + z * (1.0 / 5.0)) + z2 * (1.0 / 7.0 + z * (1.0 / 9.0)));

@@ -1,0 +1,210 @@
+//! Distributions whose draws are addressed: draw `i` depends on the [`Key`] and on `i` alone.
+//!
+//! So the draws are the same for any batch, number of threads or devices; and as each is made of operations that are
+//! rounded once, CPU and GPU give the same bits (`kernels/include/octopus/draws.cuh` is the twin).
+//!
+//! | Distribution | Parameters | How it is drawn |
+//! |--|--|--|
+//! | [`Uniform`] | low, high | scaled |
+//! | [`Normal`] | loc, scale | quantile, Wichura's AS 241 |
+//! | [`Exponential`] | scale | minus the logarithm |
+//! | [`Gamma`] | shape, scale | Marsaglia and Tsang (2000), its test without cancellation |
+//! | [`Beta`] | a, b | of two gammas |
+//! | [`StudentT`] | degrees of freedom, loc, scale | of a normal and a gamma |
+//! | [`VonMises`] | loc, concentration | Best and Fisher (1979), by half-angles |
+//! | [`WrappedNormal`] | loc, scale | a normal, wrapped |
+//!
+//! ```
+//! use octopus_random::{Draw, Key, VonMises};
+//!
+//! let wind = VonMises::<f32>::new(0.0, 5.0)?;
+//! let mut angles = vec![0.0; 1000];
+//! wind.fill(Key::new(42), 0, &mut angles)?;
+//! // Any part of it is the same on its own:
+//! assert_eq!(angles[17], wind.draw(Key::new(42), 17)?);
+//!
+//! let error = VonMises::new(0.0, -1.0).unwrap_err();
+//! assert_eq!(error.to_string(), "von Mises: concentration is -1; it must be at least 0");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod beta;
+mod exponential;
+mod gamma;
+mod normal;
+mod proposals;
+mod student_t;
+mod uniform;
+mod von_mises;
+mod wrapped;
+
+pub use beta::Beta;
+pub use exponential::Exponential;
+pub use gamma::Gamma;
+pub use normal::Normal;
+pub use student_t::StudentT;
+pub use uniform::Uniform;
+pub use von_mises::VonMises;
+pub use wrapped::WrappedNormal;
+
+use crate::{FloatingPoint, Key};
+use rayon::prelude::*;
+use thiserror::Error;
+
+/// In f32, draws `i` and `i + PAIR_DISTANCE` of each 64 have their random words from one block of the generator.
+pub const PAIR_DISTANCE: u64 = 32;
+
+/// Turns that a draw has at the most: each is refused with a probability of at most 0.35.
+pub const MOST_TURNS: u32 = 128;
+
+/// Draws that one thread makes before it looks for more work.
+const SHARE: usize = 1 << 16;
+
+/// A parameter with which there is no such distribution.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[error("{distribution}: {parameter} is {value}; it must be {must}")]
+pub struct ParameterError {
+    /// The distribution, in words.
+    pub distribution: &'static str,
+    /// The parameter's name.
+    pub parameter: &'static str,
+    /// The value that was given.
+    pub value: f64,
+    /// What it must be.
+    pub must: &'static str,
+}
+
+/// A draw all of whose turns were refused: one in 10^58, unless the generator is broken.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{distribution}: draw {index} was refused {MOST_TURNS} times; please report it, with seed and parameters")]
+pub struct TurnsExhausted {
+    /// The distribution, in words.
+    pub distribution: &'static str,
+    /// The number of the draw.
+    pub index: u64,
+}
+
+/// The kind of a distribution: each has a kernel on GPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// [`Uniform`]: low and width.
+    Uniform,
+    /// [`Normal`]: loc and scale.
+    Normal,
+    /// [`Exponential`]: scale.
+    Exponential,
+    /// [`Gamma`]: shape and scale.
+    Gamma,
+    /// [`Beta`]: a and b.
+    Beta,
+    /// [`StudentT`]: degrees of freedom, loc and scale.
+    StudentT,
+    /// [`VonMises`]: loc on the circle and concentration.
+    VonMises,
+    /// [`WrappedNormal`]: loc on the circle and scale.
+    WrappedNormal,
+}
+
+/// A distribution that makes draws by their number.
+pub trait Draw<T: FloatingPoint>: Send + Sync {
+    /// Returns the kind of distribution, and its parameters as its kernel takes them: those that [`Family`] names, then
+    /// zeros.
+    fn family(&self) -> (Family, [T; 3]);
+
+    /// Returns draw `index`.
+    ///
+    /// # Errors
+    /// When all turns of the draw were refused.
+    fn draw(&self, key: Key, index: u64) -> Result<T, TurnsExhausted> {
+        let mut one = [T::default()];
+        self.fill(key, index, &mut one)?;
+        Ok(one[0])
+    }
+
+    /// Fills `out` with draws `first`, `first + 1`, ..., on this thread.
+    ///
+    /// # Errors
+    /// When all turns of a draw were refused; what is in `out` then means nothing.
+    fn fill(&self, key: Key, first: u64, out: &mut [T]) -> Result<(), TurnsExhausted>;
+
+    /// Fills `out` with draws `first`, `first + 1`, ..., on all threads of rayon's pool.
+    ///
+    /// # Errors
+    /// When all turns of a draw were refused; what is in `out` then means nothing.
+    fn par_fill(&self, key: Key, first: u64, out: &mut [T]) -> Result<(), TurnsExhausted> {
+        // The first share ends where a group of draws does, so that all others begin with one.
+        let ragged = (first.next_multiple_of(SHARE as u64) - first).min(out.len() as u64) as usize;
+        let (head, rest) = out.split_at_mut(ragged);
+        self.fill(key, first, head)?;
+        let start = first + ragged as u64;
+        let shares = rest.par_chunks_mut(SHARE).enumerate();
+        shares.try_for_each(|(number, share)| self.fill(key, start + (number * SHARE) as u64, share))
+    }
+}
+
+/// Returns `value` if it is finite and `allowed`.
+fn checked<T: FloatingPoint>(
+    (distribution, parameter, must): (&'static str, &'static str, &'static str),
+    value: T,
+    allowed: impl FnOnce(T) -> bool,
+) -> Result<T, ParameterError> {
+    if value.is_finite() && allowed(value) {
+        Ok(value)
+    } else {
+        Err(ParameterError { distribution, parameter, value: value.to_f64(), must })
+    }
+}
+
+/// Returns a finite `value`.
+fn finite<T: FloatingPoint>(
+    distribution: &'static str,
+    parameter: &'static str,
+    value: T,
+) -> Result<T, ParameterError> {
+    checked((distribution, parameter, "a finite number"), value, |_| true)
+}
+
+/// Returns a finite `value` that is positive.
+fn positive<T: FloatingPoint>(
+    distribution: &'static str,
+    parameter: &'static str,
+    value: T,
+) -> Result<T, ParameterError> {
+    checked((distribution, parameter, "a finite number above 0"), value, |value| value > T::default())
+}
+
+/// Distributions that are drawn by proposals of one kind.
+macro_rules! drawn_by_proposals {
+    ($($distribution:ident($($parameter:ident),*)),*) => {$(
+        impl<T: FloatingPoint> Draw<T> for $distribution<T> {
+            fn family(&self) -> (Family, [T; 3]) {
+                let mut parameters = [T::default(); 3];
+                for (place, value) in parameters.iter_mut().zip([$(self.$parameter),*]) {
+                    *place = value;
+                }
+                (Family::$distribution, parameters)
+            }
+
+            fn fill(&self, key: Key, first: u64, out: &mut [T]) -> Result<(), TurnsExhausted> {
+                proposals::fill(self, (key, first, 0), out)
+            }
+        }
+
+        /// With a generator of `rand`: NaN where it refuses [`MOST_TURNS`] times in a row, as none does whose numbers are
+        /// random.
+        impl<T: FloatingPoint> rand::distr::Distribution<T> for $distribution<T> {
+            fn sample<R: rand::Rng + ?Sized>(&self, generator: &mut R) -> T {
+                proposals::draw_with(self, generator)
+            }
+        }
+    )*};
+}
+
+drawn_by_proposals!(
+    Uniform(low, width),
+    Normal(loc, scale),
+    Exponential(scale),
+    Gamma(shape, scale),
+    VonMises(loc, concentration),
+    WrappedNormal(loc, scale)
+);

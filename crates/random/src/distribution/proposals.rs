@@ -1,0 +1,257 @@
+//! How draws are made of random bits: turn by turn, many side by side.
+//!
+//! A distribution proposes a draw of the bits of one turn, and takes it or refuses it. A draw's turns have their own
+//! random bits, so that a refused neighbour disturbs no other.
+
+use super::{MOST_TURNS, TurnsExhausted};
+use crate::floating_point::GROUP;
+use crate::{FloatingPoint, Key};
+use pulp::{Arch, Simd, WithSimd};
+
+/// Draws worked on together.
+const SPAN: usize = 8 * GROUP;
+
+/// Turns of one part of a draw that is made of several: each part has as many of its own.
+pub(super) const PART: u32 = 1 << 16;
+
+/// What a distribution makes of random bits.
+pub(super) trait Propose<T: FloatingPoint>: Sync {
+    /// Returns what the draw will be made of, and whether it is taken.
+    fn propose(&self, bits: [T::Bits; 2]) -> ([T; 2], bool);
+
+    /// Returns the draw of what was proposed and taken; `extra` are bits that no proposal has seen.
+    fn finish(&self, taken: [T; 2], extra: T::Bits) -> T;
+
+    /// Returns the distribution, in words.
+    fn name(&self) -> &'static str;
+
+    /// Whether every proposal is taken.
+    const ALWAYS: bool = false;
+    /// Whether [`finish`](Self::finish) needs extra bits.
+    fn needs_extra(&self) -> bool {
+        false
+    }
+}
+
+/// Fills `out` with draws `first`, `first + 1`, ...; `part` is the first of their turns.
+pub(super) fn fill<T: FloatingPoint, P: Propose<T>>(
+    proposer: &P,
+    (key, first, part): (Key, u64, u32),
+    out: &mut [T],
+) -> Result<(), TurnsExhausted> {
+    Arch::new().dispatch(Filler { proposer, key, first, part, most: MOST_TURNS, out })
+}
+
+/// [`fill`], compiled for each level of vector instructions.
+struct Filler<'a, T, P> {
+    proposer: &'a P,
+    key: Key,
+    first: u64,
+    part: u32,
+    most: u32,
+    out: &'a mut [T],
+}
+
+impl<T: FloatingPoint, P: Propose<T>> WithSimd for Filler<'_, T, P> {
+    type Output = Result<(), TurnsExhausted>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Self::Output {
+        let mut at = Span::default();
+        let mut first = self.first;
+        let mut rest = self.out;
+        while !rest.is_empty() {
+            // Whole groups are done in rows; what is before the first and behind the last is done by itself. No span goes
+            // beyond a multiple of its size, so that the upper half of all its indices is the same.
+            let ragged = first % GROUP as u64;
+            let whole = rest.len().min(SPAN - (first % SPAN as u64) as usize) / GROUP * GROUP;
+            let count = match (ragged, whole) {
+                (0, 1..) => whole,
+                (0, _) => rest.len(),
+                _ => rest.len().min(GROUP - ragged as usize),
+            };
+            let (span, behind) = rest.split_at_mut(count);
+            at.draw(self.proposer, (self.key, first, self.part), self.most, span)?;
+            first += count as u64;
+            rest = behind;
+        }
+        Ok(())
+    }
+}
+
+/// The working memory of a span of draws.
+struct Span<T: FloatingPoint> {
+    bits: [[T::Bits; SPAN]; 2],
+    taken: [[T; SPAN]; 2],
+    again: [[T; SPAN]; 2],
+    refused: [bool; SPAN],
+    pending: [u32; SPAN],
+}
+
+impl<T: FloatingPoint> Default for Span<T> {
+    fn default() -> Self {
+        Self {
+            bits: [[T::Bits::default(); SPAN]; 2],
+            taken: [[T::default(); SPAN]; 2],
+            again: [[T::default(); SPAN]; 2],
+            refused: [false; SPAN],
+            pending: [0; SPAN],
+        }
+    }
+}
+
+impl<T: FloatingPoint> Span<T> {
+    #[inline(always)]
+    fn draw<P: Propose<T>>(
+        &mut self,
+        proposer: &P,
+        (key, first, part): (Key, u64, u32),
+        most: u32,
+        out: &mut [T],
+    ) -> Result<(), TurnsExhausted> {
+        let n = out.len();
+        let [even, odd] = &mut self.bits;
+        let (even, odd) = (&mut even[..n], &mut odd[..n]);
+        if first.is_multiple_of(GROUP as u64) && n.is_multiple_of(GROUP) {
+            T::fill_bits(key, first, part, [even, odd]);
+        } else {
+            for l in 0..n {
+                [even[l], odd[l]] = T::bits(key, first + l as u64, part);
+            }
+        }
+        let [a, b] = &mut self.taken;
+        propose_each(proposer, [even, odd], [&mut a[..n], &mut b[..n]], &mut self.refused[..n]);
+        if !P::ALWAYS {
+            let mut count = 0;
+            for (l, refused) in self.refused[..n].iter().enumerate() {
+                // Written always and kept only if counted: no branch that cannot be foretold.
+                self.pending[count] = l as u32;
+                count += usize::from(*refused);
+            }
+            let mut turn = 0;
+            while count > 0 {
+                turn += 1;
+                if turn == most {
+                    return Err(TurnsExhausted {
+                        distribution: proposer.name(),
+                        index: first + u64::from(self.pending[0]),
+                    });
+                }
+                count = self.draw_again(proposer, (key, first, part + turn), count);
+            }
+        }
+        if proposer.needs_extra() {
+            let [extra, _] = &mut self.bits;
+            for (l, extra) in extra[..n].iter_mut().enumerate() {
+                // No part has as many turns.
+                [*extra, _] = T::bits(key, first + l as u64, part + PART - 1);
+            }
+        }
+        let ([a, b], extra) = (&self.taken, &self.bits[0]);
+        let (a, b, extra) = (&a[..n], &b[..n], &extra[..n]);
+        for l in 0..n {
+            out[l] = proposer.finish([a[l], b[l]], extra[l]);
+        }
+        Ok(())
+    }
+
+    /// Gives those that are pending another turn, and returns how many were refused again.
+    #[inline(always)]
+    fn draw_again<P: Propose<T>>(&mut self, proposer: &P, (key, first, turn): (Key, u64, u32), count: usize) -> usize {
+        // A whole number of vectors: what is behind the last is some old draw, which nobody asks for.
+        let padded = count.next_multiple_of(GROUP / 2);
+        let [even, odd] = &mut self.bits;
+        let (even, odd, pending) = (&mut even[..padded], &mut odd[..padded], &self.pending[..padded]);
+        let (low, high) = (first as u32, first & !0xffff_ffff);
+        for p in 0..padded {
+            [even[p], odd[p]] = T::bits(key, high | u64::from(low.wrapping_add(pending[p])), turn);
+        }
+        let [a, b] = &mut self.again;
+        propose_each(proposer, [even, odd], [&mut a[..padded], &mut b[..padded]], &mut self.refused[..padded]);
+        let mut left = 0;
+        for p in 0..count {
+            let l = self.pending[p];
+            // What was refused is written, too: a later turn takes its place.
+            self.taken[0][l as usize] = self.again[0][p];
+            self.taken[1][l as usize] = self.again[1][p];
+            self.pending[left] = l;
+            left += usize::from(self.refused[p]);
+        }
+        left
+    }
+}
+
+#[inline(always)]
+fn propose_each<T: FloatingPoint, P: Propose<T>>(
+    proposer: &P,
+    [even, odd]: [&[T::Bits]; 2],
+    [a, b]: [&mut [T]; 2],
+    refused: &mut [bool],
+) {
+    let n = refused.len();
+    let (even, odd, a, b) = (&even[..n], &odd[..n], &mut a[..n], &mut b[..n]);
+    for l in 0..n {
+        let taken;
+        ([a[l], b[l]], taken) = proposer.propose([even[l], odd[l]]);
+        refused[l] = !taken;
+    }
+}
+
+/// Draws with a generator of another kind; NaN when that refuses as many turns as a draw has, which no generator does
+/// whose numbers are random.
+pub(super) fn draw_with<T: FloatingPoint, P: Propose<T>, R: rand::Rng + ?Sized>(proposer: &P, generator: &mut R) -> T {
+    for _ in 0..MOST_TURNS {
+        let bits = [T::bits_of(generator), T::bits_of(generator)];
+        let (proposed, taken) = proposer.propose(bits);
+        if taken {
+            let extra = if proposer.needs_extra() { T::bits_of(generator) } else { T::Bits::default() };
+            return proposer.finish(proposed, extra);
+        }
+    }
+    T::from_f64(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Takes a draw where its bits are below a limit, and is that draw's bits.
+    struct Below(f64);
+
+    impl Propose<f64> for Below {
+        fn propose(&self, bits: [u64; 2]) -> ([f64; 2], bool) {
+            ([f64::uniform(bits[0]), f64::uniform(bits[1])], f64::uniform(bits[1]) < self.0)
+        }
+        fn finish(&self, taken: [f64; 2], _: u64) -> f64 {
+            taken[0]
+        }
+        fn name(&self) -> &'static str {
+            "below"
+        }
+    }
+
+    /// Draw by draw, turn by turn: what the spans must give.
+    fn one(limit: f64, key: Key, index: u64) -> f64 {
+        let taken = (0..).map(|turn| f64::bits(key, index, turn)).find(|bits| f64::uniform(bits[1]) < limit);
+        f64::uniform(taken.unwrap()[0])
+    }
+
+    #[test]
+    fn any_piece_gives_the_draws_of_their_numbers() {
+        let key = Key::new(7);
+        for (first, n) in [(0, 1), (0, 64), (0, 1000), (3, 700), (64, 65), (191, 2), (u64::from(u32::MAX) - 70, 300)] {
+            let mut out = vec![0.0; n];
+            fill(&Below(0.4), (key, first, 0), &mut out).unwrap();
+            for (l, draw) in out.iter().enumerate() {
+                assert_eq!(*draw, one(0.4, key, first + l as u64), "{first} + {l}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_draw_that_is_always_refused_is_an_error() {
+        let error = fill(&Below(0.0), (Key::new(7), 5, 0), &mut [0.0; 9]).unwrap_err();
+        assert_eq!(error, TurnsExhausted { distribution: "below", index: 5 });
+        assert!(draw_with(&Below(0.0), &mut crate::Stream::new(1, 0, 0, crate::Purpose::User)).is_nan());
+    }
+}

@@ -1,0 +1,143 @@
+//! The von Mises distribution of angles, by half-angles.
+//!
+//! Best and Fisher (1979, Applied Statistics 28) propose angles of a wrapped Cauchy distribution. They have its cosine w,
+//! and the angle as acos w, which for large concentrations has lost all digits that matter. With r the envelope's mean
+//! resultant length, h = (1 - r) / (1 + r), and v uniform in (0, 1), the same proposal is
+//!
+//! tan(angle / 2) = h tan(pi v / 2),
+//!
+//! of which nothing is ever subtracted; and their test, u < y exp(1 - y) with y = concentration (s - w), has
+//! y = c (1 - r)^2 / (2 r) + 2 c sin^2(angle / 2). So one form holds for all concentrations, in f32 as in f64.
+
+use super::proposals::Propose;
+use super::{ParameterError, finite};
+use crate::FloatingPoint;
+use std::f64::consts::{PI, TAU};
+
+/// The von Mises distribution of angles in radians, around `loc`; uniform on the circle for a concentration of 0.
+///
+/// Draws are in [-pi, pi].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct VonMises<T> {
+    pub(super) loc: T,
+    pub(super) concentration: T,
+    envelope: Envelope<T>,
+}
+
+/// The wrapped Cauchy distribution that proposes, and what its test needs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Envelope<T> {
+    /// h, by which the tangent of half an angle is smaller than that of a uniform one.
+    shrink: T,
+    /// h squared.
+    square: T,
+    /// y at an angle of 0.
+    least: T,
+    /// 2 concentration h^2, by which y grows.
+    growth: T,
+}
+
+const NAME: &str = "von Mises";
+
+impl<T: FloatingPoint> VonMises<T> {
+    /// Makes the distribution around the angle `loc`, in radians, of which any whole number of turns is taken away.
+    ///
+    /// An infinite concentration gives `loc` always.
+    ///
+    /// # Errors
+    /// When `loc` is not finite, or `concentration` is negative or NaN.
+    pub fn new(loc: T, concentration: T) -> Result<Self, ParameterError> {
+        let loc = on_circle(finite(NAME, "loc", loc)?);
+        if !(concentration >= T::default()) {
+            let value = concentration.to_f64();
+            return Err(ParameterError { distribution: NAME, parameter: "concentration", value, must: "at least 0" });
+        }
+        Ok(Self { loc, concentration, envelope: Envelope::of(concentration) })
+    }
+
+    /// Returns the mean direction, in [-pi, pi].
+    #[must_use]
+    pub fn loc(&self) -> T {
+        self.loc
+    }
+
+    /// Returns the concentration.
+    #[must_use]
+    pub fn concentration(&self) -> T {
+        self.concentration
+    }
+}
+
+/// Returns the angle of [-pi, pi] that is a whole number of turns away.
+///
+/// The remainder is exact, so that the error is that of 2 pi itself: 4e-17 of the angle.
+pub(super) fn on_circle<T: FloatingPoint>(angle: T) -> T {
+    let rest = angle.to_f64() % TAU;
+    let rest = if rest > PI { rest - TAU } else { rest };
+    T::from_f64(if rest < -PI { rest + TAU } else { rest })
+}
+
+/// Returns the sum of two angles of [-pi, pi], on the circle again.
+#[inline(always)]
+pub(super) fn turned<T: FloatingPoint>(loc: T, angle: T) -> T {
+    let (pi, tau) = (T::from_f64(PI), T::from_f64(TAU));
+    let sum = loc + angle;
+    let sum = if sum > pi { sum - tau } else { sum };
+    let sum = if sum < -pi { sum + tau } else { sum };
+    // The sum's rounding may have left it a digit beyond.
+    let sum = if sum > pi { pi } else { sum };
+    if sum < -pi { -pi } else { sum }
+}
+
+impl<T: FloatingPoint> Envelope<T> {
+    fn of(concentration: T) -> Self {
+        let number = T::from_f64;
+        let (one, two, four) = (number(1.0), number(2.0), number(4.0));
+        if concentration > number(T::ROOT_IS_HUGE) {
+            if !concentration.is_finite() {
+                return Self { shrink: T::default(), square: T::default(), least: number(0.5), growth: T::default() };
+            }
+            // 1 is nothing beside the root of the concentration, whose square would be too large.
+            let root = concentration.sqrt();
+            let shrink = one / (two * root + one);
+            let tangent = root * shrink;
+            let least = root / (two * (root + one));
+            return Self { shrink, square: shrink * shrink, least, growth: two * tangent * tangent };
+        }
+        let double = two * concentration;
+        let root = (one + double * double).sqrt();
+        let tau = one + root;
+        let mean = (two * tau).sqrt();
+        // tau + mean - 2 concentration, which is (1 - r) (tau + mean).
+        let apart = (one + one / (root + double)) + mean;
+        let shrink = apart / ((tau + double) + mean);
+        let least = apart * apart / (four * (tau + mean));
+        Self { shrink, square: shrink * shrink, least, growth: double * shrink * shrink }
+    }
+}
+
+impl<T: FloatingPoint> Propose<T> for VonMises<T> {
+    #[inline(always)]
+    fn propose(&self, bits: [T::Bits; 2]) -> ([T; 2], bool) {
+        let Envelope { shrink, square, least, growth } = self.envelope;
+        let (negative, far, x) = T::halves(bits[0]);
+        let (sine, cosine) = x.sin_cos_quarter();
+        let (above, below) = (if far { cosine } else { sine }, if far { sine } else { cosine });
+        let sides = above * above;
+        let y = least + growth * sides / (below * below + square * sides);
+        let taken = T::uniform(bits[1]) <= y * (T::from_f64(1.0) - y).exp();
+        let tangent = shrink * above;
+        ([if negative { -tangent } else { tangent }, below], taken)
+    }
+
+    #[inline(always)]
+    fn finish(&self, [above, below]: [T; 2], _: T::Bits) -> T {
+        let half = T::arctangent(above.abs(), below);
+        let angle = half + half;
+        turned(self.loc, if above < T::default() { -angle } else { angle })
+    }
+
+    fn name(&self) -> &'static str {
+        NAME
+    }
+}

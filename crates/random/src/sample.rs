@@ -1,0 +1,193 @@
+//! Arrays of draws whose parameters are arrays, too: `sample_von_mises` as NumPy and JAX have it.
+
+use crate::{Draw, FloatingPoint, Key, ParameterError, TurnsExhausted, VonMises};
+use thiserror::Error;
+
+/// A parameter of [`sample_von_mises`]: one number, or an array that is broadcast to the draws' shape.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parameter<'a, T> {
+    values: &'a [T],
+    shape: &'a [usize],
+}
+
+impl<'a, T: FloatingPoint> Parameter<'a, T> {
+    /// Makes an array of a shape, in C order.
+    ///
+    /// # Errors
+    /// When the shape asks for another number of values.
+    pub fn new(values: &'a [T], shape: &'a [usize]) -> Result<Self, SampleError> {
+        if elements(shape) == Some(values.len()) {
+            Ok(Self { values, shape })
+        } else {
+            Err(SampleError::Values { shape: text(shape), found: values.len() })
+        }
+    }
+
+    /// The number for the draw at `index` of `shape`: NumPy's rule of broadcasting, the last axis first.
+    fn at(&self, mut index: usize, shape: &[usize]) -> T {
+        let (mut place, mut step) = (0, 1);
+        for (axis, side) in shape.iter().rev().enumerate() {
+            if let Some(own) = self.shape.iter().rev().nth(axis) {
+                if *own > 1 {
+                    place += (index % side) * step;
+                }
+                step *= own;
+            }
+            index /= side;
+        }
+        self.values[place]
+    }
+
+    fn suits(&self, shape: &[usize]) -> bool {
+        let sides = self.shape.iter().rev().zip(shape.iter().rev());
+        self.shape.len() <= shape.len() && sides.into_iter().all(|(own, side)| own == side || *own == 1)
+    }
+}
+
+impl<'a, T: FloatingPoint> From<&'a T> for Parameter<'a, T> {
+    fn from(value: &'a T) -> Self {
+        Self { values: std::slice::from_ref(value), shape: &[] }
+    }
+}
+
+/// Draws that cannot be made.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum SampleError {
+    /// A shape asks for another number of values than there are.
+    #[error("an array of shape {shape} was given {found} values")]
+    Values {
+        /// The shape.
+        shape: String,
+        /// The number of values.
+        found: usize,
+    },
+    /// A parameter's shape is not that of the draws.
+    #[error("{parameter} of shape {own} cannot be broadcast to draws of shape {shape}")]
+    Shapes {
+        /// The parameter's name.
+        parameter: &'static str,
+        /// Its shape.
+        own: String,
+        /// The shape of the draws.
+        shape: String,
+    },
+    /// The shape asks for more numbers than memory has addresses.
+    #[error("draws of shape {shape} are more than memory holds")]
+    Memory {
+        /// The shape.
+        shape: String,
+    },
+    /// There is no such distribution.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// All turns of a draw were refused.
+    #[error(transparent)]
+    Turns(#[from] TurnsExhausted),
+}
+
+/// Draws angles of von Mises distributions, in [-pi, pi], as an array of `shape` in C order.
+///
+/// `loc` (radians) and `concentration` are one number each, or arrays that NumPy's rules broadcast to `shape`. Draw `i`
+/// (in C order) depends on the key, on `i` and on its own parameters alone: with the same numbers in an array and alone,
+/// the draws are the same.
+///
+/// ```
+/// use octopus_random::{Key, Parameter, sample_von_mises};
+///
+/// let angles = sample_von_mises(Key::new(42), (&0.0f32).into(), (&5.0).into(), &[10, 100])?;
+/// assert_eq!(angles.len(), 1000);
+///
+/// // A concentration for each column:
+/// let concentration = Parameter::new(&[0.0, 1.0, 1e8], &[3])?;
+/// let angles = sample_von_mises(Key::new(42), (&0.0f64).into(), concentration, &[500, 3])?;
+/// assert!(angles.chunks(3).all(|row| row[2].abs() < 1e-3));
+/// # Ok::<(), octopus_random::SampleError>(())
+/// ```
+///
+/// # Errors
+/// When the shapes do not suit each other, a concentration is negative or NaN, a loc is not finite, or memory does not
+/// suffice.
+pub fn sample_von_mises<T: FloatingPoint>(
+    key: Key,
+    loc: Parameter<'_, T>,
+    concentration: Parameter<'_, T>,
+    shape: &[usize],
+) -> Result<Vec<T>, SampleError> {
+    for (parameter, given) in [("loc", &loc), ("concentration", &concentration)] {
+        if !given.suits(shape) {
+            return Err(SampleError::Shapes { parameter, own: text(given.shape), shape: text(shape) });
+        }
+    }
+    let count = elements(shape).ok_or_else(|| SampleError::Memory { shape: text(shape) })?;
+    let mut out = Vec::new();
+    out.try_reserve_exact(count).map_err(|_| SampleError::Memory { shape: text(shape) })?;
+    out.resize(count, T::default());
+    if let ([loc], [concentration]) = (loc.values, concentration.values) {
+        VonMises::new(*loc, *concentration)?.par_fill(key, 0, &mut out)?;
+        return Ok(out);
+    }
+    // Neighbours mostly share neither parameter: each run of those that do is drawn together.
+    let at = |index| (loc.at(index, shape), concentration.at(index, shape));
+    let mut start = 0;
+    while start < count {
+        let own = at(start);
+        let run = (start..count).take_while(|index| at(*index) == own).count();
+        // NaN is no neighbour, and is an error by itself.
+        let end = start + run.max(1);
+        VonMises::new(own.0, own.1)?.fill(key, start as u64, &mut out[start..end])?;
+        start = end;
+    }
+    Ok(out)
+}
+
+fn elements(shape: &[usize]) -> Option<usize> {
+    shape.iter().try_fold(1usize, |all, side| all.checked_mul(*side))
+}
+
+/// Returns a shape as NumPy prints it.
+fn text(shape: &[usize]) -> String {
+    match shape {
+        [one] => format!("({one},)"),
+        sides => format!("({})", sides.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_broadcast_as_numpy_does() {
+        let key = Key::new(3);
+        let (locs, concentrations) = ([0.5, -1.0], [0.1, 3.0, 1e6]);
+        let loc = Parameter::new(&locs, &[2, 1]).unwrap();
+        let concentration = Parameter::new(&concentrations, &[1, 3]).unwrap();
+        let angles = sample_von_mises(key, loc, concentration, &[4, 2, 3]).unwrap();
+        for (i, angle) in angles.iter().enumerate() {
+            let own = VonMises::new(locs[(i / 3) % 2], concentrations[i % 3]).unwrap();
+            assert_eq!(own.draw(key, i as u64), Ok(*angle), "{i}");
+        }
+    }
+
+    #[test]
+    fn shapes_that_do_not_suit_are_named() {
+        let three = [1.0; 3];
+        let concentration = Parameter::new(&three, &[3]).unwrap();
+        let error = sample_von_mises(Key::new(1), (&0.0).into(), concentration, &[3, 4]).unwrap_err();
+        assert_eq!(error.to_string(), "concentration of shape (3,) cannot be broadcast to draws of shape (3, 4)");
+        let error = Parameter::new(&three, &[2, 2]).unwrap_err();
+        assert_eq!(error.to_string(), "an array of shape (2, 2) was given 3 values");
+        let error = sample_von_mises(Key::new(1), (&0.0).into(), (&1.0).into(), &[usize::MAX, 3]).unwrap_err();
+        assert!(error.to_string().ends_with("are more than memory holds"), "{error}");
+        let bad = [1.0, f64::NAN];
+        let error =
+            sample_von_mises(Key::new(1), (&0.0).into(), Parameter::new(&bad, &[2]).unwrap(), &[2]).unwrap_err();
+        assert_eq!(error.to_string(), "von Mises: concentration is NaN; it must be at least 0");
+    }
+
+    #[test]
+    fn no_draws_are_no_error() {
+        assert_eq!(sample_von_mises(Key::new(1), (&0.0).into(), (&1.0).into(), &[0, 3]), Ok(Vec::<f64>::new()));
+    }
+}
