@@ -1,10 +1,12 @@
-//! Writes files whole or not at all, and reads damaged ones without a panic.
+//! Writes files whole or not at all, or so that they can be resumed, and reads damaged ones without a panic.
 //!
 //! | task | begin with |
 //! |--|--|
 //! | write a file that a reader never sees half of | [`write_file`] |
 //! | do that with contents that are made while they are written | [`replace`] |
 //! | let a test fail at any one operation on the file system | [`Storage`] |
+//! | write a NumPy array over hours, and go on after an interruption | [`NpyWriter`] |
+//! | read a NumPy array | [`read_npy`] |
 //! | decode bytes of unknown origin with a library that may panic | [`decode`] |
 //!
 //! ```
@@ -20,11 +22,18 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod growing;
 mod guard;
+pub mod npy;
 mod storage;
 mod unfinished;
 
 pub use error::FileError;
+pub use growing::{GrowingFile, GrowingStorage};
 pub use guard::{decode, panics_become_errors};
+pub use npy::{
+    NpyArray, NpyElement, NpyError, NpyHeader, NpyReader, NpyResumed, NpyType, NpyValues, NpyWriter, Overwrite,
+    read_npy,
+};
 pub use storage::{Disk, Fill, Storage, folder_of, is_temporary, replace, replace_bytes, temporary, write_file};
 pub use unfinished::{Unfinished, remove_unfinished};
