@@ -7,6 +7,7 @@
 mod calibrate;
 mod device;
 mod model;
+mod random;
 mod sample;
 mod sweep;
 mod validate;
@@ -17,6 +18,7 @@ pub(crate) use device::{
     DeviceSamplerArgs, DeviceWarmArgs, DeviceWatchArgs,
 };
 pub(crate) use model::{ModelArgs, OF_A_POSTERIOR, OF_A_SIMULATOR};
+pub(crate) use random::{DistributionName, ParameterArgs, RandomArgs};
 pub(crate) use sample::{DataArgs, GoalArgs, MachineArgs, SampleArgs, SamplerArgs};
 pub(crate) use sweep::SweepArgs;
 pub(crate) use validate::ValidateArgs;
@@ -206,6 +208,13 @@ pub(crate) enum Command {
     ///
     /// Exit codes: 0 no criterion failed, 1 one did, 4 with --require-gpu where there is no GPU.
     Validate(Box<ValidateArgs>),
+    /// Draw random numbers of a distribution, the same on every machine: von Mises and others
+    ///
+    /// Draws go into a file of NumPy's, batch by batch, so that they may be more than memory holds; draw i depends on the
+    /// seed, the distribution and i alone, whatever device, threads or memory make it.
+    ///
+    /// Exit codes: 0 fine, 130 interrupted; `--resume` goes on then, and after a kill or a full disk.
+    Random(RandomArgs),
     /// Print a shell's completion script
     Completions(CompletionsArgs),
     /// Write manual pages, one for each command, for `man`

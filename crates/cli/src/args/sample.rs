@@ -198,7 +198,7 @@ pub(crate) struct MachineArgs {
     #[arg(long)]
     pub(crate) no_fallback: bool,
     /// The most memory to take of each GPU, e.g. 4GiB; chains that do not fit take turns, to the same draws [default: all]
-    #[arg(long, value_name = "SIZE", value_parser = gpu_memory)]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) gpu_memory: Option<u64>,
     /// CPU threads; the draws do not depend on it [default: all]
     #[arg(long, value_name = "N", value_parser = thread_count)]
@@ -215,7 +215,7 @@ where
 }
 
 /// Returns a size in bytes, of at least 1 MiB.
-fn gpu_memory(text: &str) -> Result<u64, String> {
+pub(super) fn size(text: &str) -> Result<u64, String> {
     match text.parse::<ByteSize>() {
         Ok(ByteSize(bytes)) if bytes >= bytesize::MIB => Ok(bytes),
         _ => Err("a size of at least 1 MiB is needed, e.g. 4GiB, 512MiB or a number of bytes".into()),

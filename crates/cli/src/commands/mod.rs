@@ -11,6 +11,7 @@ mod export;
 mod loo;
 mod man;
 mod plot;
+mod random;
 mod resume;
 mod sample;
 mod sweep;
@@ -40,6 +41,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Sweep(args) => sweep::run(*args, global),
         Command::Export(args) => export::run(&args, global),
         Command::Validate(args) => validate::run(*args, global),
+        Command::Random(args) => random::run(&args, global),
         Command::Completions(args) => completions::run(&args, global),
         Command::Man(args) => man::run(&args, global),
     }

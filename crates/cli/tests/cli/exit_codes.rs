@@ -134,6 +134,12 @@ const TABLE: &[(&str, i32, Seen)] = &[
     ("sweep", 3, By("sweep eight-schools --config {}/none.toml")),
     ("sweep", 130, Interrupted("sweep eight-schools --seeds 1000000")),
 
+    ("random", 0, By("random normal --n 3 --out {}/draws.npy")),
+    ("random", 2, By("random normal")),
+    ("random", 3, By("random normal --n 3 --out {}/draws.npy")),
+    ("random", 4, WithoutGpu("random normal --n 3 --device cuda")),
+    ("random", 130, In("random.rs", "what_was_interrupted_or_killed_goes_on_to_the_same_bytes")),
+
     ("export", 0, By("export {}/good --to csv --out {}/good.csv")),
     ("export", 2, By("export {}/good --to word --out {}/good.doc")),
     ("export", 3, By("export {}/good --to csv --out {}/good.csv")),

@@ -22,6 +22,7 @@ mod loo;
 mod options;
 mod own_model;
 mod profile;
+mod random;
 mod settings;
 mod software_gpu;
 mod strategies;

@@ -9,7 +9,7 @@ use thiserror::Error;
 /// Draws of a batch are a multiple of so many: the cores share whole parts of that.
 const STEP: u64 = 1 << 16;
 /// The most bytes of a batch: more of them gain nothing.
-const LARGEST: u64 = 64 << 20;
+const LARGEST: u64 = 16 << 20;
 
 /// Which devices make draws, and how much memory they may take for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -173,7 +173,7 @@ mod tests {
             "1048575 bytes of memory are too few for two batches of draws on each of 1 devices: at least 1048576 are needed"
         );
         assert_eq!(config(3 << 20, 2).batch::<f32>(), Ok(3 << 16));
-        assert_eq!(config(u64::MAX, 1).batch::<f32>(), Ok(16 << 20));
+        assert_eq!(config(u64::MAX, 1).batch::<f32>(), Ok(4 << 20));
         assert_eq!(config(1 << 30, 0).batch::<f32>(), Err(DrawError::NoDevice));
     }
 

@@ -1,0 +1,85 @@
+//! `octopus random DISTRIBUTION --n N` draws random numbers, into a file or to be read.
+
+mod chosen;
+mod file;
+
+use crate::args::{Global, RandomArgs};
+use crate::exit::{Exit, HardwareError, UsageError};
+use crate::output;
+use anyhow::Result;
+use chosen::Chosen;
+use octopus_device::{
+    Accelerators, BatchConfig, Device, DeviceChoice, DrawError, Probe, Scalar, SystemProvider, Work, draw_batches,
+    resolve,
+};
+use octopus_files::NpyType;
+use octopus_random::{FloatingPoint, Key};
+use serde_json::json;
+
+/// The most draws that are printed: more belong into a file.
+const MOST_PRINTED: u64 = 100_000;
+
+/// Draws random numbers.
+///
+/// # Errors
+/// When a parameter is missing or out of range, a GPU is asked for and absent, or the file cannot be written.
+pub(crate) fn run(args: &RandomArgs, global: Global) -> Result<Exit> {
+    match args.dtype {
+        NpyType::F8 => of_type::<f64>(args, global),
+        NpyType::F4 | NpyType::F2 => of_type::<f32>(args, global),
+    }
+}
+
+fn of_type<T: Scalar + FloatingPoint + file::Stored>(args: &RandomArgs, global: Global) -> Result<Exit> {
+    let chosen = Chosen::<T>::of(args.distribution, args.parameters)?;
+    let devices = devices(args.device, global)?;
+    let config = BatchConfig { devices, memory: args.memory, threads: args.threads };
+    // Told before a file is begun.
+    config.batch::<T>().map_err(|error| UsageError(format!("--memory: {error}")))?;
+    match &args.out {
+        Some(out) => file::write(out, args, &chosen, &config, global),
+        None => print(args, &chosen, &config, global),
+    }
+}
+
+/// Prints the draws, one on a line.
+fn print<T: Scalar + FloatingPoint + file::Stored>(
+    args: &RandomArgs,
+    chosen: &Chosen<T>,
+    config: &BatchConfig,
+    global: Global,
+) -> Result<Exit> {
+    if args.n > MOST_PRINTED {
+        let n = args.n;
+        return Err(UsageError(format!("--n {n}: more than {MOST_PRINTED} draws go into a file, --out FILE")).into());
+    }
+    let mut draws = Vec::new();
+    draw_batches(chosen.distribution.as_ref(), Key::new(args.seed), 0..args.n, config, |batch: &[T]| {
+        draws.extend(batch.iter().map(|draw| draw.shown(args.dtype)));
+        Ok::<(), DrawError>(())
+    })?;
+    if global.json {
+        output::print_json(&json!({ "schema": 1, "distribution": chosen.words, "seed": args.seed, "draws": draws }))?;
+    } else {
+        let lines: Vec<String> = draws.iter().map(|draw| draw.to_string()).collect();
+        output::print(&lines.join("\n"))?;
+    }
+    Ok(Exit::Fine)
+}
+
+/// Returns the devices that make the draws.
+fn devices(choice: DeviceChoice, global: Global) -> Result<Vec<Device>> {
+    if matches!(choice, DeviceChoice::Auto | DeviceChoice::Cpu) {
+        return Ok(vec![Device::Cpu]);
+    }
+    let accelerators = Accelerators::of(&Probe::new(&SystemProvider::new()));
+    let work = Work::new("draws");
+    // What a GPU costs is asked for `auto` alone.
+    let mut costs = |_| Err(octopus_device::CostsMiss::Missing { path: "costs.json".into() });
+    let selection = resolve(choice, &accelerators, &work, &mut costs);
+    let selection = selection.map_err(|error| HardwareError(error.to_string()))?;
+    for note in output::unless_quiet(global.quiet, &selection.notes) {
+        output::note(note);
+    }
+    Ok(std::iter::once(selection.device).chain(selection.others).collect())
+}

@@ -1,0 +1,98 @@
+//! The distribution that the command line asks for.
+
+use crate::args::{DistributionName, ParameterArgs};
+use crate::exit::UsageError;
+use clap::ValueEnum;
+use octopus_random::{
+    Beta, Draw, Exponential, FloatingPoint, Gamma, Normal, ParameterError, StudentT, Uniform, VonMises, WrappedNormal,
+};
+
+/// A distribution with its parameters.
+pub(super) struct Chosen<T: FloatingPoint> {
+    pub(super) distribution: Box<dyn Draw<T>>,
+    /// It in words, e.g. `von-mises(loc=0, concentration=5)`.
+    pub(super) words: String,
+}
+
+/// The parameters that the command line gives, of which a distribution takes its own.
+struct Given {
+    name: String,
+    left: Vec<(&'static str, f64)>,
+    taken: Vec<String>,
+}
+
+impl<T: FloatingPoint> Chosen<T> {
+    /// Makes the distribution.
+    ///
+    /// # Errors
+    /// When it lacks a parameter, does not know one, or one is out of range.
+    pub(super) fn of(name: DistributionName, parameters: ParameterArgs) -> Result<Self, UsageError> {
+        let word = name.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
+        let mut given = Given::new(word, parameters);
+        let taken = match name {
+            DistributionName::Uniform => boxed(Uniform::<T>::new(given.or("low", 0.0), given.or("high", 1.0))),
+            DistributionName::Normal => boxed(Normal::<T>::new(given.or("loc", 0.0), given.or("scale", 1.0))),
+            DistributionName::Exponential => boxed(Exponential::<T>::new(given.or("scale", 1.0))),
+            DistributionName::Gamma => boxed(Gamma::<T>::new(given.needed("shape")?, given.or("scale", 1.0))),
+            DistributionName::Beta => boxed(Beta::<T>::new(given.needed("a")?, given.needed("b")?)),
+            DistributionName::StudentT => {
+                boxed(StudentT::<T>::new(given.needed("df")?, given.or("loc", 0.0), given.or("scale", 1.0)))
+            }
+            DistributionName::VonMises => {
+                boxed(VonMises::<T>::new(given.or("loc", 0.0), given.needed("concentration")?))
+            }
+            DistributionName::WrappedNormal => {
+                boxed(WrappedNormal::<T>::new(given.or("loc", 0.0), given.or("scale", 1.0)))
+            }
+        };
+        if let Some((option, value)) = given.left.first() {
+            return Err(UsageError(format!("--{option} {value}: {} has no such parameter", given.name)));
+        }
+        let in_options = |error: ParameterError| {
+            UsageError(format!("--{} {}: it must be {}", error.parameter, error.value, error.must))
+        };
+        let distribution = taken.map_err(in_options)?;
+        Ok(Self { distribution, words: format!("{}({})", given.name, given.taken.join(", ")) })
+    }
+}
+
+fn boxed<T: FloatingPoint, D: Draw<T> + 'static>(
+    made: Result<D, ParameterError>,
+) -> Result<Box<dyn Draw<T>>, ParameterError> {
+    made.map(|own| Box::new(own) as Box<dyn Draw<T>>)
+}
+
+impl Given {
+    fn new(name: String, parameters: ParameterArgs) -> Self {
+        let ParameterArgs { loc, concentration, scale, shape, a, b, df, low, high } = parameters;
+        let all = [
+            ("loc", loc),
+            ("concentration", concentration),
+            ("scale", scale),
+            ("shape", shape),
+            ("a", a),
+            ("b", b),
+            ("df", df),
+            ("low", low),
+            ("high", high),
+        ];
+        let left = all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+        Self { name, left, taken: Vec::new() }
+    }
+
+    /// Takes a parameter that has a value without being given.
+    fn or<T: FloatingPoint>(&mut self, name: &'static str, default: f64) -> T {
+        let place = self.left.iter().position(|(given, _)| *given == name);
+        let value = place.map_or(default, |place| self.left.remove(place).1);
+        self.taken.push(format!("{name}={value}"));
+        T::from_f64(value)
+    }
+
+    /// Takes a parameter that must be given.
+    fn needed<T: FloatingPoint>(&mut self, name: &'static str) -> Result<T, UsageError> {
+        if self.left.iter().any(|(given, _)| *given == name) {
+            return Ok(self.or(name, 0.0));
+        }
+        Err(UsageError(format!("{} needs --{name}", self.name)))
+    }
+}

@@ -1,0 +1,188 @@
+//! Draws in a file of NumPy's, which may be larger than memory and take hours.
+
+use super::chosen::Chosen;
+use crate::args::{Global, RandomArgs};
+use crate::exit::Exit;
+use crate::interrupt::Interrupt;
+use crate::output;
+use crate::progress::Timer;
+use anyhow::Result;
+use half::f16;
+use octopus_device::{BatchConfig, DrawError, Scalar, device_names, draw_batches};
+use octopus_files::{NpyElement, NpyError, NpyResumed, NpyType, NpyWriter, Overwrite};
+use octopus_random::{FloatingPoint, Key};
+use serde_json::json;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use thiserror::Error;
+
+/// The time between checkpoints: what a kill costs at the most.
+const CHECKPOINT: Duration = Duration::from_secs(5);
+
+/// Draws as a file holds them.
+pub(super) trait Stored: NpyElement {
+    /// Appends draws, as half the digits where the file has those.
+    fn append_to(draws: &[Self], writer: &mut NpyWriter, halves: Option<&mut Vec<u16>>) -> Result<(), NpyError>;
+
+    /// Returns the number that a file of the type holds.
+    fn shown(self, dtype: NpyType) -> f64;
+}
+
+impl Stored for f64 {
+    fn append_to(draws: &[Self], writer: &mut NpyWriter, _: Option<&mut Vec<u16>>) -> Result<(), NpyError> {
+        writer.append(draws)
+    }
+
+    fn shown(self, _: NpyType) -> f64 {
+        self
+    }
+}
+
+impl Stored for f32 {
+    fn append_to(draws: &[Self], writer: &mut NpyWriter, halves: Option<&mut Vec<u16>>) -> Result<(), NpyError> {
+        let Some(halves) = halves else { return writer.append(draws) };
+        halves.clear();
+        halves.extend(draws.iter().map(|draw| f16::from_f32(*draw).to_bits()));
+        writer.append(halves)
+    }
+
+    fn shown(self, dtype: NpyType) -> f64 {
+        if dtype == NpyType::F2 {
+            return f16::from_f32(self).to_f64();
+        }
+        // The shortest decimal number that is this one in f32, not all digits that it has in f64.
+        self.to_string().parse().unwrap_or(f64::from(self))
+    }
+}
+
+/// Why draws stop coming into a file.
+#[derive(Debug, Error)]
+enum StopError {
+    #[error(transparent)]
+    Draw(#[from] DrawError),
+    #[error(transparent)]
+    File(#[from] NpyError),
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// Writes the draws into `out`.
+///
+/// # Errors
+/// When the file exists, is of other draws or cannot be written, or draws cannot be made.
+pub(super) fn write<T: Scalar + FloatingPoint + Stored>(
+    out: &Path,
+    args: &RandomArgs,
+    chosen: &Chosen<T>,
+    config: &BatchConfig,
+    global: Global,
+) -> Result<Exit> {
+    // What the draws depend on: neither device nor memory.
+    let description = format!("octopus random {} --seed {}", chosen.words, args.seed);
+    let mut writer = match opened(out, args, &description)? {
+        NpyResumed::Unfinished(writer) => writer,
+        NpyResumed::Finished => {
+            if !global.quiet {
+                output::note(format!("{} has all of its {} draws", out.display(), args.n));
+            }
+            return told(out, args, chosen, config, (0, Duration::ZERO), global);
+        }
+    };
+    let interrupt = Interrupt::listen();
+    let (begin, done_before) = (Instant::now(), writer.written());
+    if done_before > 0 && !global.quiet {
+        output::note(format!("{done_before} of {} draws are there already", args.n));
+    }
+    let mut halves = (args.dtype == NpyType::F2).then(Vec::new);
+    let mut line = Timer::of_line(global.quiet, begin);
+    let mut checkpoint = Timer::start(CHECKPOINT, begin);
+    let stopped =
+        draw_batches(chosen.distribution.as_ref(), Key::new(args.seed), done_before..args.n, config, |batch| {
+            T::append_to(batch, &mut writer, halves.as_mut())?;
+            let now = Instant::now();
+            if line.due(now) {
+                line = Timer::of_line(global.quiet, now);
+                output::note(progress(writer.written(), args.n, writer.written() - done_before, now - begin));
+            }
+            if interrupt.asked() {
+                return Err(StopError::Interrupted);
+            }
+            if checkpoint.due(now) {
+                writer.checkpoint()?;
+                checkpoint = Timer::start(CHECKPOINT, Instant::now());
+            }
+            Ok(())
+        });
+    match stopped {
+        Ok(()) => {}
+        Err(StopError::Interrupted) => {
+            writer.checkpoint()?;
+            let (written, path) = (writer.written(), out.display());
+            output::note(format!("interrupted: {written} of {} draws are kept; --resume goes on with {path}", args.n));
+            return Ok(Exit::Interrupted);
+        }
+        // What was made before is kept, so that --resume does not make it again; the first error is the one to tell.
+        Err(StopError::Draw(error)) => {
+            let _ = writer.checkpoint();
+            return Err(error.into());
+        }
+        Err(other) => return Err(other.into()),
+    }
+    let made = writer.written() - done_before;
+    writer.finish()?;
+    told(out, args, chosen, config, (made, begin.elapsed()), global)
+}
+
+fn opened(out: &Path, args: &RandomArgs, description: &str) -> Result<NpyResumed, NpyError> {
+    let shape = [args.n];
+    if args.resume {
+        return NpyWriter::resume(out, args.dtype, &shape, description);
+    }
+    let overwrite = if args.force { Overwrite::Replace } else { Overwrite::Refuse };
+    NpyWriter::create(out, args.dtype, &shape, description, overwrite).map(NpyResumed::Unfinished)
+}
+
+/// Tells what was made, and how fast.
+fn told<T: Scalar + FloatingPoint + Stored>(
+    out: &Path,
+    args: &RandomArgs,
+    chosen: &Chosen<T>,
+    config: &BatchConfig,
+    (made, time): (u64, Duration),
+    global: Global,
+) -> Result<Exit> {
+    let seconds = time.as_secs_f64();
+    let devices = device_names(&config.devices);
+    if global.json {
+        output::print_json(&json!({
+            "schema": 1, "file": out, "distribution": chosen.words, "seed": args.seed, "n": args.n,
+            "dtype": args.dtype.to_string(), "device": devices, "made": made, "seconds": seconds,
+        }))?;
+    } else {
+        output::print(&out.display().to_string())?;
+        if made > 0 && !global.quiet {
+            let rate = made as f64 / seconds;
+            let bytes = rate * args.dtype.bytes() as f64;
+            output::note(format!(
+                "{made} draws of {} in {seconds:.2} s on {devices}: {} million a second, {:.0} MB a second",
+                chosen.words,
+                in_millions(rate),
+                bytes / 1e6
+            ));
+        }
+    }
+    Ok(Exit::Fine)
+}
+
+fn progress(written: u64, all: u64, made: u64, time: Duration) -> String {
+    let rate = made as f64 / time.as_secs_f64();
+    let left = (all - written) as f64 / rate;
+    let percent = 100.0 * written as f64 / all as f64;
+    format!("{percent:.0} % of {all} draws, {} million a second, {left:.0} s left", in_millions(rate))
+}
+
+/// Returns a rate in millions with three digits that count.
+fn in_millions(rate: f64) -> String {
+    let millions = rate / 1e6;
+    if millions < 9.995 { format!("{millions:.2}") } else { format!("{millions:.0}") }
+}

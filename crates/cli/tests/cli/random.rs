@@ -1,0 +1,195 @@
+//! `octopus random`: the same draws whatever makes them, and files that nothing leaves half-written.
+
+use crate::double::Double;
+use crate::support::{Answer, program, run};
+use octopus_files::{NpyValues, read_npy};
+use octopus_random::{Draw, Key, VonMises};
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// The bytes of a file.
+fn bytes(dir: &Path, name: &str) -> Vec<u8> {
+    fs::read(dir.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn refused(answer: &Answer, code: i32, words: &[&str]) {
+    assert_eq!(answer.code, Some(code), "{}", answer.stderr);
+    for word in words {
+        assert!(answer.stderr.contains(word), "{word}: {}", answer.stderr);
+    }
+}
+
+#[test]
+fn draws_are_those_of_the_library_printed_or_in_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = "random von-mises --loc 0.5 --concentration 5 --n 300 --seed 7";
+    let mut expected = vec![0.0; 300];
+    VonMises::new(0.5, 5.0).unwrap().fill(Key::new(7), 0, &mut expected).unwrap();
+    let printed = run(dir.path(), line);
+    printed.succeeds();
+    assert_eq!(printed.stdout.lines().map(|line| line.parse().unwrap()).collect::<Vec<f64>>(), expected);
+    let json = run(dir.path(), &format!("{line} --json")).succeeds().json();
+    assert_eq!(json["distribution"], "von-mises(loc=0.5, concentration=5)");
+    assert_eq!(json["draws"].as_array().unwrap().len(), 300);
+    let file = run(dir.path(), &format!("{line} --out {{}}/a.npy"));
+    file.succeeds();
+    assert!(file.stdout.ends_with("a.npy\n") && file.stderr.contains("300 draws"), "{}", file.stderr);
+    let array = read_npy(&dir.path().join("a.npy")).unwrap();
+    assert_eq!((array.shape, array.values), (vec![300], NpyValues::F8(expected)));
+}
+
+/// Each parameter of each distribution moves its draws, and a distribution refuses those of others.
+#[test]
+fn parameters_are_those_of_their_distribution() {
+    let dir = tempfile::tempdir().unwrap();
+    let drawn = |words: &str| {
+        let answer = run(dir.path(), &format!("random {words} --n 20 --dtype float32"));
+        answer.succeeds();
+        answer.stdout
+    };
+    for (line, others) in [
+        ("uniform", &["--low -1", "--high 2"][..]),
+        ("normal", &["--loc 1", "--scale 2"]),
+        ("exponential", &["--scale 2"]),
+        ("gamma --shape 2", &["--shape 3", "--scale 2"]),
+        ("beta --a 2 --b 3", &["--a 3", "--b 2"]),
+        ("student-t --df 4", &["--df 5", "--loc 1", "--scale 2"]),
+        ("von-mises --concentration 2", &["--concentration 3", "--loc 1"]),
+        ("wrapped-normal", &["--loc 1", "--scale 2"]),
+    ] {
+        let plain = drawn(line);
+        assert_eq!(plain.lines().count(), 20, "{line}");
+        for other in others {
+            let option = other.split(' ').next().unwrap();
+            let kept: Vec<&str> = line.split(&format!(" {option} ")).collect();
+            // The option's value in the line, if it is there, gives way.
+            let rest = kept
+                .get(1)
+                .map_or(String::new(), |rest| rest.split_once(' ').map_or(String::new(), |r| format!(" {}", r.1)));
+            assert_ne!(drawn(&format!("{}{rest} {other}", kept[0])), plain, "{line} {other}");
+        }
+    }
+    let answer = |words: &str| run(dir.path(), &format!("random {words} --n 3"));
+    refused(&answer("normal --df 3"), 2, &["--df 3: normal has no such parameter"]);
+    refused(&answer("von-mises"), 2, &["von-mises needs --concentration"]);
+    refused(&answer("von-mises --concentration -1"), 2, &["--concentration -1: it must be at least 0"]);
+    refused(&answer("poisson"), 2, &["poisson", "von-mises"]);
+}
+
+#[test]
+fn types_threads_and_memory_change_no_draw() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = |name: &str, words: &str| {
+        let all = format!("random gamma --shape 0.5 --n 300000 --out {{}}/{name}.npy {words}");
+        run(dir.path(), &all).succeeds();
+        read_npy(&dir.path().join(format!("{name}.npy"))).unwrap().values
+    };
+    let whole = line("whole", "");
+    assert_eq!(line("small", "--memory 1MiB --threads 1"), whole);
+    assert_eq!(line("shared", "--memory 3MiB --threads 5"), whole);
+    assert_ne!(line("other", "--seed 43"), whole);
+    let (NpyValues::F4(single), NpyValues::F2(half)) =
+        (line("single", "--dtype float32"), line("half", "--dtype float16"))
+    else {
+        panic!("the types are those asked for")
+    };
+    assert!(single.iter().zip(&half).all(|(single, bits)| half::f16::from_f32(*single).to_bits() == *bits));
+}
+
+#[test]
+fn a_file_is_replaced_only_by_force() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = |words: &str| run(dir.path(), &format!("random normal --n 1000 --out {{}}/a.npy {words}"));
+    refused(&line("--resume"), 3, &["a.npy", "nothing"]);
+    line("").succeeds();
+    let first = bytes(dir.path(), "a.npy");
+    refused(&line("--seed 1"), 3, &["a.npy", "--force"]);
+    assert_eq!(bytes(dir.path(), "a.npy"), first);
+    line("--seed 1 --force").succeeds();
+    assert_ne!(bytes(dir.path(), "a.npy"), first);
+    // What is finished needs no more.
+    assert!(line("--seed 1 --resume").succeeds().stderr.contains("has all of its 1000 draws"));
+}
+
+/// Long enough to be hit.
+const LONG: &str = "random student-t --df 3 --n 1e8 --dtype float16 --threads 1 --quiet --memory 1MiB --out";
+
+fn begun(dir: &Path, name: &str) -> Child {
+    let mut command = Command::new(program());
+    let child = command.args(LONG.split_whitespace()).arg(dir.join(name)).stdout(Stdio::null()).stderr(Stdio::null());
+    let child = child.spawn().unwrap();
+    let (partial, begin) = (dir.join(format!("{name}.partial")), Instant::now());
+    while fs::metadata(&partial).map_or(0, |file| file.len()) < 1 << 20 {
+        assert!(begin.elapsed() < Duration::from_secs(60), "no draws come");
+        sleep(Duration::from_millis(5));
+    }
+    child
+}
+
+#[test]
+fn what_was_interrupted_or_killed_goes_on_to_the_same_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path(), &format!("{LONG} {{}}/whole.npy")).succeeds();
+    let whole = bytes(dir.path(), "whole.npy");
+    let mut child = begun(dir.path(), "a.npy");
+    let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(interrupt.success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(!dir.path().join("a.npy").exists(), "nothing half-written has the final name");
+    let kept = fs::metadata(dir.path().join("a.npy.partial")).unwrap().len();
+    assert!(kept > 1 << 20, "{kept}");
+    // Other draws do not go on with it, and a new file does not replace it in silence.
+    let again = |words: &str| {
+        let words = format!("random student-t --n 1e8 --dtype float16 --quiet --out {{}}/a.npy {words}");
+        run(dir.path(), &words)
+    };
+    refused(&again("--df 3 --resume --seed 1"), 3, &["--seed 1", "--seed 42"]);
+    refused(&again("--df 4 --resume"), 3, &["df=4", "df=3"]);
+    refused(&again("--df 3"), 3, &["a.npy.partial", "--resume"]);
+    let mut command = Command::new(program());
+    let path = dir.path().join("a.npy");
+    let mut resumed = command.args(LONG.split_whitespace()).arg(&path).arg("--resume").spawn().unwrap();
+    sleep(Duration::from_millis(100));
+    resumed.kill().unwrap();
+    resumed.wait().unwrap();
+    again("--df 3 --resume --threads 2 --memory 64MiB").succeeds();
+    assert!(bytes(dir.path(), "a.npy") == whole, "the same bytes");
+    assert!(!dir.path().join("a.npy.partial").exists());
+}
+
+#[test]
+fn too_little_memory_is_told_before_a_file_is_begun() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = "random normal --n 1e6 --out {}/a.npy --memory";
+    refused(&run(dir.path(), &format!("{line} 1023KiB")), 2, &["--memory", "1 MiB"]);
+    assert!(fs::read_dir(dir.path()).unwrap().next().is_none());
+    run(dir.path(), &format!("{line} 1MiB")).succeeds();
+}
+
+/// One GPU and two make the CPU's file, and without memory none.
+#[test]
+fn gpus_make_the_same_file() {
+    let Some(double) = Double::new() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let line = |name: &str, words: &str| {
+        format!("random von-mises --concentration 1e4 --n 250000 --out {}/{name}.npy {words}", dir.path().display())
+    };
+    double.run(&mut double.octopus(""), &line("cpu", "")).succeeds();
+    let one = double.run(&mut double.octopus(""), &line("one", "--device cuda --memory 1MiB"));
+    one.succeeds();
+    assert!(one.stderr.contains("on cuda:0"), "{}", one.stderr);
+    double.run(&mut double.octopus("devices=2"), &line("two", "--device cuda:all --memory 2MiB")).succeeds();
+    for name in ["one.npy", "two.npy"] {
+        assert!(bytes(dir.path(), name) == bytes(dir.path(), "cpu.npy"), "{name}");
+    }
+    let little = double.run(&mut double.octopus("devices=2"), &line("little", "--device cuda:all --memory 1MiB"));
+    refused(&little, 2, &["--memory", "at least 2097152 are needed"]);
+    let full = double.run(&mut double.octopus("fail=cuMemAlloc_v2:2"), &line("full", "--device cuda"));
+    refused(&full, 3, &["memory", "cuda:0"]);
+    assert!(!dir.path().join("full.npy").exists());
+    let absent = double.run(&mut double.octopus(""), &line("absent", "--device cuda:5"));
+    refused(&absent, 4, &["cuda:5"]);
+}
