@@ -19,6 +19,8 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod bessel;
+pub mod circular;
 pub mod exact;
 pub mod numpy;
 mod philox;
