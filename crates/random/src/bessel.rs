@@ -32,7 +32,7 @@ use std::f64::consts::{LN_2, PI};
 /// Up to here sums of powers are used, above it Hankel's expansion, whose smallest term is about e^-2x.
 const POWERS_END: f64 = 30.0;
 /// ln(2 pi)
-const LN_TAU: f64 = 1.837_877_066_409_345_3;
+pub(crate) const LN_TAU: f64 = 1.837_877_066_409_345_3;
 
 /// Returns e^-x I0(x), which falls from 1 at 0 to 0 at infinity.
 ///

@@ -1,7 +1,7 @@
 //! Quantiles of the von Mises distribution: the distribution function solved for the angle.
 
 use super::angle::Arc;
-use super::von_mises::{density, log_density_at, mass_within, tail, tail_over_density};
+use super::von_mises::{density, log_fall, mass_within, tail, tail_over_density, width};
 use crate::exact::normal_quantile;
 use std::f64::consts::PI;
 
@@ -72,7 +72,8 @@ struct Slope {
 /// Its derivative is minus the density over the tail, 1/J, and the logarithm of that has the derivative 1/J - kappa sin.
 fn by_tail(y: f64, target: f64, concentration: f64) -> Slope {
     let length = tail_over_density(Arc::at(y), concentration);
-    let excess = (log_density_at(y, concentration) - target) + libm::log(length);
+    // The length and the width are alike, and their quotient has no large logarithm.
+    let excess = (log_fall(y, concentration) - target) + libm::log(length / width(concentration));
     Slope { newton: excess * length, bend: 1.0 / length - concentration * libm::sin(y), scale: length.min(y) }
 }
 

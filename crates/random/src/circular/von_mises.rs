@@ -9,11 +9,8 @@
 
 use super::angle::{Arc, Offset};
 use super::quadrature::{FALL, integral};
-use crate::bessel::{i0_scaled, i1_over_i0, log_i0_scaled, one_minus_i1_over_i0};
+use crate::bessel::{LN_TAU, i0_scaled, i1_over_i0, log_i0_scaled, one_minus_i1_over_i0};
 use std::f64::consts::{FRAC_PI_2, PI};
-
-/// ln(2 pi)
-const LN_TAU: f64 = 1.837_877_066_409_345_3;
 
 /// Returns the logarithm of the density at `angle`, per radian, for every angle and every `concentration` from 0.
 ///
@@ -101,14 +98,19 @@ fn log_kernel(sine_of_half: f64, concentration: f64) -> f64 {
     -2.0 * (concentration * sine_of_half * sine_of_half)
 }
 
-/// The logarithm of the density at a distance from `loc`.
-pub(super) fn log_density_at(from_loc: f64, concentration: f64) -> f64 {
-    log_kernel(libm::sin(0.5 * from_loc), concentration) - LN_TAU - log_i0_scaled(concentration)
+/// The logarithm of the density at a distance from `loc` beside that at `loc`.
+pub(super) fn log_fall(from_loc: f64, concentration: f64) -> f64 {
+    log_kernel(libm::sin(0.5 * from_loc), concentration)
+}
+
+/// The inverse of the density at `loc`, in radians.
+pub(super) fn width(concentration: f64) -> f64 {
+    2.0 * PI * i0_scaled(concentration)
 }
 
 /// The density at a distance from `loc`, per radian.
 pub(super) fn density(from_loc: f64, concentration: f64) -> f64 {
-    libm::exp(log_kernel(libm::sin(0.5 * from_loc), concentration)) / (2.0 * PI * i0_scaled(concentration))
+    libm::exp(log_fall(from_loc, concentration)) / width(concentration)
 }
 
 /// The probability beyond a distance from `loc` on one side: 1/2 at 0, and 0 at pi.
@@ -121,7 +123,7 @@ pub(super) fn tail(arc: Arc, concentration: f64) -> f64 {
 /// The density falls by e^(-2 kappa sin(s/2) sin(y + s/2)) from y to y + s.
 pub(super) fn tail_over_density(arc: Arc, concentration: f64) -> f64 {
     let Arc { from_loc, from_antipode } = arc;
-    let length = reach(libm::sin(0.5 * from_loc), concentration).map_or(from_antipode, |end| end - from_loc);
+    let length = reach(from_loc, concentration).unwrap_or(from_antipode);
     integral(length, |step| {
         let half = 0.5 * step;
         let middle = if from_loc < FRAC_PI_2 { from_loc + half } else { from_antipode - half };
@@ -132,13 +134,18 @@ pub(super) fn tail_over_density(arc: Arc, concentration: f64) -> f64 {
 /// The probability up to a distance from `loc` on one side: 0 at 0, and 1/2 at pi.
 pub(super) fn mass_within(arc: Arc, concentration: f64) -> f64 {
     let length = reach(0.0, concentration).unwrap_or(PI).min(arc.from_loc);
-    let mass = integral(length, |step| libm::exp(log_kernel(libm::sin(0.5 * step), concentration)));
+    let mass = integral(length, |step| libm::exp(log_fall(step, concentration)));
     density(0.0, concentration) * mass
 }
 
-/// The distance from `loc` where the density's logarithm is [`FALL`] below that at a distance with this sine of its
-/// half, if there is one.
-fn reach(sine_of_half: f64, concentration: f64) -> Option<f64> {
-    let square = sine_of_half * sine_of_half + 0.5 * FALL / concentration;
-    (square < 1.0).then(|| 2.0 * libm::asin(square.sqrt()))
+/// How far beyond a distance from `loc` the density's logarithm has fallen by [`FALL`], if it falls so far.
+///
+/// With a and b the sines of half the two distances, b^2 - a^2 is FALL/(2 kappa), and the sine of half the way between
+/// is sin(B - A) = (b^2 - a^2)/(b cos A + a cos B), in which nothing cancels.
+fn reach(from_loc: f64, concentration: f64) -> Option<f64> {
+    let (near, near_cosine) = (libm::sin(0.5 * from_loc), libm::cos(0.5 * from_loc));
+    // A concentration of -0 is one of 0.
+    let rise = 0.5 * FALL / concentration.abs();
+    let square = near * near + rise;
+    (square < 1.0).then(|| 2.0 * libm::asin(rise / (square.sqrt() * near_cosine + near * (1.0 - square).sqrt())))
 }

@@ -3,10 +3,7 @@
 //! Mardia and Jupp, Directional Statistics (2000), section 9.3.2: C_d(kappa) is
 //! kappa^(d/2 - 1) / ((2 pi)^(d/2) I_(d/2 - 1)(kappa)). In two dimensions it is the von Mises distribution.
 
-use crate::bessel::{i_ratio, log_i_without_power};
-
-/// ln(2 pi)
-const LN_TAU: f64 = 1.837_877_066_409_345_3;
+use crate::bessel::{LN_TAU, i_ratio, log_i_without_power};
 
 /// Returns ln C_d(kappa), the logarithm of what e^(kappa cos) is multiplied by, per unit of the sphere's surface.
 ///

@@ -5,12 +5,11 @@
 
 use super::angle::{Arc, Offset};
 use super::quadrature::{FALL, integral};
+use crate::bessel::LN_TAU;
 use std::f64::consts::PI;
 
 /// From this scale, in radians, the Fourier series is used: its first coefficient is 0.04.
 const WIDE: f64 = 2.5;
-/// ln(2 pi)
-const LN_TAU: f64 = 1.837_877_066_409_345_3;
 
 /// Returns the logarithm of the density at `angle`, per radian, for every angle; `scale` is the standard deviation
 /// before wrapping, in radians.
@@ -25,7 +24,9 @@ pub fn wrapped_normal_log_density(angle: f64, loc: f64, scale: f64) -> f64 {
         if offset.high == 0.0 { f64::INFINITY } else { f64::NEG_INFINITY }
     } else if scale < WIDE {
         let arc = offset.arc_modulo_turns();
-        log_normal(arc.from_loc, scale) + libm::log(other_turns(arc, scale))
+        let nearest = log_normal(arc.from_loc, scale);
+        // Where the square overflows, products of other turns may be infinity times 0.
+        if nearest == f64::NEG_INFINITY { nearest } else { nearest + libm::log(other_turns(arc, scale)) }
     } else {
         libm::log1p(waves(offset.arc_modulo_turns().from_antipode, scale, |n, angle| libm::cos(n * angle))) - LN_TAU
     }
@@ -93,12 +94,16 @@ fn tail(arc: Arc, scale: f64) -> f64 {
         let excess = waves(from_antipode, scale, |n, angle| libm::sin(n * angle) / n);
         return (from_antipode + excess) / (2.0 * PI);
     }
-    // The step after which the normal density's logarithm is lower by FALL, without squares that vanish.
     let standard = from_loc / scale;
+    let fallen = libm::exp(-0.5 * standard * standard);
+    if fallen == 0.0 {
+        return 0.0;
+    }
+    // The step after which the normal density's logarithm is lower by FALL, without squares that vanish.
     let step = scale * (2.0 * FALL / (standard + (standard * standard + 2.0 * FALL).sqrt()));
     let mass = integral(step.min(from_antipode), |step| {
         let there = Arc { from_loc: from_loc + step, from_antipode: (from_antipode - step).max(0.0) };
         libm::exp(-(step / scale) * ((from_loc + 0.5 * step) / scale)) * other_turns(there, scale)
     });
-    libm::exp(log_normal(from_loc, scale)) * mass
+    fallen / (2.0 * PI).sqrt() * (mass / scale)
 }

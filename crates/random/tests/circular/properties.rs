@@ -218,6 +218,31 @@ fn limits() {
     }
 }
 
+/// The smallest and largest parameters: none overflows, and infinity never meets 0.
+#[test]
+fn extremes_are_numbers() {
+    for concentration in [-0.0, 5e-324, f64::MIN_POSITIVE, 8e307, f64::MAX] {
+        for angle in [-PI, -3.0, -1e-3, -1e-160, -5e-324, 0.0, 5e-324, 1e-154, 1.0, PI] {
+            let below = von_mises_cdf(angle, 0.0, concentration);
+            assert!((0.0..=1.0).contains(&below), "{concentration:e}, {angle:e}: {below:e}");
+            assert!(!von_mises_log_density(angle, 0.0, concentration).is_nan(), "{concentration:e}, {angle:e}");
+            assert!(von_mises_mass_from_loc(angle, 0.0, concentration).abs() <= 0.5, "{concentration:e}, {angle:e}");
+        }
+        for p in [0.0, 5e-324, 1e-310, 1e-10, 0.3, 0.5f64.next_down(), 0.5f64.next_up(), 1f64.next_down(), 1.0] {
+            let angle = von_mises_quantile(p, 0.0, concentration);
+            assert!(angle.abs() <= PI && (angle < 0.0) == (p < 0.5), "{concentration:e}, {p:e}: {angle:e}");
+        }
+        assert!(von_mises_entropy(concentration).is_finite());
+    }
+    for scale in [5e-324, 1e-310, 1e-300, 1e-154, 1e154, f64::MAX, f64::INFINITY] {
+        for angle in [-PI, -3.0, -1e-160, -5e-324, 0.0, 1e-310, 1.0, PI] {
+            let below = wrapped_normal_cdf(angle, 0.0, scale);
+            assert!((0.0..=1.0).contains(&below), "{scale:e}, {angle:e}: {below:e}");
+            assert!(!wrapped_normal_log_density(angle, 0.0, scale).is_nan(), "{scale:e}, {angle:e}");
+        }
+    }
+}
+
 #[test]
 fn what_is_no_distribution_is_nan() {
     let nan = f64::NAN;
