@@ -13,8 +13,8 @@
 //! | I_nu(x)/I_nu-1(x) for any order | [`i_ratio`] |
 //!
 //! Arguments run from 0 to infinity, the limits included. A negative or NaN argument gives NaN, and so does an order out
-//! of range. Relative errors are a few 1e-15 for orders 0 and 1, and 1e-13 for others. Where a logarithm crosses zero,
-//! the error is that small beside the terms that cancel there, and no longer beside their sum.
+//! of range. Errors are a few 1e-15 of the value. Where a logarithm crosses zero they are a few 1e-15 of the terms that
+//! cancel there, x and for other orders than 0 and 1 `order * ln(x)` and ln Gamma(order + 1).
 //!
 //! Elementary functions come from the crate `libm`, which is Rust on every platform: none of the bits here depends on
 //! the C library. They are not those of a GPU.
@@ -93,7 +93,9 @@ pub fn one_minus_i1_over_i0(x: f64) -> f64 {
     if x <= POWERS_END { difference_of_powers(x) } else { difference_of_hankels(x) }
 }
 
-/// The power series of I_order(x) over its first term, less that 1: the sum over k > 0 of (x/2)^2k / (k! (order + 1)_k).
+/// The power series of I_order(x) over its first term, without that 1.
+///
+/// It is the sum over k > 0 of (x/2)^2k / (k! (order + 1)_k).
 fn powers(order: f64, x: f64) -> f64 {
     if !(0.0..=POWERS_END).contains(&x) {
         return f64::NAN;

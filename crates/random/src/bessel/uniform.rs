@@ -14,7 +14,7 @@ type Rows = [[f64; TERMS + 1]; TERMS + 1];
 /// The polynomials U_k of I and V_k of its derivative.
 const POLYNOMIALS: (Rows, Rows) = polynomials();
 
-/// The recurrences DLMF 10.41.9 and 10.41.11, power by power.
+/// The recurrences of DLMF 10.41(ii), power by power.
 const fn polynomials() -> (Rows, Rows) {
     let mut u = [[0.0; TERMS + 1]; TERMS + 1];
     let mut v = [[0.0; TERMS + 1]; TERMS + 1];

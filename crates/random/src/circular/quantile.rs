@@ -13,11 +13,11 @@ const STEPS: usize = 200;
 
 /// Returns the angle within pi of `loc` below which the probability is `p`: `loc - pi` at 0 and `loc + pi` at 1.
 ///
-/// The distance from `loc` is within 1e-12 of itself for the `p` that was given. Near 1/2 it is p - 1/2, which is
-/// exact, that decides the distance: a last bit of a `p` near 1/2 moves the distance by 1e-16/|p - 1/2| of itself. Near
-/// 1 it is 1 - p, again exact, of which `p` itself keeps few digits: for small upper tails take the quantile of 1 - p
-/// and mirror it at `loc`. Added to a `loc` that is not 0, the distance is rounded to the bits of the sum.
-/// An answer nearer to the antipode than [`PI`] is to pi is given as `loc - PI` or `loc + PI`.
+/// The distance from `loc` is within 1e-14 of itself for the `p` that was given, at every `p` from the smallest number
+/// to the last below 1. What `p` itself has lost is lost: near 1/2 its last bit moves the distance by 1e-16/|p - 1/2|
+/// of itself, and near 1 few digits are left of 1 - p. For small upper tails take the quantile of 1 - p and mirror it
+/// at `loc`. Added to a `loc` that is not 0, the distance is rounded to the bits of the sum. An answer nearer to the
+/// antipode than [`PI`] is to pi is given as `loc - PI` or `loc + PI`.
 ///
 /// Halley's method within a bracket, from a normal or uniform start, on the logarithm of a tail below 1/4 and else on
 /// the mass between `loc` and the angle, so that neither is a small difference.
@@ -69,7 +69,7 @@ struct Slope {
 
 /// The logarithm of the tail beyond `y` over its target.
 ///
-/// Its derivative is minus the density over the tail, 1/J, and the logarithm of that has the derivative 1/J - kappa sin.
+/// Its derivative is -1/J with J the tail over the density, and that of ln(1/J) is 1/J - kappa sin(y).
 fn by_tail(y: f64, target: f64, concentration: f64) -> Slope {
     let length = tail_over_density(Arc::at(y), concentration);
     // The length and the width are alike, and their quotient has no large logarithm.

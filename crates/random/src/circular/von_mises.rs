@@ -4,8 +4,8 @@
 //! I0 without its factor e^kappa, so that kappa itself never stands in a difference.
 //!
 //! The distribution function is an integral of the density, by quadrature at every concentration. Hill's algorithm
-//! (ACM Transactions on Mathematical Software 3, 1977) and its normal approximation at large concentrations have 8 to
-//! 12 digits, and none in the tails.
+//! (ACM Transactions on Mathematical Software 3, 1977) goes over to a normal approximation, with which SciPy 1.17 is
+//! off by 7e-7 at a concentration of 100, and keeps no digits of small tails.
 
 use super::angle::{Arc, Offset};
 use super::quadrature::{FALL, integral};
@@ -14,9 +14,9 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 /// Returns the logarithm of the density at `angle`, per radian, for every angle and every `concentration` from 0.
 ///
-/// The relative error is below 1e-13; where the logarithm crosses zero, which it does for concentrations above 2 pi/e,
-/// the error is 1e-15 of the terms that cancel there.
-/// An infinite concentration gives infinity at `loc` and -infinity elsewhere.
+/// The error is a few 1e-15 of the logarithm. Above a concentration of 6.5 the logarithm crosses zero at some angle,
+/// and there the error is a few 1e-15 of the two terms that cancel, `concentration * (cos - 1)` and the logarithm at
+/// `loc`. An infinite concentration gives infinity at `loc` and -infinity elsewhere.
 pub fn von_mises_log_density(angle: f64, loc: f64, concentration: f64) -> f64 {
     let offset = Offset::new(angle, loc);
     if is_undefined(offset, loc, concentration) {
@@ -30,10 +30,12 @@ pub fn von_mises_log_density(angle: f64, loc: f64, concentration: f64) -> f64 {
 
 /// Returns the probability of an angle from `loc - pi` to `angle`: 0 below that range, 1 above `loc + pi`.
 ///
-/// Below `loc` the error is within 1e-12 of the probability itself, down to the smallest normal numbers; above it is
-/// 1e-15. Use [`von_mises_survival`] for small upper tails, and [`von_mises_mass_from_loc`] for the difference from 1/2.
-/// The condition number, by which a relative error of `angle - loc` grows, is about `concentration * (angle - loc)^2`
-/// in the tails: where the result is 1e-300, a last bit of the angle moves it by 1.5e-13 of itself.
+/// Below `loc` the error is within 2e-13 of the probability itself, down to 1e-305, and a few 1e-15 for probabilities
+/// above 1e-20; above `loc` it is 1e-15. Use [`von_mises_survival`] for small upper tails, and
+/// [`von_mises_mass_from_loc`] for the difference from 1/2.
+///
+/// The condition number, by which a relative error of the distance d from `loc` grows, is about `concentration * d^2` in
+/// the tails: where the result is 1e-300, a last bit of the angle moves it by 1.5e-13 of itself.
 pub fn von_mises_cdf(angle: f64, loc: f64, concentration: f64) -> f64 {
     let offset = Offset::new(angle, loc);
     if is_undefined(offset, loc, concentration) {
@@ -42,7 +44,8 @@ pub fn von_mises_cdf(angle: f64, loc: f64, concentration: f64) -> f64 {
     offset.mass_below(concentration == f64::INFINITY, true, |arc| tail(arc, concentration))
 }
 
-/// Returns the probability of an angle from `angle` to `loc + pi`: 1 - [`von_mises_cdf`] with its own relative accuracy.
+/// Returns the probability of an angle from `angle` to `loc + pi`: 1 - [`von_mises_cdf`], with the
+/// relative accuracy of a lower tail.
 pub fn von_mises_survival(angle: f64, loc: f64, concentration: f64) -> f64 {
     // The mirror image at `loc`; the point mass is not above itself.
     let offset = Offset::new(-angle, -loc);
@@ -68,8 +71,8 @@ pub fn von_mises_mass_from_loc(angle: f64, loc: f64, concentration: f64) -> f64 
 
 /// Returns the differential entropy in nats: ln(2 pi) for the uniform distribution, falling to -infinity.
 ///
-/// It is ln(2 pi I0) - kappa I1/I0 (Mardia and Jupp, 3.5.4), which crosses zero at a concentration of about 17: there the
-/// error is 1e-15, elsewhere it is that small beside the entropy.
+/// It is ln(2 pi I0) - kappa I1/I0, which crosses zero at a concentration of 17.6: there the error is 1e-15, elsewhere
+/// it is that small beside the entropy.
 pub fn von_mises_entropy(concentration: f64) -> f64 {
     if concentration == f64::INFINITY {
         return f64::NEG_INFINITY;

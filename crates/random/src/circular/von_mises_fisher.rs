@@ -1,4 +1,4 @@
-//! The von Mises-Fisher distribution of directions in d dimensions: density C_d(kappa) e^(kappa cos) on the unit sphere.
+//! The von Mises-Fisher distribution of directions in d dimensions: C_d(kappa) e^(kappa cos) on the unit sphere.
 //!
 //! Mardia and Jupp, Directional Statistics (2000), section 9.3.2: C_d(kappa) is
 //! kappa^(d/2 - 1) / ((2 pi)^(d/2) I_(d/2 - 1)(kappa)). In two dimensions it is the von Mises distribution.

@@ -146,6 +146,21 @@ fn tails_begin_at_the_antipode_itself() {
     }
 }
 
+/// Almost a turn away from `loc`, the rounded difference is far from a turn beside how near the angle is.
+#[test]
+fn densities_are_periodic_to_the_last_bit() {
+    let (angle, loc) = (PI, -(PI - 2f64.powi(-26) - 2f64.powi(-51)));
+    let rounded = angle - loc;
+    assert_ne!(rounded - angle, -loc, "nothing was rounded, and nothing is tested");
+    let near = (PI + loc) + 2.0 * 1.224_646_799_147_353_2e-16;
+    for (concentration, scale) in [(1e16, 1e-8), (3e17, 2e-9)] {
+        let expected = von_mises_log_density(near, 0.0, concentration);
+        assert_close(von_mises_log_density(angle, loc, concentration), expected, 1e-13, "von Mises");
+        let expected = wrapped_normal_log_density(near, 0.0, scale);
+        assert_close(wrapped_normal_log_density(angle, loc, scale), expected, 1e-13, "wrapped normal");
+    }
+}
+
 #[test]
 fn ratios_are_between_zero_and_one() {
     let mut last = 0.0;
@@ -206,6 +221,7 @@ fn limits() {
     assert_eq!(von_mises_fisher_log_normalizer(3, infinity), -infinity);
     assert_eq!(von_mises_cdf(-infinity, 0.0, 1.0), 0.0);
     assert_eq!(von_mises_cdf(infinity, 0.0, 1.0), 1.0);
+    assert_eq!([0.5, 2.0, 40.0].map(|order| i_ratio(order, infinity)), [1.0; 3]);
     assert_eq!(log_i(2.0, infinity), infinity);
     assert_eq!(log_i(2.0, 0.0), -infinity);
     // In two dimensions the sphere is the circle, in three I_1/2 is elementary: kappa/(2 pi (e^kappa - e^-kappa)).
@@ -214,7 +230,11 @@ fn limits() {
         assert_close(von_mises_fisher_log_normalizer_scaled(2, k), circle, 1e-14, "circle");
         let sphere = (k / (2.0 * PI)).ln() - (-(-2.0 * k).exp_m1()).ln();
         assert_close(von_mises_fisher_log_normalizer_scaled(3, k), sphere, 2e-14, "sphere");
-        assert_close(von_mises_fisher_mean_resultant_length(3, k), 1.0 / k.tanh() - 1.0 / k, 1e-5, "Langevin");
+        assert_eq!(von_mises_fisher_mean_resultant_length(5, k), i_ratio(2.5, k));
+        if k > 0.1 {
+            // The two terms are 10 times their difference and more.
+            assert_close(von_mises_fisher_mean_resultant_length(3, k), 1.0 / k.tanh() - 1.0 / k, 1e-14, "Langevin");
+        }
     }
 }
 

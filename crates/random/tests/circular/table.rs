@@ -1,4 +1,4 @@
-//! Every function against mpmath at 60 digits: within 2e-13 of the value, or of 1 where a logarithm crosses zero.
+//! Every function against mpmath at 60 digits: relative to the value, or to 1 where a logarithm crosses zero.
 
 use octopus_random::bessel::{
     i_ratio, i0_scaled, i1_over_i0, i1_scaled, log_i, log_i_scaled, log_i_without_power, log_i0, log_i0_scaled, log_i1,
@@ -8,7 +8,10 @@ use octopus_random::circular::*;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-const TOLERANCE: f64 = 2e-13;
+/// What all functions but small tails are held to: the worst error is 4e-15.
+const TOLERANCE: f64 = 1e-14;
+/// What small tails are held to, with exponents of up to 700: the worst error is 9e-14.
+const TOLERANCE_OF_TAILS: f64 = 2e-13;
 /// Below this, numbers lose bits before they vanish.
 const SMALL: f64 = 1e-305;
 
@@ -32,11 +35,11 @@ impl Errors {
     }
 
     /// Prints all and asserts that each is within the tolerance.
-    fn judge(self, at_least: usize) {
+    fn judge(self, tolerance: f64, at_least: usize) {
         for (what, (error, at)) in &self.worst {
             println!("{what:<44} {error:8.1e}  {at}");
         }
-        let bad: Vec<_> = self.worst.iter().filter(|(_, (error, _))| *error > TOLERANCE).collect();
+        let bad: Vec<_> = self.worst.iter().filter(|(_, (error, _))| *error > tolerance).collect();
         assert!(bad.is_empty(), "{bad:#?}");
         assert!(self.compared >= at_least, "only {} numbers", self.compared);
     }
@@ -73,7 +76,7 @@ fn orders_zero_and_one() {
             check("log_i1", log_i1(x), 1.0);
         }
     }
-    errors.judge(150);
+    errors.judge(TOLERANCE, 150);
 }
 
 #[test]
@@ -91,7 +94,7 @@ fn any_order() {
         check("without_power", log_i_without_power(order, x), 1.0);
         check("ratio", i_ratio(order, x), SMALL);
     }
-    errors.judge(500);
+    errors.judge(TOLERANCE, 500);
 }
 
 #[test]
@@ -109,7 +112,7 @@ fn the_general_order_meets_zero_and_one() {
 
 #[test]
 fn von_mises() {
-    let mut errors = Errors::default();
+    let (mut errors, mut tails) = (Errors::default(), Errors::default());
     for row in table("von_mises") {
         let k = f(&row, "concentration");
         let name = |what: &str| format!("{what} at {k:e}");
@@ -124,10 +127,10 @@ fn von_mises() {
                 let got = von_mises_mass_from_loc(angle, 0.0, k);
                 errors.compare(name("mass"), at(), got, mass.copysign(angle), SMALL);
             }
-            errors.compare(name("cdf, lower"), at(), von_mises_cdf(-y, 0.0, k), tail, SMALL);
-            errors.compare(name("cdf, upper"), at(), von_mises_cdf(y, 0.0, k), 1.0 - tail, SMALL);
-            errors.compare(name("survival, upper"), at(), von_mises_survival(y, 0.0, k), tail, SMALL);
-            errors.compare(name("survival, lower"), at(), von_mises_survival(-y, 0.0, k), 1.0 - tail, SMALL);
+            tails.compare(name("cdf, lower"), at(), von_mises_cdf(-y, 0.0, k), tail, SMALL);
+            tails.compare(name("cdf, upper"), at(), von_mises_cdf(y, 0.0, k), 1.0 - tail, SMALL);
+            tails.compare(name("survival, upper"), at(), von_mises_survival(y, 0.0, k), tail, SMALL);
+            tails.compare(name("survival, lower"), at(), von_mises_survival(-y, 0.0, k), 1.0 - tail, SMALL);
         }
         for quantile in rows(&row, "quantiles") {
             let p = f(quantile, "p");
@@ -135,12 +138,13 @@ fn von_mises() {
             errors.compare(name("quantile"), format!("p = {p:e}"), got, f(quantile, "angle"), SMALL);
         }
     }
-    errors.judge(1500);
+    tails.judge(TOLERANCE_OF_TAILS, 700);
+    errors.judge(TOLERANCE, 700);
 }
 
 #[test]
 fn wrapped_normal() {
-    let mut errors = Errors::default();
+    let (mut errors, mut tails) = (Errors::default(), Errors::default());
     for row in table("wrapped_normal") {
         let scale = f(&row, "scale");
         let name = |what: &str| format!("wrapped {what} at {scale:e}");
@@ -151,12 +155,13 @@ fn wrapped_normal() {
                 let log = wrapped_normal_log_density(angle, 0.0, scale);
                 errors.compare(name("log density"), at(), log, f(point, "log_density"), 1.0);
             }
-            errors.compare(name("cdf, lower"), at(), wrapped_normal_cdf(-y, 0.0, scale), tail, SMALL);
-            errors.compare(name("cdf, upper"), at(), wrapped_normal_cdf(y, 0.0, scale), 1.0 - tail, SMALL);
-            errors.compare(name("survival, upper"), at(), wrapped_normal_survival(y, 0.0, scale), tail, SMALL);
+            tails.compare(name("cdf, lower"), at(), wrapped_normal_cdf(-y, 0.0, scale), tail, SMALL);
+            tails.compare(name("cdf, upper"), at(), wrapped_normal_cdf(y, 0.0, scale), 1.0 - tail, SMALL);
+            tails.compare(name("survival, upper"), at(), wrapped_normal_survival(y, 0.0, scale), tail, SMALL);
         }
     }
-    errors.judge(300);
+    tails.judge(TOLERANCE_OF_TAILS, 150);
+    errors.judge(TOLERANCE, 100);
 }
 
 #[test]
@@ -171,5 +176,5 @@ fn von_mises_fisher() {
         let got = von_mises_fisher_log_normalizer(dimension, k);
         errors.compare(format!("plain, {dimension}"), at, got, f(&row, "plain"), 1.0);
     }
-    errors.judge(200);
+    errors.judge(TOLERANCE, 200);
 }

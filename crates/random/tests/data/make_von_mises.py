@@ -20,8 +20,10 @@ HERE = pathlib.Path(__file__).parent
 CONCENTRATIONS = [0.0, 1e-8, 1e-4, 0.1, 1.0, 5.0, 17.08, 29.99, 30.01, 100.0, 1e4, 1e6, 1e8, 1e12, 1e16, 1e100, 1e300]
 QUICK = [0.0, 5e-324, 1e-300, *CONCENTRATIONS[1:], 0.5, 1.5, 2.0, 700.0]
 ARGUMENTS = sorted({*QUICK, 2.5, 8.0, 12.0, 20.0, 25.0, 30.0, 31.0, 40.0, 60.0})
-PROBABILITIES = [1e-300, 1e-100, 1e-16, 1e-5, 0.01, 0.2, 0.249, 0.251, 0.45, 0.4999999, 0.5, 0.5000001, 0.7, 0.77, 0.999,
-                 1 - 1e-10, 1 - 2**-53]
+PROBABILITIES = [
+    *[5e-324, 1e-300, 1e-100, 1e-16, 1e-5, 0.01, 0.2, 0.249, 0.251, 0.45, 0.4999999],
+    *[0.5, 0.5000001, 0.7, 0.77, 0.999, 1 - 1e-10, 1 - 2**-53],
+]
 
 
 def scaled_i(order, x):
@@ -126,7 +128,7 @@ class VonMises:
         return mp.exp(self.log_density(mpf(0))) * integral(self.fall, mpf(0), y, self.width)
 
     def quantile(self, p):
-        """The signed distance, by Newton's method with digits that grow in a bracket."""
+        """The signed distance, by Newton's method in a bracket."""
         p = mpf(p)
         if p == 0.5:
             return mpf(0)
@@ -135,8 +137,8 @@ class VonMises:
         if self.k == 0:
             return sign * 2 * mp.pi * within
         low, high = mpf(0), mp.pi
-        # A start by halving with the normal or the uniform tail would do no better than a short bracket by halving.
-        y = min(self.width * mp.sqrt(2) * (mp.erfinv(1 - 2 * beyond) if beyond > 1e-9 else mp.sqrt(-mp.log(beyond))), mpf(3))
+        standard = mp.erfinv(1 - 2 * beyond) if beyond > 1e-9 else mp.sqrt(-mp.log(beyond))
+        y = min(self.width * mp.sqrt(2) * standard, mpf(3))
         for _ in range(200):
             if beyond < 0.3:
                 length = self.tail_over_density(y)
@@ -199,8 +201,10 @@ def wrapped_normal():
             with mp.extradps(60):
                 turns = range(-int(20 + 20 * scale), int(21 + 20 * scale))
                 root = s * mp.sqrt(2)
-                ends = lambda k: ((y + 2 * mp.pi * k) / root, (mp.pi + 2 * mp.pi * k) / root)
-                return sum((mp.erfc(a) - mp.erfc(b)) / 2 if a > 0 else (mp.erfc(-b) - mp.erfc(-a)) / 2 for a, b in map(ends, turns))
+                ends = [((y + 2 * mp.pi * k) / root, (mp.pi + 2 * mp.pi * k) / root) for k in turns]
+                # Of an interval that begins below 0 the mirror image, so that no erfc is close to 2.
+                pairs = [(a, b) if a > 0 else (-b, -a) for a, b in ends]
+                return sum(mp.erfc(a) - mp.erfc(b) for a, b in pairs) / 2
 
         points = []
         for y in [scale * c for c in (1e-6, 0.3, 1.0, 3.0, 8.0, 30.0)] + [0.3, 1.5, 3.0, 3.14159, math.pi]:
@@ -223,7 +227,8 @@ def fisher():
                     value = mp.loggamma(half) - mp.log(2) - half * mp.log(mp.pi)
                 else:
                     value = (half - 1) * mp.log(mpf(k)) - half * mp.log(2 * mp.pi) - mp.log(scaled_i(half - 1, k))
-            rows.append({"dimension": dimension, "concentration": k, "scaled": number(value), "plain": number(value - mpf(k))})
+            row = {"dimension": dimension, "concentration": k}
+            rows.append({**row, "scaled": number(value), "plain": number(value - mpf(k))})
     return rows
 
 
