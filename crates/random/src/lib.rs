@@ -5,6 +5,8 @@
 //! | random numbers that depend on nothing but what they are for | [`Stream`] |
 //! | draws of distributions by their number, von Mises among them | [`distribution`], [`Key`] |
 //! | an array of von Mises draws, parameters broadcast | [`sample_von_mises`] |
+//! | density, distribution function, quantile and entropy on the circle | [`circular`], [`VonMises`] |
+//! | modified Bessel functions without overflow | [`bessel`] |
 //! | `rand`'s distributions with our random numbers | [`Stream`], which is a generator of `rand` |
 //! | the generator underneath | [`philox4x32_10`] |
 //! | exp, ln and the normal quantile with the same bits on CPU and GPU | [`exact`] |
@@ -22,6 +24,8 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod bessel;
+pub mod circular;
 pub mod distribution;
 pub mod exact;
 mod floating_point;
