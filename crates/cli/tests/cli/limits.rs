@@ -85,6 +85,7 @@ pub(crate) const LIMITS: &[Limits] = &[
     Limits { with: "normal", ..of("random", "--n", &["1", "100000", "1e5"], &["0", "100001", "-1", "nan"]) },
     Limits { with: "normal", ..of("random", "--seed", &["0", "18446744073709551615"], &["-1", "18446744073709551616"]) },
     Limits { with: "normal", ..of("random", "--threads", &["1", "64"], &["0", "4097"]) },
+    Limits { with: "normal", ..of("random", "--memory", &["1MiB", "1048576", "1TiB"], &["1048575", "0", "much"]) },
     Limits { with: "normal", ..of("random", "--scale", &["0", "1e300"], &["-5e-324", "inf", "nan"]) },
     Limits { with: "normal", ..of("random", "--loc", &["-1e308", "1e308"], &["-inf", "inf", "nan"]) },
     Limits { with: "von-mises", ..of("random", "--concentration", &["0", "1e308", "inf"], &["-5e-324", "nan"]) },

@@ -268,11 +268,12 @@ fn every_option_has_its_row() {
 #[test]
 fn every_number_has_its_limits() {
     /// Values that are no numbers; every other has limits.
-    const WORDS: [&str; 18] = [
+    const WORDS: [&str; 19] = [
         "COL",
         "DEVICE",
         "DIR",
         "DIR|FILE",
+        "DTYPE",
         "FILE",
         "FORMAT",
         "K/N",

@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Timer;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use half::f16;
 use octopus_device::{BatchConfig, DrawError, Scalar, device_names, draw_batches};
 use octopus_files::{NpyElement, NpyError, NpyResumed, NpyType, NpyWriter, Overwrite};
@@ -133,13 +133,25 @@ pub(super) fn write<T: Scalar + FloatingPoint + Stored>(
     told(out, args, chosen, config, (made, begin.elapsed()), global)
 }
 
-fn opened(out: &Path, args: &RandomArgs, description: &str) -> Result<NpyResumed, NpyError> {
+/// Begins the file, or goes on with it.
+fn opened(out: &Path, args: &RandomArgs, description: &str) -> Result<NpyResumed> {
     let shape = [args.n];
     if args.resume {
-        return NpyWriter::resume(out, args.dtype, &shape, description);
+        return Ok(NpyWriter::resume(out, args.dtype, &shape, description)?);
     }
     let overwrite = if args.force { Overwrite::Replace } else { Overwrite::Refuse };
-    NpyWriter::create(out, args.dtype, &shape, description, overwrite).map(NpyResumed::Unfinished)
+    match NpyWriter::create(out, args.dtype, &shape, description, overwrite) {
+        Ok(writer) => Ok(NpyResumed::Unfinished(writer)),
+        Err(NpyError::TargetExists { path }) => {
+            bail!("{} already exists: name another file, or replace it with --force", path.display())
+        }
+        Err(NpyError::UnfinishedExists { path, unfinished }) => bail!(
+            "{} was begun and not finished ({}): go on with --resume, or begin anew with --force",
+            path.display(),
+            unfinished.display()
+        ),
+        Err(other) => Err(other.into()),
+    }
 }
 
 /// Tells what was made, and how fast.
