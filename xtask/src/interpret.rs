@@ -98,8 +98,8 @@ pub(crate) fn run(root: &Path, whole: bool) -> Result<TaskOutcome> {
     })
 }
 
-/// Runs small runs and arrays in lock-step, and runs of every shape and of teams, with a seed of more than 32 bits; returns
-/// the folders below `folder` that have the first launches of each kernel in each run.
+/// Runs small runs and arrays in lock-step, and runs of every shape, of teams and of chains that warm up together, with a
+/// seed of more than 32 bits; returns the folders below `folder` that have launches of each kernel in each run.
 ///
 /// # Errors
 /// When the software GPU cannot be built, a folder cannot be made, or a run fails.
@@ -107,9 +107,13 @@ pub(crate) fn record(root: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
     let gpu = SoftwareGpu::build()?.with_sampler(Lanes::Ptx, &[""; 0])?;
     let fixed = ["--device", "cuda", "--draws", "4", "--seed", LARGE_SEED, "--quiet", "--force", "--out"];
     let run = target(root).join("interpreted/recorded");
-    let one_at_a_time = sampled().map(|words| words.and(&["--chains", "3", "--tune", "12"]));
-    let together = teams().map(|words| words.and(&["--chains", "2", "--tune", "4"]));
-    let all = one_at_a_time.chain(together).map(|words| words.and(&fixed).with(&run));
+    let one_at_a_time =
+        sampled().chain(uniform_coordinates()).map(|words| words.and(&["--chains", "3", "--tune", "12"]));
+    let ends = last_rows().map(|words| words.and(&["--chains", "2", "--tune", "3", "--max-depth", "3"]));
+    let uneven = uneven_groups(&target(root).join("interpreted"))?;
+    let together = teams(&uneven).map(|words| words.and(&["--chains", "2", "--tune", "4"]));
+    let pools = pools().map(|words| words.and(&["--chains", "3", "--tune", "40"]));
+    let all = one_at_a_time.chain(ends).chain(together).chain(pools).map(|words| words.and(&fixed).with(&run));
     let mut folders = Vec::new();
     for words in [small_runs(root), words(&["device", "exact"])].into_iter().chain(all) {
         let of_run = folder.join(folders.len().to_string());
@@ -136,10 +140,39 @@ fn sampled() -> impl Iterator<Item = Words> {
     })
 }
 
-/// Returns the words that sample what a team of blocks reads, in each precision.
-fn teams() -> impl Iterator<Item = Words> {
-    let model = ["sample", "hierarchical-normal", "--groups", "2", "--per-group", "260", "--likelihood", "pointwise"];
-    ["f64", "f32", "mixed"].into_iter().map(move |precision| words(&model).and(&["--precision", precision]))
+/// Returns the words that sample what a team of blocks reads, in each precision: two groups, and as many as lanes and
+/// rows have room for.
+fn teams(uneven: &Path) -> impl Iterator<Item = Words> {
+    let sample = || words(&["sample", "hierarchical-normal", "--likelihood", "pointwise", "--max-depth", "4"]);
+    ["f64", "f32", "mixed"].into_iter().flat_map(move |precision| {
+        let two = sample().and(&["--groups", "2", "--per-group", "260"]);
+        let many = sample().and(&["--group", "group", "--value", "value", "--data"]).with(uneven);
+        [two, many].map(|words| words.and(&["--precision", precision]))
+    })
+}
+
+/// Returns the words that sample as many groups as end in rows of which the other runs fill each or none.
+fn last_rows() -> impl Iterator<Item = Words> {
+    ["f64", "f32", "mixed"].into_iter().flat_map(|precision| {
+        let groups = ["140", "170", "240", "590", "700", "830"];
+        groups.map(|groups| words(&["sample", "hierarchical-normal", "--groups", groups, "--precision", precision]))
+    })
+}
+
+/// Returns the words that sample in coordinates that are not standardised, in each precision.
+fn uniform_coordinates() -> impl Iterator<Item = Words> {
+    ["f64", "f32", "mixed"].into_iter().flat_map(|precision| {
+        ["centered", "non-centered"].map(|coordinates| {
+            let sample = words(&["sample", "hierarchical-normal", "--groups", "200", "--max-depth", "4"]);
+            sample.and(&["--parameterization", coordinates, "--metric", "diag", "--precision", precision])
+        })
+    })
+}
+
+/// Returns the words that warm up chains together, of which the device sums the windows.
+fn pools() -> impl Iterator<Item = Words> {
+    let sample = ["sample", "hierarchical-normal", "--strategy", "many-short", "--superchains", "3", "--groups", "10"];
+    ["f64", "f32"].into_iter().map(move |precision| words(&sample).and(&["--precision", precision]))
 }
 
 /// Groups of a run for each shape of the kernels of hierarchical normals: 32x1, 32x4, 32x8, 128x4 and 128x8.
@@ -185,6 +218,22 @@ fn data_sets(folder: &Path) -> Result<PathBuf> {
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(folder.to_owned())
+}
+
+/// Writes 250 groups of one to three observations, but for one of 300, into a folder, and returns the file: their
+/// coordinates fill the lanes and rows of a team of warps.
+fn uneven_groups(folder: &Path) -> Result<PathBuf> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let mut text = "group,value\n".to_owned();
+    for group in 0..250 {
+        for i in 0..if group == 17 { 300 } else { 1 + group % 3 } {
+            let (mean, away) = (f64::from(137 * group).sin(), f64::from(1009 * group + 17 * i).sin());
+            let _ = writeln!(text, "{group},{}", 50.0 + 14.0 * mean + 2.8 * away);
+        }
+    }
+    let path = folder.join("uneven-groups.csv");
+    fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(path)
 }
 
 /// Returns the cases of CI; what takes longest comes first.

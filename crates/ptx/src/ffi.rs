@@ -20,8 +20,9 @@ struct Loaded {
     recorded: Mutex<BTreeMap<String, usize>>,
 }
 
-/// The launches of each kernel of a module that are recorded: the first.
-const RECORDED: usize = 4;
+/// Of the launches of each kernel of a module the first is recorded, the second, the fourth and so on up to this one:
+/// later ones have other coordinates and metrics than the first.
+const LAST_RECORDED: usize = 64;
 
 /// Launches that can reach more memory are not recorded.
 const MOST_RECORDED_BYTES: usize = 16 << 20;
@@ -242,7 +243,7 @@ fn next_recording(loaded: &Loaded, entry: &Entry) -> Option<usize> {
     let mut recorded = loaded.recorded.lock().unwrap_or_else(PoisonError::into_inner);
     let number = recorded.entry(entry.name().to_owned()).or_default();
     *number += 1;
-    (*number <= RECORDED).then_some(*number)
+    (number.is_power_of_two() && *number <= LAST_RECORDED).then_some(*number)
 }
 
 /// Adds up what launches of a kernel have done, and writes it: `line opcode warps lanes` for each instruction.

@@ -70,6 +70,21 @@ impl Recording {
     /// Runs the launch again with the kernel of this module, if it has one of the name. Also returns whether it has left
     /// the same, to the bit.
     pub fn replay(&self, module: &Module, replay: Replay) -> Option<(LaunchOutcome, bool)> {
+        let (outcome, memory) = self.run(module, replay)?;
+        let same = self.memory.iter().zip(&memory).all(|(recorded, memory)| recorded.after == *memory);
+        Some((outcome, same))
+    }
+
+    /// Runs the launch with the kernel of this module, if it has one of the name, and takes for granted what it leaves:
+    /// so a launch that was changed becomes one on record.
+    pub fn record(mut self, module: &Module, replay: Replay) -> Option<(LaunchOutcome, Self)> {
+        let (outcome, memory) = self.run(module, replay)?;
+        self.memory.iter_mut().zip(memory).for_each(|(recorded, memory)| recorded.after = memory);
+        Some((outcome, self))
+    }
+
+    /// Runs the launch; returns what it leaves in each allocation, too.
+    fn run(&self, module: &Module, replay: Replay) -> Option<(LaunchOutcome, Vec<Vec<u8>>)> {
         let entry = module.entry(&self.entry)?;
         let mut memory: Vec<Vec<u8>> = self.memory.iter().map(|memory| memory.before.clone()).collect();
         let allocations = self.memory.iter().zip(&mut memory);
@@ -86,7 +101,6 @@ impl Recording {
             patience: PATIENCE,
             most_joins: replay.most_joins,
         });
-        let same = self.memory.iter().zip(&memory).all(|(recorded, memory)| recorded.after == *memory);
-        Some((outcome, same))
+        Some((outcome, memory))
     }
 }

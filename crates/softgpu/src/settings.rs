@@ -106,8 +106,8 @@ impl Settings {
         self.with("counts", folder.display())
     }
 
-    /// Has the interpreter write the first launches of each kernel into this folder, those of at most 16 MB: they can be
-    /// run again without the program (`octopus_ptx::Recording`).
+    /// Has the interpreter write launches of each kernel into this folder, the first, second, fourth and so on, those of
+    /// at most 16 MB: they can be run again without the program (`octopus_ptx::Recording`).
     pub fn record(self, folder: &Path) -> Self {
         self.with("record", folder.display())
     }

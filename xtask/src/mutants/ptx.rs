@@ -1,11 +1,17 @@
 //! `cargo xtask mutants --ptx`: faults in single lines of the committed PTX, and what notices them.
 //!
-//! The first launches of each kernel are recorded, in small runs and in others, with the memory before and after. Each is then run again by
-//! the interpreter with one line changed: in lock-step, in random orders, and with all checks. A fault is noticed when
-//! the launch fails or leaves other bits.
+//! Launches of each kernel are recorded, in small runs and in others, with the memory before and after, and others are made
+//! of them (`varied`). Each is then run again by the interpreter with one line changed: in lock-step, in random orders, and
+//! with all checks. A fault is noticed when a launch fails or leaves other bits; of the others it is asked why (`excuses`).
 
+mod edges;
+mod excuses;
 mod idle;
 mod kinds;
+#[cfg(test)]
+mod trial;
+mod varied;
+mod ways;
 
 use super::equivalent::Equivalents;
 use crate::aligned::aligned;
@@ -14,6 +20,7 @@ use crate::ptx::{CommittedText, committed_texts};
 use crate::run::{self, TaskOutcome};
 use crate::target;
 use anyhow::{Context, Result, bail};
+use excuses::{Excuse, excuse};
 use kinds::KINDS;
 use octopus_ptx::{Module, Order, Recording, Replay};
 use rayon::prelude::*;
@@ -54,15 +61,6 @@ struct Noticed {
     excuse: Option<Excuse>,
 }
 
-/// Why a fault is not noticed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Excuse {
-    /// A barrier or fence of the same kind beside it does what it did: without both, the launch is noticed.
-    Doubled,
-    /// The changed line gives the value that it gave before, in each lane of each launch.
-    Idle,
-}
-
 impl Noticed {
     fn by_any(self) -> bool {
         self.lock_step || self.random || self.checks
@@ -74,7 +72,9 @@ struct Known {
     text: String,
     /// Each with how many warp instructions it takes.
     recordings: Vec<(Recording, u64)>,
-    /// How often lanes have done each instruction in all of them.
+    /// How many of them the program has made.
+    own: usize,
+    /// How often lanes have done each instruction in these.
     lanes: Vec<u64>,
 }
 
@@ -94,15 +94,15 @@ pub(super) fn run(root: &Path) -> Result<TaskOutcome> {
         let mut survivors = 0;
         for (fault, noticed) in faults.iter().zip(&noticed).filter(|(_, noticed)| !noticed.by_any()) {
             let key = fault.key();
-            match noticed.excuse {
-                Some(Excuse::Doubled) => println!("doubled by another: {key}"),
-                Some(Excuse::Idle) => println!("without effect in these launches: {key}"),
-                None if !equivalents.lists(&key) => {
+            let reason = match noticed.excuse {
+                Some(excuse) => excuse.reason(),
+                None if equivalents.lists(&key) => "listed",
+                None => {
                     survivors += 1;
-                    println!("NOT NOTICED: {key}");
+                    "NOT NOTICED"
                 }
-                None => {}
-            }
+            };
+            println!("{reason}: {key} (line {}: {})", fault.line, fault.old);
         }
         println!("{survivors} of {} faults were not noticed and have no reason in {EQUIVALENT}", faults.len());
         Ok(if survivors == 0 { TaskOutcome::Passed } else { TaskOutcome::Failed(1) })
@@ -147,9 +147,12 @@ fn known(root: &Path) -> Result<BTreeMap<String, Known>> {
             continue;
         }
         let none = vec![0; outcome.counts.len()];
-        let kernel = known.entry(name).or_insert_with(|| Known { text, recordings: Vec::new(), lanes: none });
+        let kernel = known.entry(name).or_insert_with(|| Known { text, recordings: Vec::new(), own: 0, lanes: none });
         kernel.lanes.iter_mut().zip(&outcome.counts).for_each(|(lanes, count)| *lanes += count.lanes);
+        let like = varied::like(&recording, &module, all, kernel.own);
+        kernel.own += 1;
         kernel.recordings.push((recording, all));
+        kernel.recordings.extend(like.into_iter().map(|recording| (recording, all)));
     }
     Ok(known)
 }
@@ -233,30 +236,6 @@ fn notices(known: &Known, module: &Module, order: Order, checked: bool) -> Resul
     Ok(false)
 }
 
-/// Returns why no run of these launches can notice a fault, if that can be shown.
-fn excuse(known: &Known, fault: &PtxFault) -> Result<Option<Excuse>> {
-    if fault.new.is_empty() && !fault.old.starts_with("st.") {
-        for beside in beside(&known.text, fault) {
-            let without = with_lines(&known.text, &[(fault.line, ""), (beside, "")]);
-            if notices(known, &Module::parse(&without)?, Order::LockStep, true)? {
-                return Ok(Some(Excuse::Doubled));
-            }
-        }
-        return Ok(None);
-    }
-    let Some(lines) = idle::both(&fault.old, &fault.new) else { return Ok(None) };
-    let Ok(both) = Module::parse(&idle::in_place(&known.text, fault.line, &lines)) else { return Ok(None) };
-    Ok((!notices(known, &both, Order::LockStep, false)?).then_some(Excuse::Idle))
-}
-
-/// Returns the nearest lines before and behind a fault's that are as it was.
-fn beside(text: &str, fault: &PtxFault) -> impl Iterator<Item = usize> {
-    let same = |at: &usize, line: &str| (line.trim() == fault.old && at + 1 != fault.line).then_some(at + 1);
-    let lines: Vec<usize> = text.lines().enumerate().filter_map(|(at, line)| same(&at, line)).collect();
-    let after = lines.partition_point(|line| *line < fault.line);
-    [after.checked_sub(1), Some(after)].into_iter().flatten().filter_map(move |at| lines.get(at).copied())
-}
-
 /// Returns the text with other lines in the place of some, by their numbers from 1.
 fn with_lines(text: &str, changed: &[(usize, &str)]) -> String {
     let line = |(at, line)| changed.iter().find(|(number, _)| *number == at + 1).map_or(line, |(_, new)| *new);
@@ -265,14 +244,15 @@ fn with_lines(text: &str, changed: &[(usize, &str)]) -> String {
 
 /// A line for each kind: how many faults, and how many each way has noticed.
 fn table(faults: &[PtxFault], noticed: &[Noticed]) -> String {
-    let head = ["kind", "faults", "lock-step", "random order", "checks", "any", "doubled", "without effect"];
-    let mut lines = vec![head.map(str::to_owned).to_vec()];
+    let head = ["kind", "faults", "lock-step", "random order", "checks", "any"];
+    let head = head.into_iter().chain(Excuse::ALL.map(Excuse::reason));
+    let mut lines = vec![head.map(str::to_owned).collect::<Vec<String>>()];
     let mut line = |name: &str, of: &dyn Fn(&PtxFault) -> bool| {
         let those: Vec<Noticed> = faults.iter().zip(noticed).filter(|(fault, _)| of(fault)).map(|(_, n)| *n).collect();
         let count = |by: fn(&Noticed) -> bool| those.iter().filter(|noticed| by(noticed)).count().to_string();
         let counts = [count(|n| n.lock_step), count(|n| n.random), count(|n| n.checks), count(|n| n.by_any())];
         let excused = |why| those.iter().filter(|noticed| noticed.excuse == Some(why)).count().to_string();
-        let counts = counts.into_iter().chain([excused(Excuse::Doubled), excused(Excuse::Idle)]);
+        let counts = counts.into_iter().chain(Excuse::ALL.map(excused));
         lines.push([name.to_owned(), those.len().to_string()].into_iter().chain(counts).collect());
     };
     KINDS.iter().for_each(|kind| line(kind.name, &|fault| fault.kind == kind.name));
@@ -283,9 +263,21 @@ fn table(faults: &[PtxFault], noticed: &[Noticed]) -> String {
 }
 
 impl PtxFault {
-    /// Returns how the list of equivalent faults names it.
+    /// Returns how the list of equivalent faults names it: without what another compilation changes, the line's number and
+    /// those of registers. Only a line that something else tells from others, a constant, belongs in the list.
     fn key(&self) -> String {
-        format!("{}: {}: {} {}", self.entry, self.kind, self.line, self.old)
+        let unnumbered = self.old.split('%').enumerate().map(|(k, part)| {
+            let name = part.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+            let kind = &part[..part.len() - name.len()];
+            if k == 0 {
+                part.to_owned()
+            } else {
+                format!("{kind}{}", name.trim_start_matches(|c: char| c.is_ascii_digit()))
+            }
+        });
+        let words = unnumbered.collect::<Vec<String>>().join("%");
+        let words = words.split_whitespace().collect::<Vec<&str>>().join(" ");
+        format!("{}: {}: {words}", self.entry, self.kind)
     }
 }
 
@@ -294,14 +286,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_barrier_has_a_neighbour_before_and_one_behind() {
-        let text = "bar.sync 0;\nret;\n\tbar.sync 0;\nbar.sync 1;\nbar.sync 0;\nbar.sync 0;";
-        let of = |line| {
-            let (family, old) = (String::new(), "bar.sync 0;".to_owned());
-            let fault = PtxFault { family, kind: "", entry: String::new(), line, old, new: String::new() };
-            beside(text, &fault).collect::<Vec<usize>>()
+    fn faults_have_names_that_another_compilation_leaves() {
+        let fault = |line, old: &str| PtxFault {
+            family: String::new(),
+            kind: "sum for product",
+            entry: "k".to_owned(),
+            line,
+            old: old.to_owned(),
+            new: String::new(),
         };
-        assert_eq!((of(1), of(3), of(5), of(6)), (vec![3], vec![1, 5], vec![3, 6], vec![5]));
+        let key = fault(7, "mul.rn.f64 \t%fd12, %fd3, 0d3FAE1E1E1E1E1E1E;").key();
+        assert_eq!(key, "k: sum for product: mul.rn.f64 %fd, %fd, 0d3FAE1E1E1E1E1E1E;");
+        assert_eq!(key, fault(9, "mul.rn.f64 \t%fd1, %fd33, 0d3FAE1E1E1E1E1E1E;").key());
+        assert_ne!(key, fault(7, "mul.rn.f64 \t%fd12, %fd3, 0d3FB1111111111111;").key());
+        assert_eq!(fault(1, "@%p1 bra \t$L__BB0_1;").key(), "k: sum for product: @%p bra $L__BB0_1;");
+    }
+
+    #[test]
+    fn lines_are_changed_by_their_numbers() {
         assert_eq!(with_lines("a\nb\nc", &[(1, ""), (3, "d")]), "\nb\nd");
     }
 

@@ -46,3 +46,16 @@ fn what_is_written_is_read() {
     assert!(Recording::read(&path).is_err());
     std::fs::remove_file(path).unwrap();
 }
+
+#[test]
+fn a_changed_launch_becomes_one_on_record() {
+    let (module, mut recording) = recording();
+    recording.memory[0].before[255] = 1;
+    recording.memory[0].after = Vec::new();
+    let (outcome, recorded) = recording.clone().record(&module, PLAIN).unwrap();
+    assert_eq!(outcome.fault, None);
+    assert_eq!(recorded.memory[0].before, recording.memory[0].before);
+    assert!(recorded.replay(&module, PLAIN).unwrap().1);
+    recording.entry = "l".to_owned();
+    assert!(recording.record(&module, PLAIN).is_none());
+}

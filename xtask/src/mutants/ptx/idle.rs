@@ -1,20 +1,72 @@
-//! Faults that change nothing: whether a changed line gives another value than its own in any launch.
+//! Faults that change nothing: whether a changed line gives another value than its own in any launch, and if it does,
+//! whether anybody uses it.
 //!
 //! The kernel's text gets both: first the changed line, into registers of its own, then the line as it is, and then a
-//! question: where the two differ, the launch fails.
+//! question: where the two differ, the launch fails. Or, in the place of that, where the two differ a lane gets neither of
+//! them but something else: what leaves the same bits whatever it is, is not used.
 
 /// Registers that no compiler's text has.
-const REGISTERS: &str = "\t.reg .pred %idle_p<3>;\n\t.reg .b32 %idle_r<9>;\n\t.reg .b64 %idle_d<9>;";
+pub(super) const REGISTERS: &str = "\t.reg .pred %idle_p<3>;\n\t.reg .b32 %idle_r<9>;\n\t.reg .b64 %idle_d<9>;";
+
+/// What a lane gets where two lines differ, one after the other: whole numbers, addresses of nothing, and NaNs.
+pub(super) const POISONS: [u64; 5] = [0, 1, u64::MAX, 0x7ff8_dead_7fc0_beef, 0x4059_1234_42c8_5678];
 
 /// Returns the lines that do `old`, and fail where `new` in its place gives another value; nothing for a line that gives
 /// no value, or is not understood.
 pub(super) fn both(old: &str, new: &str) -> Option<String> {
-    let (opcode, operands) = parts(old)?;
-    if opcode.starts_with("st.") {
+    if parts(old)?.0.starts_with("st.") {
         return stored(old, new);
     }
+    let Both { lines, value, own } = values(old, new)?;
+    Some(format!("{lines}\n{}", question(&value, &own)?))
+}
+
+/// Returns the lines that do `old`, and give `poison` to the lanes in which `new` in its place gives another value. Nothing
+/// for a store, for a predicate, of which there is only one other value, or where a line is not understood.
+pub(super) fn poisoned(old: &str, new: &str, poison: u64) -> Option<String> {
+    let Both { lines, value, own } = values(old, new)?;
+    Some(format!("{lines}\n{}", poisoning(&value, &own, poison)?))
+}
+
+/// Returns lines that give `poison` to a register in the lanes in which another differs; nothing for predicates.
+pub(super) fn poisoning(register: &str, other: &str, poison: u64) -> Option<String> {
+    let (bits, poison) = match own_register(register, 0)?.trim_start_matches("%idle_").chars().next()? {
+        'p' => return None,
+        'd' => (64, poison),
+        _ => (32, poison & u64::from(u32::MAX)),
+    };
+    let differ = difference(register, other)?;
+    Some(format!("{differ}\n\tselp.b{bits} \t{register}, {poison}, {register}, %idle_p2;"))
+}
+
+/// Returns the lines that leave `poison` in a place that one of two stores would write, and in the other's place what is
+/// there; `old` has another address than `new`, which may be nothing. Where `same` is given, the launch fails if what is in
+/// the place of `old` is not what it stores.
+pub(super) fn poisoned_store(old: &str, new: &str, poison: u64, same: bool) -> Option<String> {
+    let (opcode, operands) = parts(old).filter(|(opcode, _)| opcode.starts_with("st."))?;
+    let (address, value) = operands.split_once(", ").filter(|(_, value)| !value.contains('{'))?;
+    let own = own_register(value, 1)?;
+    let (bits, poison) = if own.starts_with("%idle_d") { (64, poison) } else { (32, poison & u64::from(u32::MAX)) };
+    let there = format!("\t{} \t{own}, {address};\n{}", opcode.replacen("st.", "ld.", 1), question(value, &own)?);
+    let first = if same { there } else { format!("\tmov.b{bits} \t{own}, {poison};\n\t{opcode} \t{address}, {own};") };
+    let Some((_, elsewhere)) = parts(new) else { return Some(first) };
+    let elsewhere = elsewhere.split_once(", ")?.0;
+    Some(format!("{first}\n\tmov.b{bits} \t{own}, {poison};\n\t{opcode} \t{elsewhere}, {own};"))
+}
+
+/// Lines that do a changed line and then the line as it is.
+struct Both {
+    lines: String,
+    /// The register that has the line's value.
+    value: String,
+    /// Ours, which has the changed line's.
+    own: String,
+}
+
+fn values(old: &str, new: &str) -> Option<Both> {
+    let (_, operands) = parts(old)?;
     let (first, _) = operands.split_once(", ")?;
-    let (_, changed) = parts(new)?;
+    let (opcode, changed) = parts(new)?;
     let (of_new, inputs_of_new) = changed.split_once(", ")?;
     if first != of_new {
         return None;
@@ -23,8 +75,8 @@ pub(super) fn both(old: &str, new: &str) -> Option<String> {
     let value = first.split('|').next()?;
     let own = own_register(value, 1)?;
     let own_first = if first.contains('|') { format!("{own}|%idle_p1") } else { own.clone() };
-    let asked = question(value, &own)?;
-    Some(format!("\t{} \t{own_first}, {inputs_of_new};\n{old}\n{asked}", parts(new)?.0))
+    let lines = format!("\t{opcode} \t{own_first}, {inputs_of_new};\n{old}");
+    Some(Both { lines, value: value.to_owned(), own })
 }
 
 /// For a store: what is in the place that it goes to is compared with what it stores there. For a store to another place,
@@ -67,56 +119,83 @@ fn own_register(register: &str, number: usize) -> Option<String> {
 }
 
 /// Returns lines that write to where nothing is when two registers differ.
-fn question(register: &str, other: &str) -> Option<String> {
-    let differ = match other.strip_prefix("%idle_")?.chars().next()? {
+pub(super) fn question(register: &str, other: &str) -> Option<String> {
+    let differ = difference(register, other)?;
+    Some(format!("{differ}\n\tmov.u64 \t%idle_d8, 0;\n\t@%idle_p2 st.global.u64 \t[%idle_d8], %idle_d8;"))
+}
+
+/// Returns the line that asks whether two registers differ.
+fn difference(register: &str, other: &str) -> Option<String> {
+    Some(match own_register(register, 0)?.strip_prefix("%idle_")?.chars().next()? {
         'p' => format!("\txor.pred \t%idle_p2, {register}, {other};"),
         'r' => format!("\tsetp.ne.s32 \t%idle_p2, {register}, {other};"),
         _ => format!("\tsetp.ne.s64 \t%idle_p2, {register}, {other};"),
-    };
-    Some(format!("{differ}\n\tmov.u64 \t%idle_d8, 0;\n\t@%idle_p2 st.global.u64 \t[%idle_d8], %idle_d8;"))
+    })
 }
 
 /// Returns the text with other lines in the place of one of an entry's, and our registers declared in that entry.
 pub(super) fn in_place(text: &str, line: usize, lines: &str) -> String {
     let mut all: Vec<&str> = text.lines().collect();
     all[line - 1] = lines;
-    // The entry's body begins with the last brace before the line.
-    let begin = all[..line].iter().rposition(|line| *line == "{").map_or(0, |at| at + 1);
-    all.insert(begin, REGISTERS);
+    all.insert(body(&all, line), REGISTERS);
     all.join("\n")
+}
+
+/// Returns where the body of the entry begins that has this line: behind the last brace before it.
+pub(super) fn body(lines: &[&str], line: usize) -> usize {
+    lines[..line].iter().rposition(|line| *line == "{").map_or(0, |at| at + 1)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::trial::{kernel, left_by, line_of};
     use super::*;
-    use octopus_ptx::{Allocation, Launch, LaunchFault, LaunchShape, Module, Order};
-    use std::time::Duration;
 
-    /// Whether the changed line gives another value in a warp of which lane `i` has `i` in `%r1` and 3 in `%r2`.
+    /// Whether the changed line gives another value in a warp.
     fn differs(old: &str, new: &str) -> bool {
-        let text = format!(
-            ".visible .entry k(\n\t.param .u64 k_param_0\n)\n{{\n\t.reg .pred %p<9>;\n\t.reg .b32 %r<9>;\n\t.reg .b64 %rd<9>;\n\t.reg .f64 %fd<9>;\n\tld.param.u64 \t%rd1, [k_param_0];\n\tmov.u32 \t%r1, %tid.x;\n\tmov.u32 \t%r2, 3;\n\tmov.u32 \t%r3, 0;\n\tmov.f64 \t%fd1, 0d4000000000000000;\n\tsetp.eq.s32 \t%p1, %r2, 3;\n{old}\n\tret;\n}}\n"
-        );
-        let line = text.lines().position(|line| line == old).unwrap() + 1;
-        let module = Module::parse(&in_place(&text, line, &both(old, new).unwrap())).unwrap();
-        let (address, mut memory) = (1_u64 << 32, vec![0; 64]);
-        memory[12] = 1;
-        let outcome = module.entry("k").unwrap().run(Launch {
-            shape: LaunchShape { grid: [1; 3], block: [32, 1, 1] },
-            parameters: &address.to_ne_bytes(),
-            dynamic_shared: 0,
-            together: false,
-            allocations: vec![Allocation { address, memory: &mut memory, written: None }],
-            order: Order::LockStep,
-            checked: false,
-            patience: Duration::from_secs(1),
-            most_joins: u64::MAX,
-        });
-        match outcome.fault {
-            None => false,
-            Some(LaunchFault::Address { address: 0, .. }) => true,
-            Some(other) => panic!("{other}"),
-        }
+        let text = kernel(old);
+        left_by(&in_place(&text, line_of(&text, old), &both(old, new).unwrap())).is_none()
+    }
+
+    /// Whether a poisoned text leaves what the text does, whatever the poison.
+    fn is_unused(text: &str, old: &str, poisoned: impl Fn(u64) -> Option<String>) -> bool {
+        let line = line_of(text, old);
+        POISONS.iter().all(|poison| left_by(&in_place(text, line, &poisoned(*poison).unwrap())) == left_by(text))
+    }
+
+    #[test]
+    fn what_nobody_uses_is_told_from_what_somebody_does() {
+        let (old, new) = ("\tadd.s32 \t%r4, %r1, 1;", "\tadd.s32 \t%r4, %r1, 2;");
+        let store = "\tst.global.u32 \t[%rd1], %r5;";
+        // Lanes from 8 on take another value, and lane 3 and all others store the last of them.
+        let chosen = |from: u32| {
+            let choice = format!("\tsetp.lt.u32 \t%p2, %r1, {from};\n\tselp.b32 \t%r5, %r4, %r2, %p2;");
+            kernel(&format!("{old}\n{choice}\n{store}"))
+        };
+        let is_unused_of = |text: &str| is_unused(text, old, |poison| poisoned(old, new, poison));
+        assert!(is_unused_of(&chosen(0)));
+        assert!(is_unused_of(&chosen(31)));
+        assert!(!is_unused_of(&chosen(32)));
+        // Only where the two lines differ is there a poison.
+        let same = "\tadd.s32 \t%r4, 1, %r1;";
+        assert!(is_unused(&chosen(32), old, |poison| poisoned(old, same, poison)));
+        assert_eq!(poisoned("\tsetp.lt.u32 \t%p2, %r1, 31;", "\tsetp.le.u32 \t%p2, %r1, 31;", 0), None);
+    }
+
+    #[test]
+    fn places_that_nobody_reads_are_told_from_those_that_somebody_does() {
+        let (old, new) = ("\tst.global.u32 \t[%rd1], %r3;", "\tst.global.u32 \t[%rd1+4], %r3;");
+        let again = |at: u32| format!("\tst.global.u32 \t[%rd1+{at}], %r2;");
+        let is_unused_of = |behind: &[u32], same: bool| {
+            let lines: Vec<String> = behind.iter().map(|at| again(*at)).collect();
+            let text = kernel(&format!("{old}\n{}", lines.join("\n")));
+            is_unused(&text, old, |poison| poisoned_store(old, new, poison, same))
+        };
+        assert!(is_unused_of(&[0, 4], false));
+        assert!(!is_unused_of(&[4], false) && !is_unused_of(&[0], false) && !is_unused_of(&[], false));
+        // What is stored is there already, and the other place is written again.
+        assert!(is_unused_of(&[4], true));
+        assert!(!is_unused_of(&[0], true));
     }
 
     #[test]
