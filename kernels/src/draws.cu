@@ -8,108 +8,84 @@ extern "C" __global__ void __launch_bounds__(256)
     draw_uniform_f32(float* out, unsigned long long key, unsigned long long first, unsigned long long n, float low, float width,
                  float unused, unsigned most, unsigned* refused) {
   const auto distribution = octopus::UniformDraw<float>::make(low, width, unused);
-  octopus::each(n, [=](octopus::u64 i) {
-    out[i] = octopus::draw<float>(distribution, key, first + i, 0, most, refused);
-  });
+  octopus::draws<float>(out, key, first, n, most, refused, [=](octopus::u64) { return distribution; });
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     draw_uniform_f64(double* out, unsigned long long key, unsigned long long first, unsigned long long n, double low, double width,
                  double unused, unsigned most, unsigned* refused) {
   const auto distribution = octopus::UniformDraw<double>::make(low, width, unused);
-  octopus::each(n, [=](octopus::u64 i) {
-    out[i] = octopus::draw<double>(distribution, key, first + i, 0, most, refused);
-  });
+  octopus::draws<double>(out, key, first, n, most, refused, [=](octopus::u64) { return distribution; });
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     draw_normal_f32(float* out, unsigned long long key, unsigned long long first, unsigned long long n, float loc, float scale,
                  float unused, unsigned most, unsigned* refused) {
   const auto distribution = octopus::NormalDraw<float>::make(loc, scale, unused);
-  octopus::each(n, [=](octopus::u64 i) {
-    out[i] = octopus::draw<float>(distribution, key, first + i, 0, most, refused);
-  });
+  octopus::draws<float>(out, key, first, n, most, refused, [=](octopus::u64) { return distribution; });
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     draw_normal_f64(double* out, unsigned long long key, unsigned long long first, unsigned long long n, double loc, double scale,
                  double unused, unsigned most, unsigned* refused) {
   const auto distribution = octopus::NormalDraw<double>::make(loc, scale, unused);
-  octopus::each(n, [=](octopus::u64 i) {
-    out[i] = octopus::draw<double>(distribution, key, first + i, 0, most, refused);
-  });
+  octopus::draws<double>(out, key, first, n, most, refused, [=](octopus::u64) { return distribution; });
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     draw_exponential_f32(float* out, unsigned long long key, unsigned long long first, unsigned long long n, float scale, float unused,
                  float unused_too, unsigned most, unsigned* refused) {
   const auto distribution = octopus::ExponentialDraw<float>::make(scale, unused, unused_too);
-  octopus::each(n, [=](octopus::u64 i) {
-    out[i] = octopus::draw<float>(distribution, key, first + i, 0, most, refused);
-  });
+  octopus::draws<float>(out, key, first, n, most, refused, [=](octopus::u64) { return distribution; });
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     draw_exponential_f64(double* out, unsigned long long key, unsigned long long first, unsigned long long n, double scale, double unused,
                  double unused_too, unsigned most, unsigned* refused) {
   const auto distribution = octopus::ExponentialDraw<double>::make(scale, unused, unused_too);
-  octopus::each(n, [=](octopus::u64 i) {
-    out[i] = octopus::draw<double>(distribution, key, first + i, 0, most, refused);
-  });
+  octopus::draws<double>(out, key, first, n, most, refused, [=](octopus::u64) { return distribution; });
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     draw_gamma_f32(float* out, unsigned long long key, unsigned long long first, unsigned long long n, float shape, float scale,
                  float unused, unsigned most, unsigned* refused) {
   const auto distribution = octopus::GammaDraw<float>::make(shape, scale, unused);
-  octopus::each(n, [=](octopus::u64 i) {
-    out[i] = octopus::draw<float>(distribution, key, first + i, 0, most, refused);
-  });
+  octopus::draws<float>(out, key, first, n, most, refused, [=](octopus::u64) { return distribution; });
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     draw_gamma_f64(double* out, unsigned long long key, unsigned long long first, unsigned long long n, double shape, double scale,
                  double unused, unsigned most, unsigned* refused) {
   const auto distribution = octopus::GammaDraw<double>::make(shape, scale, unused);
-  octopus::each(n, [=](octopus::u64 i) {
-    out[i] = octopus::draw<double>(distribution, key, first + i, 0, most, refused);
-  });
+  octopus::draws<double>(out, key, first, n, most, refused, [=](octopus::u64) { return distribution; });
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     draw_von_mises_f32(float* out, unsigned long long key, unsigned long long first, unsigned long long n, float loc, float concentration,
                  float unused, unsigned most, unsigned* refused) {
   const auto distribution = octopus::VonMisesDraw<float>::make(loc, concentration, unused);
-  octopus::each(n, [=](octopus::u64 i) {
-    out[i] = octopus::draw<float>(distribution, key, first + i, 0, most, refused);
-  });
+  octopus::draws<float>(out, key, first, n, most, refused, [=](octopus::u64) { return distribution; });
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     draw_von_mises_f64(double* out, unsigned long long key, unsigned long long first, unsigned long long n, double loc, double concentration,
                  double unused, unsigned most, unsigned* refused) {
   const auto distribution = octopus::VonMisesDraw<double>::make(loc, concentration, unused);
-  octopus::each(n, [=](octopus::u64 i) {
-    out[i] = octopus::draw<double>(distribution, key, first + i, 0, most, refused);
-  });
+  octopus::draws<double>(out, key, first, n, most, refused, [=](octopus::u64) { return distribution; });
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     draw_wrapped_normal_f32(float* out, unsigned long long key, unsigned long long first, unsigned long long n, float loc, float scale,
                  float unused, unsigned most, unsigned* refused) {
   const auto distribution = octopus::WrappedNormalDraw<float>::make(loc, scale, unused);
-  octopus::each(n, [=](octopus::u64 i) {
-    out[i] = octopus::draw<float>(distribution, key, first + i, 0, most, refused);
-  });
+  octopus::draws<float>(out, key, first, n, most, refused, [=](octopus::u64) { return distribution; });
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     draw_wrapped_normal_f64(double* out, unsigned long long key, unsigned long long first, unsigned long long n, double loc, double scale,
                  double unused, unsigned most, unsigned* refused) {
   const auto distribution = octopus::WrappedNormalDraw<double>::make(loc, scale, unused);
-  octopus::each(n, [=](octopus::u64 i) {
-    out[i] = octopus::draw<double>(distribution, key, first + i, 0, most, refused);
-  });
+  octopus::draws<double>(out, key, first, n, most, refused, [=](octopus::u64) { return distribution; });
 }
 
 extern "C" __global__ void __launch_bounds__(256)
@@ -153,12 +129,11 @@ extern "C" __global__ void __launch_bounds__(256)
                           const float* concentration, unsigned long long concentration_row,
                           unsigned long long concentration_column, unsigned long long columns, unsigned most,
                           unsigned* refused) {
-  octopus::each(n, [=](octopus::u64 i) {
-    const octopus::u64 row = (first + i) / columns, column = (first + i) % columns;
-    const auto distribution = octopus::VonMisesDraw<float>::make(
+  octopus::draws<float>(out, key, first, n, most, refused, [=](octopus::u64 index) {
+    const octopus::u64 row = index / columns, column = index % columns;
+    return octopus::VonMisesDraw<float>::make(
         loc[row * loc_row + column * loc_column],
         concentration[row * concentration_row + column * concentration_column], 0);
-    out[i] = octopus::draw<float>(distribution, key, first + i, 0, most, refused);
   });
 }
 
@@ -168,11 +143,10 @@ extern "C" __global__ void __launch_bounds__(256)
                           const double* concentration, unsigned long long concentration_row,
                           unsigned long long concentration_column, unsigned long long columns, unsigned most,
                           unsigned* refused) {
-  octopus::each(n, [=](octopus::u64 i) {
-    const octopus::u64 row = (first + i) / columns, column = (first + i) % columns;
-    const auto distribution = octopus::VonMisesDraw<double>::make(
+  octopus::draws<double>(out, key, first, n, most, refused, [=](octopus::u64 index) {
+    const octopus::u64 row = index / columns, column = index % columns;
+    return octopus::VonMisesDraw<double>::make(
         loc[row * loc_row + column * loc_column],
         concentration[row * concentration_row + column * concentration_column], 0);
-    out[i] = octopus::draw<double>(distribution, key, first + i, 0, most, refused);
   });
 }

@@ -86,6 +86,39 @@ OCTOPUS_DEVICE T draw(const P& proposer, u64 key, u64 index, u32 part, u32 most,
   return Constants<T>::nan();
 }
 
+/// All draws `first` to `first + n` of the distributions that `make` gives for their numbers, by any grid: a thread's draws
+/// are as far apart as there are threads. A thread whose proposal is refused tries again in the next round while its neighbours go on to their
+/// next draws, so that nobody waits for the unluckiest of a warp.
+template <class T, class Make>
+OCTOPUS_DEVICE void draws(T* out, u64 key, u64 first, u64 n, u32 most, unsigned* refused, Make make) {
+  const u32 key0 = (u32)key, key1 = (u32)(key >> 32);
+  const u64 stride = (u64)gridDim.x * blockDim.x;
+  u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  auto distribution = make(first + i);
+  u32 turn = 0;
+#pragma unroll 1
+  while (i < n) {
+    const auto bits = Numbers<T>::bits(key0, key1, first + i, turn);
+    const Proposal<T> proposal = distribution.propose(bits.first, bits.second);
+    ++turn;
+    if (!proposal.taken && turn < most) continue;
+    T value = Constants<T>::nan();
+    if (proposal.taken) {
+      typename Numbers<T>::Bits extra = 0;
+      if (distribution.needs_extra()) extra = Numbers<T>::bits(key0, key1, first + i, PART - 1).first;
+      value = distribution.finish(proposal.a, proposal.b, extra);
+    } else {
+      // All who come here write the same.
+      *(volatile unsigned*)refused = 1;
+    }
+    out[i] = value;
+    i += stride;
+    turn = 0;
+    if (i < n) distribution = make(first + i);
+  }
+}
+
 // --- The distributions -------------------------------------------------------------------------------------------------
 
 template <class T> struct UniformDraw {

@@ -16,6 +16,8 @@ use std::sync::Arc;
 
 /// Threads of a block of the kernels that go through arrays: they are compiled for at most this number.
 const ARRAY_THREADS: u32 = 256;
+/// Times that kernels going through arrays fill a device, at the most.
+const WAVES: u32 = 4;
 /// Threads of the block that reduces one chunk: set in kernels/src/reduce.cu.
 const CHUNK_THREADS: u32 = 128;
 /// Rows and columns of the tile of a matrix product that one block computes: set in kernels/src/matmul.cu.
@@ -34,7 +36,7 @@ impl KernelSet {
         let find = |name: &str| RawFunction::find(module, name).map(|function| (name.to_owned(), function));
         let functions = module.kernel_names().map(find).collect::<Result<_, _>>()?;
         // 8 blocks of 256 threads fill a multiprocessor; some more even out the ends.
-        Ok(Self { functions, most_blocks: multiprocessors.clamp(1, 4096) * 32 })
+        Ok(Self { functions, most_blocks: multiprocessors.clamp(1, 4096) * 8 * WAVES })
     }
 
     fn function(&self, stem: &str, suffix: &str) -> Result<&RawFunction, CudaError> {
@@ -206,6 +208,12 @@ impl KernelSet {
 }
 
 impl KernelSet {
+    /// Returns the grid of a kernel whose threads should have many elements each: as many as a device holds at once.
+    fn resident_blocks(&self, length: usize) -> [u32; 3] {
+        let [blocks, ..] = self.array_blocks(length);
+        [blocks.min(self.most_blocks / WAVES), 1, 1]
+    }
+
     pub(crate) fn draw<T: Real>(
         &self,
         distribution: DrawnFrom,
@@ -216,7 +224,7 @@ impl KernelSet {
     ) -> Result<(), CudaError> {
         let (function, length) = (self.function(distribution.stem(), T::SUFFIX)?, out.len());
         has_flag(function, refused)?;
-        let launch = Launch::new(function, self.array_blocks(length), [ARRAY_THREADS, 1, 1]);
+        let launch = Launch::new(function, self.resident_blocks(length), [ARRAY_THREADS, 1, 1]);
         let launch = launch.output(out).value(range.key).value(range.first).value(length as u64);
         let launch = launch.value(first).value(second).value(third).value(range.most_turns).output(refused);
         // SAFETY: these kernels write out[0..n] and refused[0]; n is the length of `out`, and `refused` is not empty
@@ -252,7 +260,7 @@ impl KernelSet {
                 )));
             }
         }
-        let launch = Launch::new(function, self.array_blocks(length), [ARRAY_THREADS, 1, 1]);
+        let launch = Launch::new(function, self.resident_blocks(length), [ARRAY_THREADS, 1, 1]);
         let launch = launch.output(out).value(range.key).value(range.first).value(length as u64);
         let launch = launch.input(loc.values).value(loc.row as u64).value(loc.column as u64);
         let launch = launch.input(concentration.values);
