@@ -2,9 +2,15 @@
 
 mod software_gpu;
 
+#[path = "arrays/against_numpy.rs"]
+mod against_numpy;
+#[path = "arrays/matrices.rs"]
+mod matrices;
 #[path = "arrays/numbers.rs"]
 mod numbers;
 #[path = "arrays/on_cpu.rs"]
 mod on_cpu;
 #[path = "arrays/on_gpu.rs"]
 mod on_gpu;
+#[path = "arrays/shapes.rs"]
+mod shapes;

@@ -1,4 +1,4 @@
-//! Element-wise operations on the CPU: add, sub, mul, div, scale, axpy, exp, ln, sqrt.
+//! Element-wise operations on the CPU: arithmetic, exp, ln, sqrt, tanh, sigmoid, relu, abs, clip.
 //!
 //! The loops have no branch and no call, so that the compiler makes vector code of them; vectors change no bit, since
 //! no element depends on another.
@@ -139,4 +139,83 @@ pub fn ln<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
 /// When lengths differ.
 pub fn sqrt<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
     unary("sqrt", x, out, T::sqrt)
+}
+
+/// Computes `out[i] = tanh(x[i])`.
+///
+/// # Errors
+/// When lengths differ.
+pub fn tanh<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
+    unary("tanh", x, out, T::tanh)
+}
+
+/// Computes `out[i] = 1 / (1 + exp(-x[i]))`; 0 below -708 (`f32`: -87).
+///
+/// # Errors
+/// When lengths differ.
+pub fn sigmoid<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
+    unary("sigmoid", x, out, T::sigmoid)
+}
+
+/// Computes `out[i] = 0` where `x[i] < 0`, else `x[i]`: a NaN stays, and so does -0.
+///
+/// # Errors
+/// When lengths differ.
+pub fn relu<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
+    unary("relu", x, out, |x| if x < T::ZERO { T::ZERO } else { x })
+}
+
+/// Computes `out[i] = |x[i]|`.
+///
+/// # Errors
+/// When lengths differ.
+pub fn abs<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
+    unary("abs", x, out, T::abs)
+}
+
+/// Computes `out[i] = x[i] + a`.
+///
+/// # Errors
+/// When lengths differ.
+pub fn add_scalar<T: Scalar>(a: T, x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
+    unary("add_scalar", x, out, |x| x + a)
+}
+
+/// Computes `out[i] = x[i] / a`.
+///
+/// # Errors
+/// When lengths differ.
+pub fn div_scalar<T: Scalar>(a: T, x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
+    unary("div_scalar", x, out, |x| x / a)
+}
+
+/// Computes `out[i] = x[i]`, raised to `low` where it is below and then lowered to `high` where it is above; a NaN stays.
+///
+/// # Errors
+/// When lengths differ.
+pub fn clip<T: Scalar>(low: T, high: T, x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
+    unary("clip", x, out, |x| {
+        let raised = if x < low { low } else { x };
+        if raised > high { high } else { raised }
+    })
+}
+
+/// Converts to f64, which holds each value exactly.
+///
+/// # Errors
+/// When lengths differ.
+pub fn to_f64(x: &[f32], out: &mut [f64]) -> Result<(), ArrayError> {
+    same_length("to_f64", x.len(), out.len())?;
+    out.iter_mut().zip(x).for_each(|(out, &x)| *out = f64::from(x));
+    Ok(())
+}
+
+/// Converts to f32, to the nearest, ties to even.
+///
+/// # Errors
+/// When lengths differ.
+pub fn to_f32(x: &[f64], out: &mut [f32]) -> Result<(), ArrayError> {
+    same_length("to_f32", x.len(), out.len())?;
+    out.iter_mut().zip(x).for_each(|(out, &x)| *out = x as f32);
+    Ok(())
 }
