@@ -4,6 +4,8 @@ mod software_gpu;
 
 #[path = "arrays/against_numpy.rs"]
 mod against_numpy;
+#[path = "arrays/hierarchy.rs"]
+mod hierarchy;
 #[path = "arrays/matrices.rs"]
 mod matrices;
 #[path = "arrays/numbers.rs"]

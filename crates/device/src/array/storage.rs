@@ -217,7 +217,10 @@ fn on_host_by_parts<T: Scalar>(
     while elements.len() < length {
         let start = elements.len();
         let end = length.min(start + part);
-        elements.resize(end, T::ZERO);
+        // A copy of zeros that are in the cache: `resize` would write them one by one.
+        while elements.len() < end {
+            elements.extend_from_slice(&const { [T::ZERO; PART] }[..PART.min(end - elements.len())]);
+        }
         fill(start..end, &mut elements[start..])?;
     }
     Ok(Array { shape, storage: Storage::Host(elements) })

@@ -6,11 +6,6 @@ use crate::array::{ArrayError, Scalar};
 use octopus_cuda::MatrixShape;
 use pulp::{Arch, Simd, WithSimd};
 
-/// Rows of a tile, whose sums stay in registers, and bytes of its columns: two of the widest vectors of AVX2.
-const ROWS: usize = 6;
-const COLUMN_BYTES: usize = 64;
-/// Columns of a tile in the narrowest type.
-const MOST_COLUMNS: usize = COLUMN_BYTES / 4;
 /// Steps of k between two visits of a tile: a panel of `b` stays in the first-level cache.
 const DEPTH: usize = 256;
 
@@ -69,23 +64,32 @@ impl<T: Scalar, F: Fn(T, T, T) -> T> WithSimd for FastProduct<'_, T, F> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        if size_of::<T>() == 4 { self.by_tiles::<MOST_COLUMNS>() } else { self.by_tiles::<{ MOST_COLUMNS / 2 }>() }
+        // Rows and columns of a tile, whose sums stay in registers: two vectors of 64 bytes for each of 8 rows, or two of
+        // 32 bytes for each of 4, enough to hide the latency of a sum.
+        match (size_of::<S::f64s>(), size_of::<T>()) {
+            (64, 4) => self.by_tiles::<8, 32>(),
+            (64, _) => self.by_tiles::<8, 16>(),
+            (_, 4) => self.by_tiles::<4, 16>(),
+            _ => self.by_tiles::<4, 8>(),
+        }
     }
 }
 
 impl<T: Scalar, F: Fn(T, T, T) -> T> FastProduct<'_, T, F> {
     #[inline(always)]
-    fn by_tiles<const C: usize>(self) {
+    fn by_tiles<const R: usize, const C: usize>(self) {
         let Self { shape: MatrixShape { m, k, n }, a, b, c, join } = self;
         let mut panel = [[T::ZERO; C]; DEPTH];
         // The rows of `a` that belong to a tile, step by step: a tile reads memory in order.
-        let mut packed = vec![[T::ZERO; ROWS]; m.div_ceil(ROWS) * DEPTH.min(k)];
+        let mut packed = vec![[T::ZERO; R]; m.div_ceil(R) * DEPTH.min(k)];
         for first_k in (0..k).step_by(DEPTH) {
             let depth = DEPTH.min(k - first_k);
-            for (tile, rows) in packed.chunks_mut(depth).take(m.div_ceil(ROWS)).enumerate() {
-                for r in 0..ROWS.min(m - tile * ROWS) {
-                    let start = (tile * ROWS + r) * k + first_k;
-                    rows.iter_mut().zip(&a[start..start + depth]).for_each(|(step, &x)| step[r] = x);
+            for (tile, rows) in packed.chunks_mut(depth).take(m.div_ceil(R)).enumerate() {
+                for r in 0..R.min(m - tile * R) {
+                    let start = (tile * R + r) * k + first_k;
+                    for (step, &x) in rows.iter_mut().zip(&a[start..start + depth]) {
+                        step[r] = x;
+                    }
                 }
             }
             for column in (0..n).step_by(C) {
@@ -94,19 +98,21 @@ impl<T: Scalar, F: Fn(T, T, T) -> T> FastProduct<'_, T, F> {
                     let start = (first_k + step) * n + column;
                     row[..width].copy_from_slice(&b[start..start + width]);
                 }
-                for (tile, rows) in packed.chunks(depth).take(m.div_ceil(ROWS)).enumerate() {
-                    let mut sums = [[T::ZERO; C]; ROWS];
+                for (tile, rows) in packed.chunks(depth).take(m.div_ceil(R)).enumerate() {
+                    let mut sums = [[T::ZERO; C]; R];
                     for (x, y) in rows.iter().zip(&panel[..depth]) {
-                        for r in 0..ROWS {
+                        for r in 0..R {
+                            let factor = x[r];
                             for j in 0..C {
-                                sums[r][j] = join(x[r], y[j], sums[r][j]);
+                                sums[r][j] = join(factor, y[j], sums[r][j]);
                             }
                         }
                     }
-                    for (r, sums) in sums.iter().enumerate().take(m - tile * ROWS) {
-                        let start = (tile * ROWS + r) * n + column;
-                        let c = &mut c[start..start + width];
-                        c.iter_mut().zip(sums).for_each(|(c, &sum)| *c = *c + sum);
+                    for (r, sums) in sums.iter().enumerate().take(m - tile * R) {
+                        let start = (tile * R + r) * n + column;
+                        for (c, &sum) in c[start..start + width].iter_mut().zip(sums) {
+                            *c = *c + sum;
+                        }
                     }
                 }
             }

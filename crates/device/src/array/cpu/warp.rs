@@ -63,7 +63,8 @@ trait Terms {
     type Value: Scalar;
     fn len(&self) -> usize;
     fn one(&self, at: usize) -> Self::Value;
-    /// Returns the terms of a strip. As it is an array, its bounds are checked once and not for each element.
+    /// Returns the terms of a strip. As it is an array, its bounds are checked once and not for each element. It is made by
+    /// plain loops: calls of closures, as `from_fn` makes them, are not compiled for vectors.
     fn strip(&self, at: usize) -> [Self::Value; STRIP];
 }
 
@@ -82,8 +83,9 @@ impl<T: Scalar> Terms for &[T] {
 
     #[inline(always)]
     fn strip(&self, at: usize) -> [T; STRIP] {
-        let strip = &self[at..at + STRIP];
-        std::array::from_fn(|lane| strip[lane])
+        let mut terms = [T::ZERO; STRIP];
+        terms.copy_from_slice(&self[at..at + STRIP]);
+        terms
     }
 }
 
@@ -107,10 +109,12 @@ impl<T: Scalar> Terms for Deviations<'_, T> {
     #[inline(always)]
     fn strip(&self, at: usize) -> [T; STRIP] {
         let strip = &self.0[at..at + STRIP];
-        std::array::from_fn(|lane| {
+        let mut terms = [T::ZERO; STRIP];
+        for lane in 0..STRIP {
             let distance = strip[lane] - self.1;
-            distance * distance
-        })
+            terms[lane] = distance * distance;
+        }
+        terms
     }
 }
 
@@ -133,7 +137,11 @@ impl<T: Scalar> Terms for Products<'_, T> {
     #[inline(always)]
     fn strip(&self, at: usize) -> [T; STRIP] {
         let (x, y) = (&self.0[at..at + STRIP], &self.1[at..at + STRIP]);
-        std::array::from_fn(|lane| x[lane] * y[lane])
+        let mut terms = [T::ZERO; STRIP];
+        for lane in 0..STRIP {
+            terms[lane] = x[lane] * y[lane];
+        }
+        terms
     }
 }
 
