@@ -92,7 +92,8 @@ impl<T: Scalar> Hierarchy<T> {
         let mut levels = Vec::new();
         let mut inputs = config.inputs;
         for (&units, &resolution) in config.units.iter().zip(&config.resolutions) {
-            let columns = RULES.iter().enumerate().map(|(index, &rule)| ReactiveColumn::new(index, rule, units, inputs));
+            let columns =
+                RULES.iter().enumerate().map(|(index, &rule)| ReactiveColumn::new(index, rule, units, inputs));
             let columns = columns.collect::<Result<Vec<_>, _>>()?;
             inputs = columns.len() * units;
             levels.push(HierarchyLevel { resolution, columns, shown: Array::zeros(inputs)? });

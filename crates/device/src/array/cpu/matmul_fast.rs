@@ -6,6 +6,8 @@ use crate::array::{ArrayError, Scalar};
 use octopus_cuda::MatrixShape;
 use pulp::{Arch, Simd, WithSimd};
 
+/// Rows of a tile, whose sums stay in registers: with two vectors each, enough to hide the latency of a sum.
+const ROWS: usize = 4;
 /// Steps of k between two visits of a tile: a panel of `b` stays in the first-level cache.
 const DEPTH: usize = 256;
 
@@ -64,29 +66,28 @@ impl<T: Scalar, F: Fn(T, T, T) -> T> WithSimd for FastProduct<'_, T, F> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        // Rows and columns of a tile, whose sums stay in registers: two vectors of 64 bytes for each of 8 rows, or two of
-        // 32 bytes for each of 4, enough to hide the latency of a sum.
+        // Two vectors of 64 bytes for each row of a tile, or two of 32 bytes.
         match (size_of::<S::f64s>(), size_of::<T>()) {
-            (64, 4) => self.by_tiles::<8, 32>(),
-            (64, _) => self.by_tiles::<8, 16>(),
-            (_, 4) => self.by_tiles::<4, 16>(),
-            _ => self.by_tiles::<4, 8>(),
+            (64, 4) => self.by_tiles::<32>(),
+            (64, _) => self.by_tiles::<16>(),
+            (_, 4) => self.by_tiles::<16>(),
+            _ => self.by_tiles::<8>(),
         }
     }
 }
 
 impl<T: Scalar, F: Fn(T, T, T) -> T> FastProduct<'_, T, F> {
     #[inline(always)]
-    fn by_tiles<const R: usize, const C: usize>(self) {
+    fn by_tiles<const C: usize>(self) {
         let Self { shape: MatrixShape { m, k, n }, a, b, c, join } = self;
         let mut panel = [[T::ZERO; C]; DEPTH];
         // The rows of `a` that belong to a tile, step by step: a tile reads memory in order.
-        let mut packed = vec![[T::ZERO; R]; m.div_ceil(R) * DEPTH.min(k)];
+        let mut packed = vec![[T::ZERO; ROWS]; m.div_ceil(ROWS) * DEPTH.min(k)];
         for first_k in (0..k).step_by(DEPTH) {
             let depth = DEPTH.min(k - first_k);
-            for (tile, rows) in packed.chunks_mut(depth).take(m.div_ceil(R)).enumerate() {
-                for r in 0..R.min(m - tile * R) {
-                    let start = (tile * R + r) * k + first_k;
+            for (tile, rows) in packed.chunks_mut(depth).take(m.div_ceil(ROWS)).enumerate() {
+                for r in 0..ROWS.min(m - tile * ROWS) {
+                    let start = (tile * ROWS + r) * k + first_k;
                     for (step, &x) in rows.iter_mut().zip(&a[start..start + depth]) {
                         step[r] = x;
                     }
@@ -98,18 +99,20 @@ impl<T: Scalar, F: Fn(T, T, T) -> T> FastProduct<'_, T, F> {
                     let start = (first_k + step) * n + column;
                     row[..width].copy_from_slice(&b[start..start + width]);
                 }
-                for (tile, rows) in packed.chunks(depth).take(m.div_ceil(R)).enumerate() {
-                    let mut sums = [[T::ZERO; C]; R];
+                for (tile, rows) in packed.chunks(depth).take(m.div_ceil(ROWS)).enumerate() {
+                    // Row after row by name: a loop over them would keep the sums in memory.
+                    let [mut first, mut second, mut third, mut fourth] = [[T::ZERO; C]; ROWS];
                     for (x, y) in rows.iter().zip(&panel[..depth]) {
-                        for r in 0..R {
-                            let factor = x[r];
-                            for j in 0..C {
-                                sums[r][j] = join(factor, y[j], sums[r][j]);
-                            }
+                        for j in 0..C {
+                            first[j] = join(x[0], y[j], first[j]);
+                            second[j] = join(x[1], y[j], second[j]);
+                            third[j] = join(x[2], y[j], third[j]);
+                            fourth[j] = join(x[3], y[j], fourth[j]);
                         }
                     }
-                    for (r, sums) in sums.iter().enumerate().take(m - tile * R) {
-                        let start = (tile * R + r) * n + column;
+                    let sums = [first, second, third, fourth];
+                    for (r, sums) in sums.iter().enumerate().take(m - tile * ROWS) {
+                        let start = (tile * ROWS + r) * n + column;
                         for (c, &sum) in c[start..start + width].iter_mut().zip(sums) {
                             *c = *c + sum;
                         }

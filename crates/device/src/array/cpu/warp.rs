@@ -14,8 +14,8 @@ use std::marker::PhantomData;
 
 /// Elements of a chunk.
 const CHUNK: usize = 16_384;
-/// Lanes of a strip: in f64, 8 vector registers of 16 bytes or 4 of 32; enough additions at once to hide their latency.
-const STRIP: usize = 16;
+/// Lanes of a strip: in f64, 8 vector registers of 32 bytes or 4 of 64; enough additions at once to hide their latency.
+const STRIP: usize = 32;
 
 /// How two values are joined, and what a lane without elements holds; the same as in
 /// `kernels/include/octopus/warp.cuh`.
@@ -83,10 +83,14 @@ impl<T: Scalar> Terms for &[T] {
 
     #[inline(always)]
     fn strip(&self, at: usize) -> [T; STRIP] {
-        let mut terms = [T::ZERO; STRIP];
-        terms.copy_from_slice(&self[at..at + STRIP]);
-        terms
+        of_strip(self, at)
     }
+}
+
+/// The elements of a strip, which the callers know to be there: as an array their number is known to the compiler.
+#[inline(always)]
+fn of_strip<T: Scalar>(x: &[T], at: usize) -> [T; STRIP] {
+    x[at..].first_chunk().map_or([T::ZERO; STRIP], |strip| *strip)
 }
 
 /// The squares of an array's distances from a number.
@@ -108,7 +112,7 @@ impl<T: Scalar> Terms for Deviations<'_, T> {
 
     #[inline(always)]
     fn strip(&self, at: usize) -> [T; STRIP] {
-        let strip = &self.0[at..at + STRIP];
+        let strip = of_strip(self.0, at);
         let mut terms = [T::ZERO; STRIP];
         for lane in 0..STRIP {
             let distance = strip[lane] - self.1;
@@ -136,7 +140,7 @@ impl<T: Scalar> Terms for Products<'_, T> {
 
     #[inline(always)]
     fn strip(&self, at: usize) -> [T; STRIP] {
-        let (x, y) = (&self.0[at..at + STRIP], &self.1[at..at + STRIP]);
+        let (x, y) = (of_strip(self.0, at), of_strip(self.1, at));
         let mut terms = [T::ZERO; STRIP];
         for lane in 0..STRIP {
             terms[lane] = x[lane] * y[lane];
