@@ -92,3 +92,58 @@ extern "C" __global__ void __launch_bounds__(256) array_sqrt_f32(const float* x,
 extern "C" __global__ void __launch_bounds__(256) array_sqrt_f64(const double* x, double* out, unsigned long long n) {
   octopus::each(n, [=](octopus::u64 i) { out[i] = octopus::root(x[i]); });
 }
+
+extern "C" __global__ void __launch_bounds__(256) array_tanh_f32(const float* x, float* out, unsigned long long n) {
+  octopus::each(n, [=](octopus::u64 i) { out[i] = octopus::tanh(x[i]); });
+}
+extern "C" __global__ void __launch_bounds__(256) array_tanh_f64(const double* x, double* out, unsigned long long n) {
+  octopus::each(n, [=](octopus::u64 i) { out[i] = octopus::tanh(x[i]); });
+}
+
+extern "C" __global__ void __launch_bounds__(256) array_sigmoid_f32(const float* x, float* out, unsigned long long n) {
+  octopus::each(n, [=](octopus::u64 i) { out[i] = octopus::sigmoid(x[i]); });
+}
+extern "C" __global__ void __launch_bounds__(256) array_sigmoid_f64(const double* x, double* out, unsigned long long n) {
+  octopus::each(n, [=](octopus::u64 i) { out[i] = octopus::sigmoid(x[i]); });
+}
+
+extern "C" __global__ void __launch_bounds__(256) array_relu_f32(const float* x, float* out, unsigned long long n) {
+  octopus::each(n, [=](octopus::u64 i) { out[i] = octopus::relu(x[i]); });
+}
+extern "C" __global__ void __launch_bounds__(256) array_relu_f64(const double* x, double* out, unsigned long long n) {
+  octopus::each(n, [=](octopus::u64 i) { out[i] = octopus::relu(x[i]); });
+}
+
+extern "C" __global__ void __launch_bounds__(256) array_abs_f32(const float* x, float* out, unsigned long long n) {
+  octopus::each(n, [=](octopus::u64 i) { out[i] = octopus::absolute(x[i]); });
+}
+extern "C" __global__ void __launch_bounds__(256) array_abs_f64(const double* x, double* out, unsigned long long n) {
+  octopus::each(n, [=](octopus::u64 i) { out[i] = octopus::absolute(x[i]); });
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+    array_add_scalar_f32(float a, const float* x, float* out, unsigned long long n) {
+  octopus::each(n, [=](octopus::u64 i) { out[i] = x[i] + a; });
+}
+extern "C" __global__ void __launch_bounds__(256)
+    array_add_scalar_f64(double a, const double* x, double* out, unsigned long long n) {
+  octopus::each(n, [=](octopus::u64 i) { out[i] = x[i] + a; });
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+    array_div_scalar_f32(float a, const float* x, float* out, unsigned long long n) {
+  octopus::each(n, [=](octopus::u64 i) { out[i] = x[i] / a; });
+}
+extern "C" __global__ void __launch_bounds__(256)
+    array_div_scalar_f64(double a, const double* x, double* out, unsigned long long n) {
+  octopus::each(n, [=](octopus::u64 i) { out[i] = x[i] / a; });
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+    array_clip_f32(float low, float high, const float* x, float* out, unsigned long long n) {
+  octopus::each(n, [=](octopus::u64 i) { out[i] = octopus::clip(x[i], low, high); });
+}
+extern "C" __global__ void __launch_bounds__(256)
+    array_clip_f64(double low, double high, const double* x, double* out, unsigned long long n) {
+  octopus::each(n, [=](octopus::u64 i) { out[i] = octopus::clip(x[i], low, high); });
+}

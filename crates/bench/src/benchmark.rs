@@ -5,8 +5,7 @@
 use super::{of_array, of_cuda};
 use crate::error::BenchError;
 use octopus_device::{
-    Array, ArrayError, BenchmarkConfig, CallTiming, Device, DeviceIdentity, Matrix, Scalar, benchmark_device,
-    with_device,
+    Array, ArrayError, BenchmarkConfig, CallTiming, Device, DeviceIdentity, Scalar, benchmark_device, with_device,
 };
 use octopus_diag::{TableLook, TextColumn, text_table};
 use serde::Serialize;
@@ -123,7 +122,7 @@ impl Bench {
         // What is made has no inputs to be copied: only the number to fill it with.
         let nothing = self.inputs(Ok)?;
         self.row::<T, _, _>("fill", volume(1), &nothing, |&device| {
-            with_device(device, || Array::filled(n, a)).map(Out::Array)
+            with_device(device, || Array::full(n, a)).map(Out::Array)
         })?;
         self.row::<T, _, _>("add", volume(3), &inputs, |(x, y)| x.add(y).map(Out::Array))?;
         self.row::<T, _, _>("axpy", volume(3), &inputs, |(x, y)| x.axpy(a, y).map(Out::Array))?;
@@ -134,11 +133,11 @@ impl Bench {
 
     fn matmul<T: Scalar>(&mut self, side: usize) -> Result<(), ArrayError> {
         let host = [0.37, -1.25].map(|step| ramp::<T>(side * side, step));
-        let matrix = |device, values: &[T]| with_device(device, || Matrix::from_slice(side, side, values));
+        let matrix = |device, values: &[T]| with_device(device, || Array::from_shape((side, side), values));
         let inputs = self.inputs(|device| Ok((matrix(device, &host[0])?, matrix(device, &host[1])?)))?;
         let flops = Some(2.0 * (side as f64).powi(3));
         let volume = Volume { n: side, elements: 3 * side * side, flops };
-        self.row::<T, _, _>("matmul", volume, &inputs, |(a, b)| a.matmul(b).map(|c| Out::Array(c.into_array())))
+        self.row::<T, _, _>("matmul", volume, &inputs, |(a, b)| a.matmul(b).map(Out::Array))
     }
 
     /// Brings inputs to the CPU and to the GPU, if there is one.

@@ -8,7 +8,8 @@
 #![allow(clippy::extra_unused_type_parameters)]
 
 use crate::kernels::{
-    Binary, DrawParameter, DrawRange, DrawnFrom, MatrixShape, NumberStream, Numbers, Reduction, Unary,
+    AxisReduction, Binary, BroadcastOperand, DrawParameter, DrawRange, DrawnFrom, MatrixShape, NumberStream, Numbers,
+    Reduction, Unary, WindowPlace, WithScalar,
 };
 use crate::nuts::expansion::{ExpansionBuffers, PredictionLaunch};
 use crate::nuts::windows::WindowShape;
@@ -255,8 +256,9 @@ impl KernelSet {
         match *self {}
     }
 
-    pub(crate) fn scale<T: Real>(
+    pub(crate) fn scalar<T: Real>(
         &self,
+        _: WithScalar,
         _: &RawStream,
         _: T,
         _: &DeviceBuffer<T>,
@@ -297,6 +299,99 @@ impl KernelSet {
     }
 
     pub(crate) fn matmul<T: Real>(
+        &self,
+        _: &RawStream,
+        _: MatrixShape,
+        _: &DeviceBuffer<T>,
+        _: &DeviceBuffer<T>,
+        _: &mut DeviceBuffer<T>,
+    ) -> Answer<()> {
+        match *self {}
+    }
+
+    pub(crate) fn clip<T: Real>(
+        &self,
+        _: &RawStream,
+        _: T,
+        _: T,
+        _: &DeviceBuffer<T>,
+        _: &mut DeviceBuffer<T>,
+    ) -> Answer<()> {
+        match *self {}
+    }
+
+    pub(crate) fn convert<T: Real, U: Real>(
+        &self,
+        _: &str,
+        _: &RawStream,
+        _: &DeviceBuffer<T>,
+        _: &mut DeviceBuffer<U>,
+    ) -> Answer<()> {
+        match *self {}
+    }
+
+    pub(crate) fn arange<T: Real>(&self, _: &RawStream, _: T, _: T, _: &mut DeviceBuffer<T>) -> Answer<()> {
+        match *self {}
+    }
+
+    pub(crate) fn eye<T: Real>(&self, _: &RawStream, _: usize, _: &mut DeviceBuffer<T>) -> Answer<()> {
+        match *self {}
+    }
+
+    pub(crate) fn broadcast<T: Real>(
+        &self,
+        _: &str,
+        _: &RawStream,
+        _: (usize, usize),
+        _: &[BroadcastOperand<'_, T>],
+        _: &mut DeviceBuffer<T>,
+    ) -> Answer<()> {
+        match *self {}
+    }
+
+    pub(crate) fn reduce_rows<T: Real>(
+        &self,
+        _: AxisReduction,
+        _: &RawStream,
+        _: (usize, usize),
+        _: &DeviceBuffer<T>,
+        _: &mut DeviceBuffer<T>,
+    ) -> Answer<()> {
+        match *self {}
+    }
+
+    pub(crate) fn reduce_columns<T: Real>(
+        &self,
+        _: AxisReduction,
+        _: &RawStream,
+        _: (usize, usize),
+        _: &DeviceBuffer<T>,
+        _: &mut DeviceBuffer<T>,
+    ) -> Answer<()> {
+        match *self {}
+    }
+
+    pub(crate) fn transpose<T: Real>(
+        &self,
+        _: &RawStream,
+        _: (usize, usize),
+        _: &DeviceBuffer<T>,
+        _: &mut DeviceBuffer<T>,
+    ) -> Answer<()> {
+        match *self {}
+    }
+
+    pub(crate) fn window<T: Real>(
+        &self,
+        _: &RawStream,
+        _: (usize, usize),
+        _: (&DeviceBuffer<T>, WindowPlace),
+        _: (&mut DeviceBuffer<T>, WindowPlace),
+    ) -> Answer<()> {
+        match *self {}
+    }
+
+    pub(crate) fn matmul_fast<T: Real>(
         &self,
         _: &RawStream,
         _: MatrixShape,

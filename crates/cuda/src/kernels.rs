@@ -1,7 +1,7 @@
 //! The kernels of this program as safe functions over device buffers.
 //!
-//! They are element-wise operations (add, exp, axpy), sums, dot products, minima and maxima (reductions), the matrix
-//! product (matmul), and uniform and normal random numbers. A reduction's passes, and the device memory for its partial
+//! They are element-wise operations (add, exp, axpy) with broadcasting, sums, dot products, minima and maxima (reductions)
+//! of arrays, rows and columns, parts of arrays (transpose, window), matrix products (matmul), and random numbers. A reduction's passes, and the device memory for its partial
 //! results, are here.
 
 use crate::binding::{KernelSet, RawModule};
@@ -19,7 +19,7 @@ pub(crate) const CHUNK: usize = 16_384;
 /// wait. Work on two streams is ordered only by [`Stream::wait_for`]: without it, a kernel may read what another is
 /// still writing, and the numbers are then of no use (though nothing else can go wrong).
 ///
-/// All kernels are exact: each operation is rounded once, to the nearest, and nothing is fused or approximated, so
+/// All kernels but [`Kernels::matmul_fast`] are exact: each operation is rounded once, to the nearest, and nothing is fused or approximated, so
 /// their CPU twins give the same bits. `exp` and `ln` are those of `octopus-random`.
 ///
 /// What a kernel writes is borrowed for writing, so it is none of what it reads:
@@ -44,6 +44,87 @@ pub struct MatrixShape {
     pub k: usize,
     /// Columns of `b` and `c`.
     pub n: usize,
+}
+
+/// Elements of a row that one block of [`Kernels::reduce_rows`] takes.
+pub const ROW_PART: usize = CHUNK;
+/// Rows that one thread of [`Kernels::reduce_columns`] joins: set in kernels/src/reduce.cu.
+pub const COLUMN_PART: usize = 64;
+
+/// An operation of two numbers whose arrays are broadcast to a common shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arithmetic {
+    /// `x + y`
+    Add,
+    /// `x - y`
+    Sub,
+    /// `x * y`
+    Mul,
+    /// `x / y`
+    Div,
+}
+
+/// How the numbers of a row or of a column are joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AxisReduction {
+    /// Their sum; +0 for none.
+    Sum,
+    /// The smallest; NaN when one is, infinity for none.
+    Min,
+    /// The largest; NaN when one is, minus infinity for none.
+    Max,
+}
+
+impl Arithmetic {
+    /// Returns the name of the kernel that broadcasts, without its precision.
+    pub(crate) fn stem(self) -> &'static str {
+        match self {
+            Self::Add => "array_broadcast_add",
+            Self::Sub => "array_broadcast_sub",
+            Self::Mul => "array_broadcast_mul",
+            Self::Div => "array_broadcast_div",
+        }
+    }
+}
+
+impl AxisReduction {
+    /// Returns the names of the kernels of rows and of columns, without their precision.
+    pub(crate) fn stems(self) -> [&'static str; 2] {
+        match self {
+            Self::Sum => ["rows_sum", "columns_sum"],
+            Self::Min => ["rows_min", "columns_min"],
+            Self::Max => ["rows_max", "columns_max"],
+        }
+    }
+}
+
+/// An operand that is broadcast: its elements, and the distances of the next row and of the next column, which are 0 where
+/// it has one only.
+#[derive(Debug)]
+pub struct BroadcastOperand<'a, T: Real> {
+    /// The elements.
+    pub elements: &'a DeviceBuffer<T>,
+    /// The distance of the next row.
+    pub row: usize,
+    /// The distance of the next column.
+    pub column: usize,
+}
+
+impl<T: Real> Clone for BroadcastOperand<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Real> Copy for BroadcastOperand<'_, T> {}
+
+/// The place of a window in a matrix: its first element, and the distance of the matrix's rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowPlace {
+    /// The index of the window's first element.
+    pub first: usize,
+    /// The distance of the next row.
+    pub row: usize,
 }
 
 /// The address of a stream of random numbers, as in `octopus-random`.
@@ -140,7 +221,10 @@ macro_rules! families {
 
 families! {
     /// Kernels of one array.
-    Unary { Copy = "array_copy", Exp = "array_exp", Ln = "array_ln", Sqrt = "array_sqrt" }
+    Unary { Copy = "array_copy", Exp = "array_exp", Ln = "array_ln", Sqrt = "array_sqrt", Tanh = "array_tanh",
+        Sigmoid = "array_sigmoid", Relu = "array_relu", Abs = "array_abs" }
+    /// Kernels of a number and one array.
+    WithScalar { Scale = "array_scale", Add = "array_add_scalar", Div = "array_div_scalar" }
     /// Kernels of two arrays.
     Binary { Add = "array_add", Sub = "array_sub", Mul = "array_mul", Div = "array_div" }
     /// Kernels that make one value of many.
@@ -236,6 +320,58 @@ impl Kernels {
         self.set.unary(Unary::Sqrt, stream.raw(), x, out)
     }
 
+    /// Computes `out[i] = tanh(x[i])`.
+    ///
+    /// # Errors
+    /// When lengths differ, the objects are of different devices, or the driver fails.
+    pub fn tanh<T: Real>(
+        &self,
+        stream: &Stream,
+        x: &DeviceBuffer<T>,
+        out: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        self.set.unary(Unary::Tanh, stream.raw(), x, out)
+    }
+
+    /// Computes `out[i] = 1 / (1 + exp(-x[i]))`.
+    ///
+    /// # Errors
+    /// When lengths differ, the objects are of different devices, or the driver fails.
+    pub fn sigmoid<T: Real>(
+        &self,
+        stream: &Stream,
+        x: &DeviceBuffer<T>,
+        out: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        self.set.unary(Unary::Sigmoid, stream.raw(), x, out)
+    }
+
+    /// Computes `out[i] = 0` where `x[i] < 0`, else `x[i]`.
+    ///
+    /// # Errors
+    /// When lengths differ, the objects are of different devices, or the driver fails.
+    pub fn relu<T: Real>(
+        &self,
+        stream: &Stream,
+        x: &DeviceBuffer<T>,
+        out: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        self.set.unary(Unary::Relu, stream.raw(), x, out)
+    }
+
+    /// Computes `out[i] = |x[i]|`.
+    ///
+    /// # Errors
+    /// When lengths differ, the objects are of different devices, or the driver fails.
+    pub fn abs<T: Real>(
+        &self,
+        stream: &Stream,
+        x: &DeviceBuffer<T>,
+        out: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        self.set.unary(Unary::Abs, stream.raw(), x, out)
+    }
+
     /// Computes `out[i] = x[i] + y[i]`.
     ///
     /// # Errors
@@ -303,7 +439,182 @@ impl Kernels {
         x: &DeviceBuffer<T>,
         out: &mut DeviceBuffer<T>,
     ) -> Result<(), CudaError> {
-        self.set.scale(stream.raw(), a, x, out)
+        self.set.scalar(WithScalar::Scale, stream.raw(), a, x, out)
+    }
+
+    /// Computes `out[i] = x[i] + a`.
+    ///
+    /// # Errors
+    /// When lengths differ, the objects are of different devices, or the driver fails.
+    pub fn add_scalar<T: Real>(
+        &self,
+        stream: &Stream,
+        a: T,
+        x: &DeviceBuffer<T>,
+        out: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        self.set.scalar(WithScalar::Add, stream.raw(), a, x, out)
+    }
+
+    /// Computes `out[i] = x[i] / a`.
+    ///
+    /// # Errors
+    /// When lengths differ, the objects are of different devices, or the driver fails.
+    pub fn div_scalar<T: Real>(
+        &self,
+        stream: &Stream,
+        a: T,
+        x: &DeviceBuffer<T>,
+        out: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        self.set.scalar(WithScalar::Div, stream.raw(), a, x, out)
+    }
+
+    /// Computes `out[i] = x[i]`, raised to `low` where it is below and then lowered to `high` where it is above.
+    ///
+    /// # Errors
+    /// When lengths differ, the objects are of different devices, or the driver fails.
+    pub fn clip<T: Real>(
+        &self,
+        stream: &Stream,
+        low: T,
+        high: T,
+        x: &DeviceBuffer<T>,
+        out: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        self.set.clip(stream.raw(), low, high, x, out)
+    }
+
+    /// Computes an operation of two arrays that are broadcast to `rows` x `columns` elements.
+    ///
+    /// # Errors
+    /// When an operand or `out` does not have the elements that its distances reach, the objects are of different devices,
+    /// or the driver fails.
+    pub fn broadcast<T: Real>(
+        &self,
+        stream: &Stream,
+        operation: Arithmetic,
+        (rows, columns): (usize, usize),
+        x: BroadcastOperand<'_, T>,
+        y: BroadcastOperand<'_, T>,
+        out: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        self.set.broadcast(operation.stem(), stream.raw(), (rows, columns), &[x, y], out)
+    }
+
+    /// Takes `x` where `condition` is not 0, and `y` elsewhere; all three are broadcast to `rows` x `columns` elements.
+    ///
+    /// # Errors
+    /// When an operand or `out` does not have the elements that its distances reach, the objects are of different devices,
+    /// or the driver fails.
+    pub fn select<T: Real>(
+        &self,
+        stream: &Stream,
+        (rows, columns): (usize, usize),
+        condition: BroadcastOperand<'_, T>,
+        [x, y]: [BroadcastOperand<'_, T>; 2],
+        out: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        self.set.broadcast("array_select", stream.raw(), (rows, columns), &[condition, x, y], out)
+    }
+
+    /// Does one pass of a reduction of each row of `x`, which has `rows` x `columns` elements: `partial` gets one number for
+    /// each [`ROW_PART`] columns of each row, at least one, row after row. Each row is reduced as an array of its own.
+    ///
+    /// # Errors
+    /// When lengths differ, the objects are of different devices, or the driver fails; [`CudaError::LaunchShape`] for more
+    /// parts than a launch has blocks.
+    pub fn reduce_rows<T: Real>(
+        &self,
+        stream: &Stream,
+        reduction: AxisReduction,
+        (rows, columns): (usize, usize),
+        x: &DeviceBuffer<T>,
+        partial: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        self.set.reduce_rows(reduction, stream.raw(), (rows, columns), x, partial)
+    }
+
+    /// Does one pass of a reduction of each column of `x`, which has `rows` x `columns` elements: `partial` gets a row for
+    /// each [`COLUMN_PART`] rows, at least one, in which the numbers of a column are joined one after the other.
+    ///
+    /// # Errors
+    /// When lengths differ, the objects are of different devices, or the driver fails.
+    pub fn reduce_columns<T: Real>(
+        &self,
+        stream: &Stream,
+        reduction: AxisReduction,
+        (rows, columns): (usize, usize),
+        x: &DeviceBuffer<T>,
+        partial: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        self.set.reduce_columns(reduction, stream.raw(), (rows, columns), x, partial)
+    }
+
+    /// Computes `out[i] = start + step * i`, with `i` rounded to the type, then the product, then the sum.
+    ///
+    /// # Errors
+    /// When the objects are of different devices, or the driver fails.
+    pub fn arange<T: Real>(
+        &self,
+        stream: &Stream,
+        start: T,
+        step: T,
+        out: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        self.set.arange(stream.raw(), start, step, out)
+    }
+
+    /// Makes `out` the identity with `side` rows.
+    ///
+    /// # Errors
+    /// When `out` is of another length, the objects are of different devices, or the driver fails.
+    pub fn eye<T: Real>(&self, stream: &Stream, side: usize, out: &mut DeviceBuffer<T>) -> Result<(), CudaError> {
+        self.set.eye(stream.raw(), side, out)
+    }
+
+    /// Turns `x`, of `rows` x `columns` elements, over into `out`.
+    ///
+    /// # Errors
+    /// When lengths differ, the objects are of different devices, or the driver fails.
+    pub fn transpose<T: Real>(
+        &self,
+        stream: &Stream,
+        (rows, columns): (usize, usize),
+        x: &DeviceBuffer<T>,
+        out: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        self.set.transpose(stream.raw(), (rows, columns), x, out)
+    }
+
+    /// Copies a window of `rows` x `columns` elements from one place to another; the rest of `out` stays as it is.
+    ///
+    /// # Errors
+    /// When a window ends beyond its buffer, the objects are of different devices, or the driver fails.
+    pub fn window<T: Real>(
+        &self,
+        stream: &Stream,
+        (rows, columns): (usize, usize),
+        (x, from): (&DeviceBuffer<T>, WindowPlace),
+        (out, to): (&mut DeviceBuffer<T>, WindowPlace),
+    ) -> Result<(), CudaError> {
+        self.set.window(stream.raw(), (rows, columns), (x, from), (out, to))
+    }
+
+    /// Converts to f64, which holds each value exactly.
+    ///
+    /// # Errors
+    /// When lengths differ, the objects are of different devices, or the driver fails.
+    pub fn to_f64(&self, stream: &Stream, x: &DeviceBuffer<f32>, out: &mut DeviceBuffer<f64>) -> Result<(), CudaError> {
+        self.set.convert("array_to_f64", stream.raw(), x, out)
+    }
+
+    /// Converts to f32, to the nearest, ties to even.
+    ///
+    /// # Errors
+    /// When lengths differ, the objects are of different devices, or the driver fails.
+    pub fn to_f32(&self, stream: &Stream, x: &DeviceBuffer<f64>, out: &mut DeviceBuffer<f32>) -> Result<(), CudaError> {
+        self.set.convert("array_to_f32", stream.raw(), x, out)
     }
 
     /// Computes `out[i] = a * x[i] + y[i]`, rounded after the product and after the sum.
@@ -370,6 +681,22 @@ impl Kernels {
         c: &mut DeviceBuffer<T>,
     ) -> Result<(), CudaError> {
         self.set.matmul(stream.raw(), shape, a, b, c)
+    }
+
+    /// Computes `c = a b` as fast as this program can: products and sums are fused, and the bits are no part of the promise.
+    ///
+    /// # Errors
+    /// When lengths differ, the objects are of different devices, or the driver fails; [`CudaError::LaunchShape`] when
+    /// m is above 4 194 240.
+    pub fn matmul_fast<T: Real>(
+        &self,
+        stream: &Stream,
+        shape: MatrixShape,
+        a: &DeviceBuffer<T>,
+        b: &DeviceBuffer<T>,
+        c: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        self.set.matmul_fast(stream.raw(), shape, a, b, c)
     }
 
     /// Fills `out`: `out[i]` is number i of a stream of uniform numbers between 0 and 1.

@@ -96,7 +96,10 @@ pub use device::{Device, DeviceAttribute, DeviceUuid};
 pub use driver::{CudaVersion, DriverStart, driver_start, driver_version, set_driver_library};
 pub use element::{Element, Real};
 pub use error::CudaError;
-pub use kernels::{DrawParameter, DrawRange, DrawnFrom, Kernels, MatrixShape, NumberStream};
+pub use kernels::{
+    Arithmetic, AxisReduction, BroadcastOperand, COLUMN_PART, DrawParameter, DrawRange, DrawnFrom, Kernels,
+    MatrixShape, NumberStream, ROW_PART, WindowPlace,
+};
 pub use limit::limit_device_memory;
 pub use nuts::{
     ExpansionShape, Float, NutsBatch, NutsBatchItem, NutsBatchKernels, NutsBatchLaunch, NutsBatchSlot, NutsCentering,

@@ -1,34 +1,50 @@
-//! Arrays and matrices that live on a device, and what is computed with them there.
+//! Arrays that live on a device, and what is computed with them there, under NumPy's names.
 //!
-//! | You have | Use |
+//! | You want | Use |
 //! |---|---|
-//! | numbers that should live on a device | [`Array`], in one dimension |
-//! | a product of matrices to form | [`Matrix`], row-major |
-//! | slices, and no device in mind | [`cpu`]: the same operations, names and argument order |
+//! | to make an array | [`Array::zeros`], [`full`](Array::full), [`eye`](Array::eye), [`arange`](Array::arange), [`from_slice`](Array::from_slice), [`from_rows`](Array::from_rows), [`from_shape`](Array::from_shape), [`on`](Array::on), [`to_device`](Array::to_device) |
+//! | arithmetic, broadcast | [`Array::add`], [`sub`](Array::sub), [`mul`](Array::mul), [`div`](Array::div), [`select`](Array::select) (NumPy's `where`) |
+//! | arithmetic with a number | [`Array::add_scalar`], [`div_scalar`](Array::div_scalar), [`scale`](Array::scale), [`axpy`](Array::axpy), [`clip`](Array::clip) |
+//! | a function of each element | [`Array::exp`], [`ln`](Array::ln), [`sqrt`](Array::sqrt), [`tanh`](Array::tanh), [`sigmoid`](Array::sigmoid), [`relu`](Array::relu), [`abs`](Array::abs) |
+//! | one number of all elements | [`Array::sum`], [`mean`](Array::mean), [`std`](Array::std), [`norm`](Array::norm), [`min`](Array::min), [`max`](Array::max), [`dot`](Array::dot) |
+//! | one number of each column or row | [`Array::sum_axis`], [`mean_axis`](Array::mean_axis), [`std_axis`](Array::std_axis), [`norm_axis`](Array::norm_axis), [`min_axis`](Array::min_axis), [`max_axis`](Array::max_axis) |
+//! | products of matrices | [`Array::matmul`], [`matmul_fast`](Array::matmul_fast), [`outer`](Array::outer) |
+//! | the same elements in other places | [`Array::reshape`], [`transpose`](Array::transpose), [`slice`](Array::slice), [`concatenate`](Array::concatenate) |
+//! | another type | `Array::to_f32`, `Array::to_f64` |
+//! | slices, and no device in mind | [`cpu`]: the same operations over slices, in the argument order of the kernels |
+//!
+//! **Shapes** are of one dimension or two ([`ArrayShape`]), written as NumPy writes them. Two arrays are broadcast as in
+//! NumPy: a vector is one row, and a side of 1 is repeated.
 //!
 //! **Where results live.** A result lives where its operands live; operands of different devices are an error and never
-//! copied in silence: [`Array::to_device`] copies.
+//! copied in silence: [`Array::to_device`] copies. Results that are arrays stay there, and nothing waits for them.
 //!
 //! **The same bits everywhere.** Each operation is rounded once, to the nearest; nothing is fused, reordered or
 //! approximated. Reductions have one shape, set by the length alone: chunks of 16 384 elements; within a chunk of `m`
 //! elements, element `i` belongs to lane `i mod L`, with `L` 32 up to 256 elements and 128 above; each lane takes its
 //! elements in order, then the lanes are joined as a halving tree (`L/2`, `L/4`, ... 1); the chunks' results are reduced
-//! in the same way until one is left. Elements of a matrix product are summed over k in order. So a GPU's results and
-//! those of [`cpu`] agree bit for bit, in `f32` and `f64`. The one exception: where a result is NaN, the
-//! NaN's sign and payload may differ.
+//! in the same way until one is left. Along axis 1 each row is reduced so. Along axis 0 rows are taken in groups of 64: in
+//! each, a column's numbers are joined one after the other, and the groups' results are reduced in the same way until one
+//! row is left. Elements of a matrix product are summed over k in order. So a GPU's results and those of [`cpu`] agree bit
+//! for bit, in `f32` and `f64`. There are two exceptions: where a result is NaN, the NaN's sign and payload may differ; and
+//! [`Array::matmul_fast`] promises a bound and no bits.
 
+mod axes;
 pub mod cpu;
+mod create;
 mod elementwise;
 mod engine;
 mod error;
-mod matrix;
+mod layout;
 mod pool;
+mod product;
 mod reduce;
 mod scalar;
+mod shape;
 pub(crate) mod storage;
 
 pub use engine::Engine;
 pub use error::ArrayError;
-pub use matrix::Matrix;
 pub use scalar::Scalar;
+pub use shape::ArrayShape;
 pub use storage::Array;

@@ -15,7 +15,7 @@ mod on_gpu;
 pub use batches::{BatchConfig, DrawError, draw_batches};
 
 use crate::array::storage::host_memory;
-use crate::{Array, ArrayError, Device, Engine, Scalar};
+use crate::{Array, ArrayError, ArrayShape, Device, Engine, Scalar};
 use octopus_cuda::{DeviceBuffer, DrawRange, DrawnFrom};
 use octopus_random::distribution::MOST_TURNS;
 use octopus_random::{Draw, Family, FloatingPoint, Key};
@@ -42,7 +42,7 @@ fn range_of(key: Key, first: u64) -> DrawRange {
 }
 
 impl<T: Scalar + FloatingPoint> Array<T> {
-    /// Makes an array of the first `length` draws of a distribution on this thread's [`Device::current`], on all cores
+    /// Makes an array of the first draws of a distribution, in C order, on this thread's [`Device::current`], on all cores
     /// where that is the CPU.
     ///
     /// On a GPU the draws are queued and nothing waits for them. A draw that is refused in all of its turns, one in
@@ -52,18 +52,19 @@ impl<T: Scalar + FloatingPoint> Array<T> {
     /// use octopus_device::Array;
     /// use octopus_random::{Key, VonMises};
     ///
-    /// let angles = Array::<f32>::drawn(&VonMises::new(0.0, 5.0)?, Key::new(42), 1000)?;
+    /// let angles = Array::<f32>::drawn(&VonMises::new(0.0, 5.0)?, Key::new(42), (10, 100))?;
     /// assert!(angles.max()? <= std::f32::consts::PI);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// When the device is not there, its memory does not suffice, or it fails.
-    pub fn drawn(distribution: &dyn Draw<T>, key: Key, length: usize) -> Result<Self, DrawError> {
+    pub fn drawn(distribution: &dyn Draw<T>, key: Key, shape: impl Into<ArrayShape>) -> Result<Self, DrawError> {
+        let shape = shape.into();
         let Device::Cuda(ordinal) = Device::current() else {
-            let mut out = host_memory(length, <T as Scalar>::ZERO)?;
+            let mut out = room::<T>(shape.elements("drawn")?)?;
             distribution.par_fill(key, 0, &mut out)?;
-            return Ok(out.into());
+            return Ok(Self::from(out).reshape(shape)?);
         };
         let engine = Engine::ready(ordinal)?;
         let failed = |error| DrawError::from(engine.failed(error));
@@ -72,8 +73,15 @@ impl<T: Scalar + FloatingPoint> Array<T> {
         let fill = |out: &mut DeviceBuffer<T>| {
             kernels.draw(stream, kernel_of(distribution), range_of(key, 0), &mut refused, out)
         };
-        Ok(Self::made_on(&engine, length, fill)?)
+        Ok(Self::made_on(&engine, shape, fill)?)
     }
+}
+
+/// Returns memory of the host for draws.
+fn room<T: Scalar>(length: usize) -> Result<Vec<T>, ArrayError> {
+    let mut room = host_memory(length)?;
+    room.resize(length, T::ZERO);
+    Ok(room)
 }
 
 impl From<ArrayError> for DrawError {

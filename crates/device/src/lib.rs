@@ -11,7 +11,7 @@
 //! | The machine around it | [`HostInfo`]: CPU, memory, operating system, SIMD |
 //! | Which device a thread works on | [`Device`], its scope [`DeviceScope`], [`with_device`] |
 //! | Which device a run works on | [`DeviceChoice`], [`Accelerators`], [`resolve`] and its [`Selection`]; for arrays [`AutoDevice`] |
-//! | Numbers on a device | [`Array`], [`Matrix`]; the same operations over slices in [`cpu`] |
+//! | Numbers on a device | [`Array`], in one dimension or two; the same operations over slices in [`cpu`] |
 //! | How long something takes | [`benchmark_device`] and its [`CallTiming`] |
 //! | What work costs on this machine | [`costs`]: [`measure_costs`], [`CostsCache`], [`choose`] |
 //! | How many chains fit | [`memory`]: [`MemoryPlan`] |
@@ -67,7 +67,7 @@ mod timing;
 mod version;
 mod visible;
 
-pub use array::{Array, ArrayError, Engine, Matrix, Scalar, cpu};
+pub use array::{Array, ArrayError, ArrayShape, Engine, Scalar, cpu};
 pub use check::CHECK_IDS;
 pub use costs::{
     Choice, CostsCache, CostsCacheError, CostsConfig, CostsKey, CostsMiss, DeviceCosts, KernelCost, LinearCost,

@@ -2,12 +2,19 @@
 
 mod software_gpu;
 
+#[path = "arrays/against_numpy.rs"]
+mod against_numpy;
 #[path = "arrays/draws.rs"]
 mod draws;
-
+#[path = "arrays/hierarchy.rs"]
+mod hierarchy;
+#[path = "arrays/matrices.rs"]
+mod matrices;
 #[path = "arrays/numbers.rs"]
 mod numbers;
 #[path = "arrays/on_cpu.rs"]
 mod on_cpu;
 #[path = "arrays/on_gpu.rs"]
 mod on_gpu;
+#[path = "arrays/shapes.rs"]
+mod shapes;

@@ -149,6 +149,8 @@ pub(crate) fn compute(registers: &Registers, instruction: &Instruction, lanes: u
         Op::And64 => d2!(|a: u64, b: u64| a & b),
         Op::Or64 => d2!(|a: u64, b: u64| a | b),
         Op::Xor64 => d2!(|a: u64, b: u64| a ^ b),
+        Op::Not64 => d1!(|a: u64| !a),
+        Op::Max64 => d2!(|a: u64, b: u64| a.max(b)),
         Op::Mul64 => d2!(u64::wrapping_mul),
         Op::Shl64 => {
             let (a, b) = (doubles(0), words(1));
@@ -188,6 +190,26 @@ pub(crate) fn compute(registers: &Registers, instruction: &Instruction, lanes: u
         Op::U32ToF64 => {
             let a = words(0);
             map!(to_double(), lanes, [a], |a: u32| f64::from(a).to_bits());
+        }
+        Op::U64ToF32 => {
+            let a = doubles(0);
+            map!(to_word(), lanes, [a], |a: u64| (a as f32).to_bits());
+        }
+        Op::U64ToF64 => d1!(|a: u64| (a as f64).to_bits()),
+        Op::AbsF64 => d1!(|a: u64| a & !(1 << 63)),
+        Op::AbsF32 => w1!(|a: u32| a & !(1 << 31)),
+        // Rounded once: in kernels whose names end in `_fast`.
+        Op::FuseF64 => {
+            let (a, b, c) = (doubles(0), doubles(1), doubles(2));
+            map!(to_double(), lanes, [a, b, c], |a, b, c| {
+                f64::from_bits(a).mul_add(f64::from_bits(b), f64::from_bits(c)).to_bits()
+            });
+        }
+        Op::FuseF32 => {
+            let (a, b, c) = (words(0), words(1), words(2));
+            map!(to_word(), lanes, [a, b, c], |a, b, c| {
+                f32::from_bits(a).mul_add(f32::from_bits(b), f32::from_bits(c)).to_bits()
+            });
         }
         Op::AndPredicate => put(to_predicate(), lanes, predicates(0) & predicates(1)),
         Op::OrPredicate => put(to_predicate(), lanes, predicates(0) | predicates(1)),

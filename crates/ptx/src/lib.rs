@@ -14,7 +14,8 @@
 //!
 //! # What it is true to
 //!
-//! - Each operation is rounded by itself, as the text says: there is no contraction, since our PTX has no `fma`.
+//! - Each operation is rounded by itself, as the text says: nothing is contracted; `fma`, which kernels
+//!   named `..._fast` have, is rounded once.
 //! - The lanes of a warp do an instruction together until a branch parts them. In lock-step those behind catch up at
 //!   the next label; in a random order lanes part and meet at any label, and warps and blocks take turns in between.
 //! - A shuffle or a warp's barrier waits for all lanes of its mask; one that asks for a lane that is not there is a

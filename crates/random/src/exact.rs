@@ -1,4 +1,4 @@
-//! Exact exp, ln and the normal quantile: elementary functions with the same bits on every processor.
+//! Exact exp, ln, tanh, sigmoid and the normal quantile: elementary functions with the same bits on every processor.
 //!
 //! They are made of `+ - * /`, square roots and bit moves only.
 //!
@@ -98,6 +98,50 @@ fn ln_of_parts(x: f64, e: f64, s: f64) -> f64 {
     let value = if x < f64::MIN_POSITIVE { f64::NEG_INFINITY } else { value };
     let value = if x == f64::INFINITY { x } else { value };
     if x >= 0.0 { value } else { f64::NAN }
+}
+
+/// Computes the hyperbolic tangent, within 2.5 units in the last place.
+///
+/// With t = e^(2|x|) - 1 it is t / (t + 2), and t is made without the 1: near 0 no digit is lost.
+#[inline(always)]
+pub fn tanh(x: f64) -> f64 {
+    // From 20 on the nearest number is 1. A NaN is not above, and stays.
+    let size = x.abs();
+    let size = if size > 20.0 { 20.0 } else { size };
+    let grown = exp_minus_one(size + size);
+    let value = grown / (grown + 2.0);
+    f64::from_bits(value.to_bits() | (x.to_bits() & 0x8000_0000_0000_0000))
+}
+
+/// Computes e^x - 1 for x in [0, 40]: 2^n (e^r - 1) + (2^n - 1), the polynomial being that of [`exp`] without its 1.
+#[inline(always)]
+fn exp_minus_one(x: f64) -> f64 {
+    let shifted = x * LOG2_E + ROUND;
+    let n = shifted - ROUND;
+    let r = (x - n * LN2_HIGH) - n * LN2_LOW;
+    let r2 = r * r;
+    let r4 = r2 * r2;
+    let p23 = 1.0 / 2.0 + r * (1.0 / 6.0);
+    let p45 = 1.0 / 24.0 + r * (1.0 / 120.0);
+    let p67 = 1.0 / 720.0 + r * (1.0 / 5040.0);
+    let p89 = 1.0 / 40_320.0 + r * (1.0 / 362_880.0);
+    let p1011 = 1.0 / 3_628_800.0 + r * (1.0 / 39_916_800.0);
+    let p1213 = 1.0 / 479_001_600.0 + r * (1.0 / 6_227_020_800.0);
+    let low = p23 + r2 * p45;
+    let high = (p67 + r2 * p89) + r4 * (p1011 + r2 * p1213);
+    let polynomial = r + r2 * (low + r4 * high);
+    let scale = f64::from_bits(shifted.to_bits().wrapping_add(1023) << 52);
+    scale * polynomial + (scale - 1.0)
+}
+
+/// Computes the logistic function 1 / (1 + e^-x), within 2.5 units in the last place; 0 below -708.
+///
+/// Only e^-|x| is asked for, which is at most 1: on the left of 0 it is above the line as well.
+#[inline(always)]
+pub fn sigmoid(x: f64) -> f64 {
+    let small = exp(-x.abs());
+    let above = if x < 0.0 { small } else { 1.0 };
+    above / (1.0 + small)
 }
 
 /// Returns the quantile function of the standard normal distribution at `p` in (0, 1).
@@ -271,6 +315,64 @@ mod tests {
         assert_eq!(ln(f64::INFINITY), f64::INFINITY);
         assert!(ln(-1.0).is_nan());
         assert!(ln(f64::NAN).is_nan());
+    }
+
+    /// Returns the distance of `got` to `expected` in units of the last place of `expected`.
+    fn units(got: f64, expected: f64) -> f64 {
+        let near = expected.abs();
+        (got - expected).abs() / (f64::from_bits(near.to_bits() + 1) - near)
+    }
+
+    #[test]
+    fn tanh_is_accurate() {
+        let near = (1..200_000).map(|i| f64::from(i) * 1.000_37e-4);
+        let tiny = (-1020..0).flat_map(|k| [1.0, 1.3, 1.9].map(|m| m * 2f64.powi(k)));
+        let worst = near.chain(tiny).map(|x| units(tanh(x), x.tanh())).fold(0.0, f64::max);
+        // The library's own error, of 1 unit at most, is in it.
+        assert!(worst < 3.5, "{worst}");
+        assert_eq!(tanh(0.0).to_bits(), 0.0_f64.to_bits());
+        assert_eq!(tanh(-0.0).to_bits(), (-0.0_f64).to_bits());
+        assert_eq!((tanh(19.5), tanh(1e300), tanh(f64::INFINITY)), (1.0, 1.0, 1.0));
+        assert_eq!((tanh(-0.3), tanh(f64::NEG_INFINITY)), (-tanh(0.3), -1.0));
+        assert_eq!(tanh(5e-324), 5e-324);
+        assert!(tanh(f64::NAN).is_nan());
+    }
+
+    #[test]
+    fn sigmoid_is_accurate() {
+        let reference = |x: f64| if x < 0.0 { x.exp() / (1.0 + x.exp()) } else { 1.0 / (1.0 + (-x).exp()) };
+        let points = (-70_700..70_700).map(|i| f64::from(i) * 0.01);
+        let worst = points.map(|x| units(sigmoid(x), reference(x))).fold(0.0, f64::max);
+        assert!(worst < 4.5, "{worst}");
+        assert_eq!((sigmoid(0.0), sigmoid(-0.0)), (0.5, 0.5));
+        assert_eq!((sigmoid(f64::INFINITY), sigmoid(f64::NEG_INFINITY), sigmoid(-709.0)), (1.0, 0.0, 0.0));
+        assert!(sigmoid(f64::NAN).is_nan());
+    }
+
+    /// Values of mpmath 1.3 at 40 digits, to the nearest f64.
+    #[test]
+    fn tanh_and_sigmoid_are_those_of_mpmath() {
+        let cases = [
+            (1.0e-300, 1.0e-300, 0.5),
+            (1.0e-08, 1.0e-08, 0.500_000_002_5),
+            (0.01, 0.009_999_666_679_999_46, 0.502_499_979_166_874_9),
+            (0.3, 0.291_312_612_451_590_9, 0.574_442_516_811_659),
+            (0.35, 0.336_375_544_336_332_2, 0.586_617_578_917_33),
+            (0.5, 0.462_117_157_260_009_74, 0.622_459_331_201_854_6),
+            (1.0, 0.761_594_155_955_764_9, 0.731_058_578_630_004_9),
+            (2.5, 0.986_614_298_151_430_3, 0.924_141_819_978_756_4),
+            (5.0, 0.999_909_204_262_595_1, 0.993_307_149_075_715_2),
+            (-7.5, -0.999_999_388_195_546_1, 0.000_552_778_636_923_599_6),
+            (18.5, 0.999_999_999_999_999_8, 0.999_999_990_762_550_4),
+            (-0.125, -0.124_353_001_771_596_21, 0.468_790_626_626_243_77),
+            (-40.0, -1.0, 4.248_354_255_291_589e-18),
+            (-700.0, -1.0, 9.859_676_543_759_77e-305),
+            (30.0, 1.0, 0.999_999_999_999_906_4),
+        ];
+        for (x, of_tanh, of_sigmoid) in cases {
+            assert!(units(tanh(x), of_tanh) <= 2.5, "tanh({x}): {} {of_tanh}", tanh(x));
+            assert!(units(sigmoid(x), of_sigmoid) <= 2.5, "sigmoid({x}): {} {of_sigmoid}", sigmoid(x));
+        }
     }
 
     /// Values of mpmath: sqrt(2) * erfinv(2 p - 1) at 40 digits.

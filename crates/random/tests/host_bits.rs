@@ -203,6 +203,21 @@ fn the_normal_quantile_of_f32_has_the_same_bits() {
 }
 
 #[test]
+fn tanh_and_sigmoid_have_the_same_bits() {
+    let mut points = all_exponents(150);
+    points.extend(between(-45.0, 45.0, 1_000_000));
+    points.extend(between(-0.5, 0.5, 500_000));
+    points.extend([20.0, -20.0, -708.0, 708.0].into_iter().flat_map(around));
+    points.extend((0..60).flat_map(|k| around((f64::from(k) + 0.5) * std::f64::consts::LN_2 / 2.0)));
+    compare("tanh_f64", &points, exact::tanh);
+    compare("sigmoid_f64", &points, exact::sigmoid);
+    let ties = (0..30).map(|k| (k as f32 + 0.5) * std::f32::consts::LN_2 / 2.0);
+    let points = points_f32(ties.chain([10.0, -10.0, -87.0, 87.0]).flat_map(around_f32));
+    compare_f32("tanh_f32", &points, exact::single::tanh);
+    compare_f32("sigmoid_f32", &points, exact::single::sigmoid);
+}
+
+#[test]
 fn philox_has_the_same_words() {
     let blocks: Vec<[u32; 6]> = (0..1_000_000)
         .map(|i| {

@@ -14,6 +14,19 @@ template <class T> struct LnParts {
   T above, below, exponent;
 };
 
+/// |x|: the sign bit is cleared, of a NaN as well.
+OCTOPUS_DEVICE double absolute(double x) { return from_bits(to_bits(x) & 0x7fffffffffffffffull); }
+OCTOPUS_DEVICE float absolute(float x) { return from_bits(to_bits(x) & 0x7fffffffu); }
+
+/// x, and 0 for what is below 0. A NaN is not below, and stays; so does -0.
+template <class T> OCTOPUS_DEVICE T relu(T x) { return x < (T)0 ? (T)0 : x; }
+
+/// x between two limits: first no less than `low`, then no more than `high`. A NaN stays.
+template <class T> OCTOPUS_DEVICE T clip(T x, T low, T high) {
+  const T raised = x < low ? low : x;
+  return raised > high ? high : raised;
+}
+
 // --- f64 ---------------------------------------------------------------------------------------------------------------
 
 /// e^x; 0 below -708 and infinity above 709.
@@ -43,6 +56,45 @@ OCTOPUS_DEVICE double exp(double x) {
   const double scale = from_bits((to_bits(shifted) + 1023) << 52);
   const double value = x > 709.0 ? Constants<double>::infinity() : polynomial * scale;
   return x < -708.0 ? 0.0 : value;
+}
+
+/// e^x - 1 for x in [0, 40]. tanh x is t / (t + 2) with t = e^(2|x|) - 1, which is made without the 1: near 0 no digit is lost.
+OCTOPUS_DEVICE double exp_minus_one(double x) {
+  constexpr double LN2_HIGH = 6.931'471'803'691'238e-1;
+  constexpr double LN2_LOW = 1.908'214'929'270'587'7e-10;
+  constexpr double ROUND = 6'755'399'441'055'744.0;
+  const double shifted = x * 1.442'695'040'888'963'4 + ROUND;
+  const double n = shifted - ROUND;
+  const double r = (x - n * LN2_HIGH) - n * LN2_LOW;
+  const double r2 = r * r;
+  const double r4 = r2 * r2;
+  const double p23 = 1.0 / 2.0 + r * (1.0 / 6.0);
+  const double p45 = 1.0 / 24.0 + r * (1.0 / 120.0);
+  const double p67 = 1.0 / 720.0 + r * (1.0 / 5'040.0);
+  const double p89 = 1.0 / 40'320.0 + r * (1.0 / 362'880.0);
+  const double p1011 = 1.0 / 3'628'800.0 + r * (1.0 / 39'916'800.0);
+  const double p1213 = 1.0 / 479'001'600.0 + r * (1.0 / 6'227'020'800.0);
+  const double low = p23 + r2 * p45;
+  const double high = (p67 + r2 * p89) + r4 * (p1011 + r2 * p1213);
+  const double polynomial = r + r2 * (low + r4 * high);
+  const double scale = from_bits((to_bits(shifted) + 1023) << 52);
+  return scale * polynomial + (scale - 1.0);
+}
+
+/// The hyperbolic tangent. A NaN is not above the limit, and stays.
+OCTOPUS_DEVICE double tanh(double x) {
+  double size = absolute(x);
+  size = size > 20.0 ? 20.0 : size;
+  const double grown = exp_minus_one(size + size);
+  const double value = grown / (grown + 2.0);
+  return from_bits(to_bits(value) | (to_bits(x) & 0x8000000000000000ull));
+}
+
+/// 1 / (1 + e^-x), by e^-|x| alone; 0 below -708.
+OCTOPUS_DEVICE double sigmoid(double x) {
+  const double small = exp(-absolute(x));
+  const double above = x < 0.0 ? small : 1.0;
+  return above / (1.0 + small);
 }
 
 OCTOPUS_DEVICE LnParts<double> ln_parts(double x) {
@@ -160,6 +212,39 @@ OCTOPUS_DEVICE float exp(float x) {
   const float scale = from_bits((to_bits(shifted) + 127) << 23);
   const float value = x > 88.0f ? Constants<float>::infinity() : polynomial * scale;
   return x < -87.0f ? 0.0f : value;
+}
+
+/// e^x - 1 for x in [0, 20].
+OCTOPUS_DEVICE float exp_minus_one(float x) {
+  constexpr float LN2_HIGH = 0.693'145'75f;
+  constexpr float LN2_LOW = 1.428'606'8e-6f;
+  constexpr float ROUND = 12'582'912.0f;
+  const float shifted = x * 1.442'695f + ROUND;
+  const float n = shifted - ROUND;
+  const float r = (x - n * LN2_HIGH) - n * LN2_LOW;
+  const float r2 = r * r;
+  const float p23 = 1.0f / 2.0f + r * (1.0f / 6.0f);
+  const float p45 = 1.0f / 24.0f + r * (1.0f / 120.0f);
+  const float p67 = 1.0f / 720.0f + r * (1.0f / 5'040.0f);
+  const float polynomial = r + r2 * (p23 + r2 * (p45 + r2 * p67));
+  const float scale = from_bits((to_bits(shifted) + 127) << 23);
+  return scale * polynomial + (scale - 1.0f);
+}
+
+/// The hyperbolic tangent. A NaN is not above the limit, and stays.
+OCTOPUS_DEVICE float tanh(float x) {
+  float size = absolute(x);
+  size = size > 10.0f ? 10.0f : size;
+  const float grown = exp_minus_one(size + size);
+  const float value = grown / (grown + 2.0f);
+  return from_bits(to_bits(value) | (to_bits(x) & 0x80000000u));
+}
+
+/// 1 / (1 + e^-x), by e^-|x| alone; 0 below -87.
+OCTOPUS_DEVICE float sigmoid(float x) {
+  const float small = exp(-absolute(x));
+  const float above = x < 0.0f ? small : 1.0f;
+  return above / (1.0f + small);
 }
 
 OCTOPUS_DEVICE LnParts<float> ln_parts(float x) {

@@ -25,6 +25,10 @@ OCTOPUS_DEVICE float from_bits(u32 bits) { return __uint_as_float(bits); }
 OCTOPUS_DEVICE double root(double x) { return __dsqrt_rn(x); }
 OCTOPUS_DEVICE float root(float x) { return __fsqrt_rn(x); }
 
+/// a b + c, rounded once: for kernels whose names end in `_fast`, and for no others.
+OCTOPUS_DEVICE double fused(double a, double b, double c) { return __fma_rn(a, b, c); }
+OCTOPUS_DEVICE float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+
 #else
 
 OCTOPUS_DEVICE u64 to_bits(double x) {
@@ -51,6 +55,10 @@ OCTOPUS_DEVICE float from_bits(u32 bits) {
 /// The square root, correctly rounded.
 OCTOPUS_DEVICE double root(double x) { return __builtin_sqrt(x); }
 OCTOPUS_DEVICE float root(float x) { return __builtin_sqrtf(x); }
+
+/// a b + c, rounded once: for kernels whose names end in `_fast`, and for no others.
+OCTOPUS_DEVICE double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
+OCTOPUS_DEVICE float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 
 #endif
 

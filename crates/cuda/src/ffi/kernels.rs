@@ -8,7 +8,8 @@ use super::launch::Launch;
 use super::module::{RawFunction, RawModule};
 use super::stream::RawStream;
 use crate::kernels::{
-    Binary, CHUNK, DrawParameter, DrawRange, DrawnFrom, MatrixShape, NumberStream, Numbers, Reduction, Unary,
+    AxisReduction, Binary, BroadcastOperand, CHUNK, COLUMN_PART, DrawParameter, DrawRange, DrawnFrom, MatrixShape,
+    NumberStream, Numbers, Reduction, Unary, WindowPlace, WithScalar,
 };
 use crate::{CudaError, DeviceBuffer, Real};
 use std::collections::BTreeMap;
@@ -22,6 +23,16 @@ const WAVES: u32 = 4;
 const CHUNK_THREADS: u32 = 128;
 /// Rows and columns of the tile of a matrix product that one block computes: set in kernels/src/matmul.cu.
 const TILE: u32 = 16;
+/// The same of the fast product: set in kernels/src/matmul_fast.cu.
+const FAST_TILE: u32 = 64;
+/// Columns and rows of a matrix that a block of [`ARRAY_THREADS`] goes through at a time: set in octopus/grid.cuh.
+const BLOCK_COLUMNS: usize = 32;
+const BLOCK_ROWS: usize = 8;
+/// Elements of a row up to which a warp has the row and a block four of them: set in kernels/src/reduce.cu.
+const NARROW_ROW: usize = 256;
+const ROWS_OF_BLOCK: usize = 4;
+/// The most blocks of a grid in its second dimension.
+const MOST_ROWS_OF_BLOCKS: u32 = 65_535;
 
 /// The kernels, looked up.
 pub(crate) struct KernelSet {
@@ -48,6 +59,14 @@ impl KernelSet {
     fn array_blocks(&self, length: usize) -> [u32; 3] {
         let blocks = length.div_ceil(ARRAY_THREADS as usize).max(1);
         [u32::try_from(blocks).unwrap_or(u32::MAX).min(self.most_blocks), 1, 1]
+    }
+
+    /// Returns the grid of a kernel that goes through a matrix by any grid of blocks.
+    fn matrix_blocks(&self, (rows, columns): (usize, usize)) -> [u32; 3] {
+        let most = self.most_blocks;
+        let blocks = |count: usize, most: u32| u32::try_from(count.max(1)).unwrap_or(u32::MAX).min(most.max(1));
+        let x = blocks(columns.div_ceil(BLOCK_COLUMNS), most);
+        [x, blocks(rows.div_ceil(BLOCK_ROWS), (most / x).min(MOST_ROWS_OF_BLOCKS)), 1]
     }
 
     pub(crate) fn fill<T: Real>(
@@ -95,18 +114,188 @@ impl KernelSet {
         unsafe { launch.on(stream) }
     }
 
-    pub(crate) fn scale<T: Real>(
+    pub(crate) fn scalar<T: Real>(
         &self,
+        kernel: WithScalar,
         stream: &RawStream,
         a: T,
         x: &DeviceBuffer<T>,
         out: &mut DeviceBuffer<T>,
     ) -> Result<(), CudaError> {
-        let (function, length) = (self.function("array_scale", T::SUFFIX)?, out.len());
+        let (function, length) = (self.function(kernel.stem(), T::SUFFIX)?, out.len());
         same_length(function, "x", length, x)?;
         let launch = Launch::new(function, self.array_blocks(length), [ARRAY_THREADS, 1, 1]);
         let launch = launch.value(a).input(x).output(out).value(length as u64);
-        // SAFETY: array_scale reads x[0..n] and writes out[0..n], and n is the length of both (checked).
+        // SAFETY: these kernels read x[0..n] and write out[0..n], and n is the length of both (checked).
+        unsafe { launch.on(stream) }
+    }
+
+    pub(crate) fn clip<T: Real>(
+        &self,
+        stream: &RawStream,
+        low: T,
+        high: T,
+        x: &DeviceBuffer<T>,
+        out: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        let (function, length) = (self.function("array_clip", T::SUFFIX)?, out.len());
+        same_length(function, "x", length, x)?;
+        let launch = Launch::new(function, self.array_blocks(length), [ARRAY_THREADS, 1, 1]);
+        let launch = launch.value(low).value(high).input(x).output(out).value(length as u64);
+        // SAFETY: array_clip reads x[0..n] and writes out[0..n], and n is the length of both (checked).
+        unsafe { launch.on(stream) }
+    }
+
+    pub(crate) fn convert<T: Real, U: Real>(
+        &self,
+        stem: &str,
+        stream: &RawStream,
+        x: &DeviceBuffer<T>,
+        out: &mut DeviceBuffer<U>,
+    ) -> Result<(), CudaError> {
+        let (function, length) = (self.function(stem, T::SUFFIX)?, out.len());
+        same_length(function, "x", length, x)?;
+        let launch = Launch::new(function, self.array_blocks(length), [ARRAY_THREADS, 1, 1]);
+        let launch = launch.input(x).output(out).value(length as u64);
+        // SAFETY: conversions read x[0..n] and write out[0..n], n is the length of both (checked), and their types are
+        // those of the kernel, whose name has the one and the other.
+        unsafe { launch.on(stream) }
+    }
+
+    pub(crate) fn arange<T: Real>(
+        &self,
+        stream: &RawStream,
+        start: T,
+        step: T,
+        out: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        let (function, length) = (self.function("array_arange", T::SUFFIX)?, out.len());
+        let launch = Launch::new(function, self.array_blocks(length), [ARRAY_THREADS, 1, 1]);
+        let launch = launch.value(start).value(step).output(out).value(length as u64);
+        // SAFETY: array_arange writes out[0..n], and n is the length of `out`.
+        unsafe { launch.on(stream) }
+    }
+
+    pub(crate) fn eye<T: Real>(
+        &self,
+        stream: &RawStream,
+        side: usize,
+        out: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        let function = self.function("array_eye", T::SUFFIX)?;
+        same_length(function, "out", elements(function, (side, side))?, out)?;
+        let launch = Launch::new(function, self.matrix_blocks((side, side)), [ARRAY_THREADS, 1, 1]);
+        let launch = launch.output(out).value(side as u64);
+        // SAFETY: array_eye writes out[0..side*side], which is the length of `out` (checked).
+        unsafe { launch.on(stream) }
+    }
+
+    /// Kernels that broadcast their operands: each is followed by its distances.
+    pub(crate) fn broadcast<T: Real>(
+        &self,
+        stem: &str,
+        stream: &RawStream,
+        (rows, columns): (usize, usize),
+        operands: &[BroadcastOperand<'_, T>],
+        out: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        let function = self.function(stem, T::SUFFIX)?;
+        same_length(function, "out", elements(function, (rows, columns))?, out)?;
+        for operand in operands {
+            within(function, "an operand", (rows, columns), operand.elements, 0, (operand.row, operand.column))?;
+        }
+        let launch = Launch::new(function, self.matrix_blocks((rows, columns)), [ARRAY_THREADS, 1, 1]);
+        let launch = operands.iter().fold(launch, |launch, operand| launch.input(operand.elements));
+        let launch = launch.output(out).value(rows as u64).value(columns as u64);
+        let distances = operands.iter().flat_map(|operand| [operand.row as u64, operand.column as u64]);
+        let launch = distances.fold(launch, Launch::value);
+        // SAFETY: these kernels write out[0..rows*columns], which is the length of `out` (checked), and read of each
+        // operand the elements i row + j column for i < rows and j < columns, which it has (checked).
+        unsafe { launch.on(stream) }
+    }
+
+    /// One pass of a reduction of each row.
+    pub(crate) fn reduce_rows<T: Real>(
+        &self,
+        kernel: AxisReduction,
+        stream: &RawStream,
+        (rows, columns): (usize, usize),
+        x: &DeviceBuffer<T>,
+        partial: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        let function = self.function(kernel.stems()[0], T::SUFFIX)?;
+        same_length(function, "x", elements(function, (rows, columns))?, x)?;
+        let parts = elements(function, (rows, columns.div_ceil(CHUNK).max(1)))?;
+        same_length(function, "partial", parts, partial)?;
+        if rows == 0 {
+            return stream.session().healthy();
+        }
+        let blocks = if columns <= NARROW_ROW { rows.div_ceil(ROWS_OF_BLOCK) } else { parts };
+        // More blocks than fit are refused by the launch.
+        let blocks = u32::try_from(blocks).unwrap_or(u32::MAX);
+        let launch = Launch::new(function, [blocks, 1, 1], [CHUNK_THREADS, 1, 1]);
+        let launch = launch.input(x).output(partial).value(rows as u64).value(columns as u64);
+        // SAFETY: up to 256 columns, block b reads the rows 4b to 4b + 3 of x[0..rows*columns], as far as there are so
+        // many, and writes their elements of `partial`; above, block b reads a chunk of one row and writes partial[b].
+        // The lengths of both buffers are those (checked).
+        unsafe { launch.on(stream) }
+    }
+
+    /// One pass of a reduction of each column.
+    pub(crate) fn reduce_columns<T: Real>(
+        &self,
+        kernel: AxisReduction,
+        stream: &RawStream,
+        (rows, columns): (usize, usize),
+        x: &DeviceBuffer<T>,
+        partial: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        let function = self.function(kernel.stems()[1], T::SUFFIX)?;
+        same_length(function, "x", elements(function, (rows, columns))?, x)?;
+        let parts = elements(function, (rows.div_ceil(COLUMN_PART).max(1), columns))?;
+        same_length(function, "partial", parts, partial)?;
+        let launch = Launch::new(function, self.array_blocks(parts), [ARRAY_THREADS, 1, 1]);
+        let launch = launch.input(x).output(partial).value(rows as u64).value(columns as u64);
+        // SAFETY: these kernels read x[0..rows*columns] and write an element of `partial` for each column of each 64
+        // rows, at least one; these are the lengths of both buffers (checked).
+        unsafe { launch.on(stream) }
+    }
+
+    pub(crate) fn transpose<T: Real>(
+        &self,
+        stream: &RawStream,
+        (rows, columns): (usize, usize),
+        x: &DeviceBuffer<T>,
+        out: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        let function = self.function("array_transpose", T::SUFFIX)?;
+        let length = elements(function, (rows, columns))?;
+        same_length(function, "x", length, x)?;
+        same_length(function, "out", length, out)?;
+        // Tiles have as many columns as a block goes through, and four times its rows.
+        let blocks = self.matrix_blocks((rows.div_ceil(4), columns));
+        let launch = Launch::new(function, blocks, [ARRAY_THREADS, 1, 1]);
+        let launch = launch.input(x).output(out).value(rows as u64).value(columns as u64);
+        // SAFETY: array_transpose reads x[0..rows*columns] and writes as many elements of `out`, which are the lengths of
+        // both (checked).
+        unsafe { launch.on(stream) }
+    }
+
+    pub(crate) fn window<T: Real>(
+        &self,
+        stream: &RawStream,
+        (rows, columns): (usize, usize),
+        (x, from): (&DeviceBuffer<T>, WindowPlace),
+        (out, to): (&mut DeviceBuffer<T>, WindowPlace),
+    ) -> Result<(), CudaError> {
+        let function = self.function("array_window", T::SUFFIX)?;
+        within(function, "x", (rows, columns), x, from.first, (from.row, 1))?;
+        within(function, "out", (rows, columns), out, to.first, (to.row, 1))?;
+        let launch = Launch::new(function, self.matrix_blocks((rows, columns)), [ARRAY_THREADS, 1, 1]);
+        let launch = launch.input(x).output(out).value(rows as u64).value(columns as u64);
+        let launch = launch.value(from.first as u64).value(from.row as u64).value(to.first as u64).value(to.row as u64);
+        // SAFETY: array_window reads and writes the elements first + i row + j for i < rows and j < columns, which both
+        // buffers have (checked).
         unsafe { launch.on(stream) }
     }
 
@@ -170,10 +359,33 @@ impl KernelSet {
         b: &DeviceBuffer<T>,
         c: &mut DeviceBuffer<T>,
     ) -> Result<(), CudaError> {
-        let function = self.function("matmul", T::SUFFIX)?;
+        self.product(self.function("matmul", T::SUFFIX)?, (TILE, [TILE, TILE, 1]), stream, shape, (a, b, c))
+    }
+
+    pub(crate) fn matmul_fast<T: Real>(
+        &self,
+        stream: &RawStream,
+        shape: MatrixShape,
+        a: &DeviceBuffer<T>,
+        b: &DeviceBuffer<T>,
+        c: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        let function = self.function("matmul", &format!("{}_fast", T::SUFFIX))?;
+        self.product(function, (FAST_TILE, [ARRAY_THREADS, 1, 1]), stream, shape, (a, b, c))
+    }
+
+    /// A matrix product, by blocks that each have a square tile of `c`.
+    fn product<T: Real>(
+        &self,
+        function: &RawFunction,
+        (tile, threads): (u32, [u32; 3]),
+        stream: &RawStream,
+        shape: MatrixShape,
+        (a, b, c): (&DeviceBuffer<T>, &DeviceBuffer<T>, &mut DeviceBuffer<T>),
+    ) -> Result<(), CudaError> {
         let side = |name: &str, value: usize| {
-            let detail = format!("{name} is {value}, the most is {}", u32::MAX - TILE);
-            let fits = u32::try_from(value).ok().filter(|side| *side <= u32::MAX - TILE);
+            let detail = format!("{name} is {value}, the most is {}", u32::MAX - tile);
+            let fits = u32::try_from(value).ok().filter(|side| *side <= u32::MAX - tile);
             fits.ok_or_else(|| CudaError::LaunchShape { kernel: function.name().to_owned(), detail })
         };
         let (m, k, n) = (side("m", shape.m)?, side("k", shape.k)?, side("n", shape.n)?);
@@ -184,9 +396,9 @@ impl KernelSet {
         if m == 0 || n == 0 {
             return stream.session().healthy();
         }
-        let launch = Launch::new(function, [n.div_ceil(TILE), m.div_ceil(TILE), 1], [TILE, TILE, 1]);
+        let launch = Launch::new(function, [n.div_ceil(tile), m.div_ceil(tile), 1], threads);
         let launch = launch.input(a).input(b).output(c).value(m).value(k).value(n);
-        // SAFETY: matmul reads a[0..m*k] and b[0..k*n] and writes c[0..m*n], which are the buffers' lengths (checked);
+        // SAFETY: these kernels read a[0..m*k] and b[0..k*n] and write c[0..m*n], which are the buffers' lengths (checked);
         // indices beyond the matrices' edges are left out by the kernel.
         unsafe { launch.on(stream) }
     }
@@ -292,6 +504,36 @@ fn same_length<T: Real>(
         return Ok(());
     }
     Err(CudaError::LengthMismatch { operation: function.name().to_owned(), what, expected, found })
+}
+
+/// Returns the number of elements of a matrix.
+fn elements(function: &RawFunction, (rows, columns): (usize, usize)) -> Result<usize, CudaError> {
+    rows.checked_mul(columns).ok_or_else(|| CudaError::LaunchShape {
+        kernel: function.name().to_owned(),
+        detail: format!("{rows} x {columns} elements are more than any memory holds"),
+    })
+}
+
+/// Checks that a buffer has the elements first + i row + j column for i < rows and j < columns.
+fn within<T: Real>(
+    function: &RawFunction,
+    what: &'static str,
+    (rows, columns): (usize, usize),
+    buffer: &DeviceBuffer<T>,
+    first: usize,
+    (row, column): (usize, usize),
+) -> Result<(), CudaError> {
+    if rows == 0 || columns == 0 {
+        return Ok(());
+    }
+    let far = |count: usize, distance: usize| (count - 1).checked_mul(distance);
+    let sum = |a: Option<usize>, b: Option<usize>| a?.checked_add(b?);
+    let last = sum(Some(first), sum(far(rows, row), far(columns, column)));
+    if last.is_some_and(|last| last < buffer.len()) {
+        return Ok(());
+    }
+    let (operation, found) = (function.name().to_owned(), buffer.len());
+    Err(CudaError::LengthMismatch { operation, what, expected: last.unwrap_or(usize::MAX).saturating_add(1), found })
 }
 
 /// Returns the blocks of a reduction of `length` elements, for each of which `partial` must have an element.

@@ -1,7 +1,8 @@
 use crate::numbers::numbers;
 use crate::scenario::{context, on_software_gpu};
 use octopus_cuda::{
-    CudaError, DeviceBuffer, DrawParameter, DrawRange, DrawnFrom, Kernels, MatrixShape, NumberStream, Stream,
+    Arithmetic, AxisReduction, BroadcastOperand, CudaError, DeviceBuffer, DrawParameter, DrawRange, DrawnFrom, Kernels,
+    MatrixShape, NumberStream, Stream, WindowPlace,
 };
 use octopus_random::{Purpose, exact};
 
@@ -123,6 +124,59 @@ on_software_gpu!(a_matrix_product_is_summed_in_order, "", {
     assert!(matches!(kernels.matmul(&stream, wide, &x, &x, &mut c), Err(CudaError::LaunchShape { .. })));
 });
 
+// One element too few is refused for each operand and window, and nothing is launched.
+on_software_gpu!(what_lies_beyond_a_buffer_is_refused, "", {
+    let context = context();
+    let (kernels, stream) = (Kernels::load(&context).unwrap(), Stream::new(&context).unwrap());
+    let of = |length: usize| DeviceBuffer::<f64>::zeroed(&context, length).unwrap();
+    let (exact, short, row, mut out) = (of(12), of(11), of(4), of(12));
+    let whole = |elements| BroadcastOperand { elements, row: 4, column: 1 };
+    let of_row = BroadcastOperand { elements: &row, row: 0, column: 1 };
+    let mut broadcast = |x, y| kernels.broadcast(&stream, Arithmetic::Add, (3, 4), x, y, &mut out);
+    broadcast(whole(&exact), of_row).unwrap();
+    let error = broadcast(of_row, whole(&short)).unwrap_err();
+    assert_eq!(error.to_string(), "array_broadcast_add_f64: an operand has 11 elements, 12 are needed");
+    let endless = BroadcastOperand { elements: &row, row: usize::MAX, column: 1 };
+    for x in [whole(&row), endless, BroadcastOperand { elements: &row, row: 0, column: 2 }] {
+        assert!(matches!(broadcast(x, of_row), Err(CudaError::LengthMismatch { .. })), "{x:?}");
+    }
+    assert!(matches!(
+        kernels.select(&stream, (3, 4), of_row, [whole(&exact), whole(&short)], &mut out),
+        Err(CudaError::LengthMismatch { .. })
+    ));
+    let place = |first, row| WindowPlace { first, row };
+    let mut target = of(6);
+    let mut window = |sides, from, to| kernels.window(&stream, sides, (&exact, from), (&mut target, to));
+    window((2, 3), place(5, 4), place(0, 3)).unwrap();
+    window((0, 3), place(99, 4), place(99, 3)).unwrap();
+    for (sides, from, to) in [
+        ((2, 3), place(6, 4), place(0, 3)),
+        ((2, 3), place(5, 4), place(1, 3)),
+        ((2, 3), place(5, 4), place(0, 4)),
+        ((3, 3), place(2, 4), place(0, 3)),
+        ((2, 3), place(usize::MAX, 4), place(0, 3)),
+    ] {
+        assert!(matches!(window(sides, from, to), Err(CudaError::LengthMismatch { .. })), "{sides:?} {from:?} {to:?}");
+    }
+    let sum = AxisReduction::Sum;
+    let (mut three, mut four) = (of(3), of(4));
+    kernels.reduce_rows(&stream, sum, (3, 4), &exact, &mut three).unwrap();
+    kernels.reduce_columns(&stream, sum, (3, 4), &exact, &mut four).unwrap();
+    for result in [
+        kernels.reduce_rows(&stream, sum, (3, 4), &exact, &mut four),
+        kernels.reduce_rows(&stream, sum, (3, 4), &short, &mut three),
+        kernels.reduce_columns(&stream, sum, (3, 4), &exact, &mut three),
+        kernels.reduce_columns(&stream, sum, (65, 4), &exact, &mut four),
+        kernels.eye(&stream, 2, &mut three),
+        kernels.transpose(&stream, (3, 4), &exact, &mut three),
+        kernels.clip(&stream, 0.0, 1.0, &exact, &mut three),
+        kernels.add_scalar(&stream, 1.0, &exact, &mut three),
+    ] {
+        assert!(matches!(result, Err(CudaError::LengthMismatch { .. })), "{result:?}");
+    }
+    assert!(matches!(kernels.eye(&stream, usize::MAX, &mut three), Err(CudaError::LaunchShape { .. })));
+});
+
 on_software_gpu!(random_numbers_are_those_of_the_generator, "", {
     let context = context();
     let (kernels, stream) = (Kernels::load(&context).unwrap(), Stream::new(&context).unwrap());
@@ -175,7 +229,7 @@ on_software_gpu!(kernels_take_what_is_on_their_device_only, "devices=2", {
     }
 });
 
-/// A draw that is refused in its only turn is NaN, and told; with enough turns no draw is.
+// A draw that is refused in its only turn is NaN, and told; with enough turns no draw is.
 on_software_gpu!(a_draw_that_is_always_refused_is_told, "", {
     let context = context();
     let (kernels, stream) = (Kernels::load(&context).unwrap(), Stream::new(&context).unwrap());
@@ -195,7 +249,7 @@ on_software_gpu!(parameters_that_end_too_early_are_refused, "", {
     let context = context();
     let (kernels, stream) = (Kernels::load(&context).unwrap(), Stream::new(&context).unwrap());
     let values = DeviceBuffer::from_slice(&context, &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
-    let mut attempt = |row, column, columns, first, length, flags| {
+    let attempt = |row, column, columns, first, length, flags| {
         let mut refused = DeviceBuffer::zeroed(&context, flags).unwrap();
         let mut out = DeviceBuffer::<f64>::zeroed(&context, length).unwrap();
         let parameter = DrawParameter { values: &values, row, column };

@@ -12,17 +12,53 @@
 //! assert_eq!(cpu::dot(&x, &y).unwrap(), 140.0);
 //! ```
 
+mod broadcast;
+mod columns;
 mod elementwise;
+mod layout;
 mod matmul;
+mod matmul_fast;
 mod warp;
 
-pub use elementwise::{add, axpy, div, exp, ln, mul, scale, sqrt, sub};
+pub use broadcast::{SliceOperand, broadcast, select};
+pub use columns::reduce_columns;
+pub use elementwise::{
+    abs, add, add_scalar, axpy, clip, div, div_scalar, exp, ln, mul, relu, scale, sigmoid, sqrt, sub, tanh, to_f32,
+    to_f64,
+};
+pub use layout::{arange, eye, transpose, window};
 pub use matmul::matmul;
-pub use warp::{dot, max, min, sum};
+pub use matmul_fast::matmul_fast;
+pub use warp::{dot, max, min, reduce_rows, sum, sum_of_squares};
+
+pub(super) use columns::along_columns;
+pub(super) use elementwise::{appended, formula, mapped, zipped};
+pub(super) use layout::columns_of;
+pub(super) use warp::{Sum, squares_along_rows};
 
 use super::ArrayError;
 
 /// Checks that there are `expected` elements.
 fn same_length(operation: &'static str, expected: usize, found: usize) -> Result<(), ArrayError> {
     if expected == found { Ok(()) } else { Err(ArrayError::Length { operation, left: expected, right: found }) }
+}
+
+/// Checks that `length` elements have those at first + i row + j column for i < rows and j < columns.
+fn is_within(
+    operation: &'static str,
+    (rows, columns): (usize, usize),
+    length: usize,
+    first: usize,
+    (row, column): (usize, usize),
+) -> Result<(), ArrayError> {
+    if rows == 0 || columns == 0 {
+        return Ok(());
+    }
+    let far = |count: usize, distance: usize| (count - 1).checked_mul(distance);
+    let last = far(rows, row).and_then(|far| far.checked_add(first));
+    let last = last.and_then(|last| last.checked_add(far(columns, column)?));
+    match last.and_then(|last| last.checked_add(1)) {
+        Some(needed) if needed <= length => Ok(()),
+        needed => Err(ArrayError::Length { operation, left: needed.unwrap_or(usize::MAX), right: length }),
+    }
 }

@@ -7,12 +7,14 @@ use std::ops::{Add, Div, Mul, Sub};
 
 /// `f32` or `f64`; sealed, as [`octopus_cuda::Real`] is.
 ///
-/// `exp` and `ln` are those of [`octopus_random::exact`], the same as the kernels': every machine gives the same bits.
+/// `exp`, `ln`, `tanh` and `sigmoid` are those of [`octopus_random::exact`], the same as the kernels': every machine gives the same bits.
 pub trait Scalar:
     Real + PartialOrd + Display + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
 {
     /// The sum of nothing: +0.
     const ZERO: Self;
+    /// One.
+    const ONE: Self;
     /// The minimum of nothing.
     const INFINITY: Self;
     /// The maximum of nothing.
@@ -30,9 +32,29 @@ pub trait Scalar:
     #[must_use]
     fn sqrt(self) -> Self;
 
+    /// The hyperbolic tangent.
+    #[must_use]
+    fn tanh(self) -> Self;
+
+    /// The logistic function.
+    #[must_use]
+    fn sigmoid(self) -> Self;
+
+    /// The absolute value.
+    #[must_use]
+    fn abs(self) -> Self;
+
+    /// This times `a`, plus `b`, rounded once: for results whose bits are no part of a promise.
+    #[must_use]
+    fn mul_add(self, a: Self, b: Self) -> Self;
+
     /// Converts to f64, which holds the value exactly.
     #[must_use]
     fn to_f64(self) -> f64;
+
+    /// The nearest to a whole number, ties to even.
+    #[must_use]
+    fn from_u64(value: u64) -> Self;
 
     /// The nearest to a number in f64.
     #[must_use]
@@ -41,6 +63,7 @@ pub trait Scalar:
 
 impl Scalar for f32 {
     const ZERO: Self = 0.0;
+    const ONE: Self = 1.0;
     const INFINITY: Self = Self::INFINITY;
     const NEG_INFINITY: Self = Self::NEG_INFINITY;
 
@@ -59,8 +82,33 @@ impl Scalar for f32 {
         Self::sqrt(self)
     }
 
+    #[inline(always)]
+    fn tanh(self) -> Self {
+        exact::single::tanh(self)
+    }
+
+    #[inline(always)]
+    fn sigmoid(self) -> Self {
+        exact::single::sigmoid(self)
+    }
+
+    #[inline(always)]
+    fn abs(self) -> Self {
+        Self::abs(self)
+    }
+
+    #[inline(always)]
+    fn mul_add(self, a: Self, b: Self) -> Self {
+        Self::mul_add(self, a, b)
+    }
+
     fn to_f64(self) -> f64 {
         f64::from(self)
+    }
+
+    #[inline(always)]
+    fn from_u64(value: u64) -> Self {
+        value as Self
     }
 
     fn from_f64(value: f64) -> Self {
@@ -70,6 +118,7 @@ impl Scalar for f32 {
 
 impl Scalar for f64 {
     const ZERO: Self = 0.0;
+    const ONE: Self = 1.0;
     const INFINITY: Self = Self::INFINITY;
     const NEG_INFINITY: Self = Self::NEG_INFINITY;
 
@@ -88,8 +137,33 @@ impl Scalar for f64 {
         Self::sqrt(self)
     }
 
+    #[inline(always)]
+    fn tanh(self) -> Self {
+        exact::tanh(self)
+    }
+
+    #[inline(always)]
+    fn sigmoid(self) -> Self {
+        exact::sigmoid(self)
+    }
+
+    #[inline(always)]
+    fn abs(self) -> Self {
+        Self::abs(self)
+    }
+
+    #[inline(always)]
+    fn mul_add(self, a: Self, b: Self) -> Self {
+        Self::mul_add(self, a, b)
+    }
+
     fn to_f64(self) -> f64 {
         self
+    }
+
+    #[inline(always)]
+    fn from_u64(value: u64) -> Self {
+        value as Self
     }
 
     fn from_f64(value: f64) -> Self {

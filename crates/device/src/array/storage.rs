@@ -1,21 +1,29 @@
-//! One-dimensional arrays: the device where they live, their memory, and copies from one device to another.
+//! Arrays: their shape, the device where they live, their memory, and copies from one device to another.
+//!
+//! The elements of the parts in which results are made on the CPU stand here.
 
 use super::pool::PooledBuffer;
-use super::{ArrayError, Engine, Scalar};
+use super::{ArrayError, ArrayShape, Engine, Scalar};
 use crate::Device;
 use octopus_cuda::DeviceBuffer;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
-/// Numbers in one dimension on a [`Device`], `f32` or `f64`.
+/// Numbers in one dimension or two on a [`Device`], `f32` or `f64`, in C order and without gaps.
 ///
 /// ```
 /// use octopus_device::{Array, Device};
 ///
 /// let x = Array::from_slice(&[1.0, 2.0, 3.0])?; // on Device::current(), the CPU unless told otherwise
-/// let y = Array::filled(3, 10.0)?;
+/// let y = Array::full(3, 10.0)?;
 /// assert_eq!(x.axpy(2.0, &y)?.to_host()?, [12.0, 14.0, 16.0]);
 /// assert_eq!((x.dot(&y)?, x.device()), (60.0, Device::Cpu));
+///
+/// let a = Array::from_rows(&[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])?;
+/// assert_eq!(a.shape().to_string(), "(2, 3)");
+/// assert_eq!(a.matmul(&x)?.to_host()?, [14.0, 32.0]);
+/// assert_eq!(a.sub(&a.mean_axis(0)?)?.to_host()?, [-1.5, -1.5, -1.5, 1.5, 1.5, 1.5]);
 ///
 /// // The same on a GPU, where there is one; where there is none, the error says what is missing.
 /// match x.to_device(Device::Cuda(0)) {
@@ -30,6 +38,7 @@ use std::sync::Arc;
 /// arrays does not wait for the driver.
 /// All threads share the device's one stream ([`Engine`]).
 pub struct Array<T: Scalar> {
+    pub(super) shape: ArrayShape,
     pub(super) storage: Storage<T>,
 }
 
@@ -55,19 +64,36 @@ impl<T: Scalar> Array<T> {
     pub fn on(device: Device, elements: &[T]) -> Result<Self, ArrayError> {
         let Device::Cuda(ordinal) = device else { return Ok(elements.to_vec().into()) };
         let engine = Engine::ready(ordinal)?;
-        Self::made_on(&engine, elements.len(), |buffer| buffer.copy_from(elements))
+        Self::made_on(&engine, elements.len().into(), |buffer| buffer.copy_from(elements))
     }
 
-    /// Makes an array of `length` times `value` on this thread's [`Device::current`].
+    /// Makes a copy of `elements`, row after row, in a shape, on this thread's [`Device::current`].
+    ///
+    /// # Errors
+    /// When the shape asks for another number of elements, the device is not there, its memory does not suffice, or it
+    /// fails.
+    pub fn from_shape(shape: impl Into<ArrayShape>, elements: &[T]) -> Result<Self, ArrayError> {
+        let shape = shape.into();
+        has_elements(shape, elements.len())?;
+        Self::from_slice(elements)?.reshape(shape)
+    }
+
+    /// Makes a copy of rows on this thread's [`Device::current`].
     ///
     /// # Errors
     /// When the device is not there, its memory does not suffice, or it fails.
-    pub fn filled(length: usize, value: T) -> Result<Self, ArrayError> {
-        let Device::Cuda(ordinal) = Device::current() else {
-            return host_memory(length, value).map(Self::from);
-        };
-        let engine = Engine::ready(ordinal)?;
-        Self::made_on(&engine, length, |out| engine.kernels().fill(engine.stream(), value, out))
+    pub fn from_rows<const COLUMNS: usize>(rows: &[[T; COLUMNS]]) -> Result<Self, ArrayError> {
+        Self::from_shape((rows.len(), COLUMNS), rows.as_flattened())
+    }
+
+    /// Gives the elements, which stay where they are, another shape.
+    ///
+    /// # Errors
+    /// When the shape asks for another number of elements.
+    pub fn reshape(self, shape: impl Into<ArrayShape>) -> Result<Self, ArrayError> {
+        let shape = shape.into();
+        has_elements(shape, self.len())?;
+        Ok(Self { shape, storage: self.storage })
     }
 
     /// Makes a copy on `device`, by way of the host where it goes from one GPU to another.
@@ -76,16 +102,16 @@ impl<T: Scalar> Array<T> {
     /// When the device is not there, its memory does not suffice, or it fails.
     pub fn to_device(&self, device: Device) -> Result<Self, ArrayError> {
         match &self.storage {
-            Storage::Host(elements) => Self::on(device, elements),
+            Storage::Host(elements) => Self::on(device, elements)?.reshape(self.shape),
             Storage::Cuda(buffer) if buffer.engine().device() == device => {
                 let engine = buffer.engine();
-                Self::made_on(engine, buffer.len(), |out| engine.kernels().copy(engine.stream(), buffer, out))
+                Self::made_on(engine, self.shape, |out| engine.kernels().copy(engine.stream(), buffer, out))
             }
-            Storage::Cuda(_) => Self::on(device, &self.to_host()?),
+            Storage::Cuda(_) => Self::on(device, &self.to_host()?)?.reshape(self.shape),
         }
     }
 
-    /// Returns the elements, once all that makes them is done.
+    /// Returns the elements, row after row, once all that makes them is done.
     ///
     /// # Errors
     /// When the device fails, also at something that was queued before.
@@ -103,6 +129,12 @@ impl<T: Scalar> Array<T> {
             Storage::Host(_) => Device::Cpu,
             Storage::Cuda(buffer) => buffer.engine().device(),
         }
+    }
+
+    /// Returns the shape.
+    #[must_use]
+    pub fn shape(&self) -> ArrayShape {
+        self.shape
     }
 
     /// Returns the number of elements.
@@ -136,31 +168,78 @@ impl<T: Scalar> Array<T> {
     /// A new array on an engine's device, filled by `fill`.
     pub(crate) fn made_on(
         engine: &Arc<Engine>,
-        length: usize,
+        shape: ArrayShape,
         fill: impl FnOnce(&mut DeviceBuffer<T>) -> Result<(), octopus_cuda::CudaError>,
     ) -> Result<Self, ArrayError> {
-        Ok(Self { storage: Storage::Cuda(PooledBuffer::filled(engine, length, fill)?) })
+        let length = shape.elements("a new array")?;
+        Ok(Self { shape, storage: Storage::Cuda(PooledBuffer::filled(engine, length, fill)?) })
     }
 }
 
-/// `length` times `value` on the host; too many are an error and not the end of the program.
-pub(crate) fn host_memory<T: Scalar>(length: usize, value: T) -> Result<Vec<T>, ArrayError> {
+/// Elements that are made at a time on the CPU: parts of three arrays stay in the first-level cache.
+const PART: usize = 1024;
+
+/// Memory for `length` elements on the host; too many are an error and not the end of the program.
+pub(crate) fn host_memory<T: Scalar>(length: usize) -> Result<Vec<T>, ArrayError> {
     let mut elements = Vec::new();
     let enough = elements.try_reserve_exact(length);
     enough.map_err(|_| ArrayError::HostMemory { elements: length, element_bytes: size_of::<T>() })?;
-    elements.resize(length, value);
     Ok(elements)
+}
+
+/// A new array on the CPU, part after part of which `fill` is given, with the part's range.
+///
+/// A part is made while it is in the cache: memory is written once, and not cleared before.
+pub(super) fn on_host<T: Scalar>(
+    shape: ArrayShape,
+    fill: impl FnMut(Range<usize>, &mut [T]) -> Result<(), ArrayError>,
+) -> Result<Array<T>, ArrayError> {
+    on_host_by_parts(shape, PART, fill)
+}
+
+/// As [`on_host`], in parts of whole rows.
+pub(super) fn on_host_by_rows<T: Scalar>(
+    shape: ArrayShape,
+    mut fill: impl FnMut(Range<usize>, &mut [T]) -> Result<(), ArrayError>,
+) -> Result<Array<T>, ArrayError> {
+    let columns = shape.sides().1.max(1);
+    let part = PART.div_ceil(columns) * columns;
+    on_host_by_parts(shape, part, |range, out| fill(range.start / columns..range.end / columns, out))
+}
+
+fn on_host_by_parts<T: Scalar>(
+    shape: ArrayShape,
+    part: usize,
+    mut fill: impl FnMut(Range<usize>, &mut [T]) -> Result<(), ArrayError>,
+) -> Result<Array<T>, ArrayError> {
+    let length = shape.elements("a new array")?;
+    let mut elements = host_memory(length)?;
+    while elements.len() < length {
+        let start = elements.len();
+        let end = length.min(start + part);
+        // A copy of zeros that are in the cache: `resize` would write them one by one.
+        while elements.len() < end {
+            elements.extend_from_slice(&const { [T::ZERO; PART] }[..PART.min(end - elements.len())]);
+        }
+        fill(start..end, &mut elements[start..])?;
+    }
+    Ok(Array { shape, storage: Storage::Host(elements) })
+}
+
+fn has_elements(shape: ArrayShape, size: usize) -> Result<(), ArrayError> {
+    let (rows, columns) = shape.sides();
+    if rows.checked_mul(columns) == Some(size) { Ok(()) } else { Err(ArrayError::Reshape { size, shape }) }
 }
 
 /// Makes an array on the CPU, without a copy.
 impl<T: Scalar> From<Vec<T>> for Array<T> {
     fn from(elements: Vec<T>) -> Self {
-        Self { storage: Storage::Host(elements) }
+        Self { shape: elements.len().into(), storage: Storage::Host(elements) }
     }
 }
 
 impl<T: Scalar> fmt::Debug for Array<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Array<{}>({} elements on {})", T::SUFFIX, self.len(), self.device())
+        write!(f, "Array<{}>({} on {})", T::SUFFIX, self.shape, self.device())
     }
 }

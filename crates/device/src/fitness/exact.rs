@@ -1,10 +1,12 @@
 //! Every kernel on fixed inputs, on the device and on the processor, as hashes to compare and to record.
 
 use super::inputs::{SEED, numbers, numbers_with_corners};
+use crate::cpu::{self, SliceOperand};
 use crate::draws::kernel_of;
-use crate::{ArrayError, DeviceIdentity, Engine, Scalar, cpu};
+use crate::{ArrayError, DeviceIdentity, Engine, Scalar};
 use octopus_cuda::{
-    Context, CudaError, DeviceBuffer, DrawParameter, DrawRange, Kernels, MatrixShape, NumberStream, Stream,
+    Arithmetic, AxisReduction, BroadcastOperand, COLUMN_PART, Context, CudaError, DeviceBuffer, DrawParameter,
+    DrawRange, Kernels, MatrixShape, NumberStream, Stream, WindowPlace,
 };
 use octopus_random::distribution::MOST_TURNS;
 use octopus_random::exact::normal_quantile;
@@ -30,7 +32,8 @@ pub enum ExactSize {
 pub struct ExactRow {
     /// The kernel's name, e.g. `array_exp_f64`.
     pub name: String,
-    /// The size: elements of the input; of a matrix product the middle side `k`, of `m = k + 5` and `n = max(k - 3, 1)`.
+    /// The size: elements of the input; of a matrix product the middle side `k`, of `m = k + 5` and `n = max(k - 3, 1)`;
+    /// of what goes by rows and columns the columns, of `n + 5` rows.
     pub n: usize,
     /// The hash of the device's result.
     pub hash: String,
@@ -90,6 +93,7 @@ impl<'a> Exactness<'a> {
         for n in with(&[1, 257], &[100_003]) {
             self.elementwise::<f32>(n)?;
             self.elementwise::<f64>(n)?;
+            self.conversions(n)?;
             self.random(n)?;
             self.draws::<f32>(n)?;
             self.draws::<f64>(n)?;
@@ -97,6 +101,10 @@ impl<'a> Exactness<'a> {
         for n in with(&[0, 31, 257, 16_385], &[33, 256, 16_384, 100_003]) {
             self.reductions::<f32>(n)?;
             self.reductions::<f64>(n)?;
+        }
+        for k in with(&[1, 37], &[300]) {
+            self.matrices::<f32>(k)?;
+            self.matrices::<f64>(k)?;
         }
         for k in with(&[1, 16, 37], &[130]) {
             self.matmul::<f32>(k)?;
@@ -114,16 +122,26 @@ impl<'a> Exactness<'a> {
         self.rows.push(ExactRow { name, n, hash: hash(device), cpu: hash(processor) });
     }
 
-    /// One kernel that writes an array, and its twin.
+    /// One kernel that writes an array of `n` elements, and its twin.
     fn array<T: Scalar>(
         &mut self,
         (stem, n): (&str, usize),
         launch: impl FnOnce(&Kernels, &Stream, &mut DeviceBuffer<T>) -> Result<(), CudaError>,
         twin: impl FnOnce(&mut [T]) -> Result<(), ArrayError>,
     ) -> Result<(), CudaError> {
-        let mut out = DeviceBuffer::zeroed(self.context(), n)?;
+        self.matrix((stem, n, n), launch, twin)
+    }
+
+    /// One kernel that writes `length` elements, of size `n`, and its twin.
+    fn matrix<T: Scalar>(
+        &mut self,
+        (stem, n, length): (&str, usize, usize),
+        launch: impl FnOnce(&Kernels, &Stream, &mut DeviceBuffer<T>) -> Result<(), CudaError>,
+        twin: impl FnOnce(&mut [T]) -> Result<(), ArrayError>,
+    ) -> Result<(), CudaError> {
+        let mut out = DeviceBuffer::zeroed(self.context(), length)?;
         launch(self.kernels, self.stream, &mut out)?;
-        let mut expected = vec![T::ZERO; n];
+        let mut expected = vec![T::ZERO; length];
         of_twin(twin(&mut expected))?;
         self.row(stem, n, &out.to_vec()?, &expected);
         Ok(())
@@ -145,7 +163,109 @@ impl<'a> Exactness<'a> {
         self.array(("array_axpy", n), |k, s, out| k.axpy(s, a, u, v, out), |out| cpu::axpy(a, &x, &y, out))?;
         self.array(("array_exp", n), |k, s, out| k.exp(s, u, out), |out| cpu::exp(&x, out))?;
         self.array(("array_ln", n), |k, s, out| k.ln(s, u, out), |out| cpu::ln(&x, out))?;
-        self.array(("array_sqrt", n), |k, s, out| k.sqrt(s, u, out), |out| cpu::sqrt(&x, out))
+        self.array(("array_sqrt", n), |k, s, out| k.sqrt(s, u, out), |out| cpu::sqrt(&x, out))?;
+        self.array(("array_tanh", n), |k, s, out| k.tanh(s, u, out), |out| cpu::tanh(&x, out))?;
+        self.array(("array_sigmoid", n), |k, s, out| k.sigmoid(s, u, out), |out| cpu::sigmoid(&x, out))?;
+        self.array(("array_relu", n), |k, s, out| k.relu(s, u, out), |out| cpu::relu(&x, out))?;
+        self.array(("array_abs", n), |k, s, out| k.abs(s, u, out), |out| cpu::abs(&x, out))?;
+        self.array(("array_add_scalar", n), |k, s, out| k.add_scalar(s, a, u, out), |out| cpu::add_scalar(a, &x, out))?;
+        self.array(("array_div_scalar", n), |k, s, out| k.div_scalar(s, a, u, out), |out| cpu::div_scalar(a, &x, out))?;
+        let limits = (T::from_f64(-0.7), T::ONE);
+        self.array(
+            ("array_clip", n),
+            |k, s, out| k.clip(s, limits.0, limits.1, u, out),
+            |out| cpu::clip(limits.0, limits.1, &x, out),
+        )?;
+        self.array(
+            ("array_arange", n),
+            |k, s, out| k.arange(s, T::ONE, a, out),
+            |out| {
+                cpu::arange(T::ONE, a, 0, out);
+                Ok(())
+            },
+        )
+    }
+
+    /// Conversions of `n` numbers, in both directions.
+    fn conversions(&mut self, n: usize) -> Result<(), CudaError> {
+        let (single, double) = (numbers_with_corners::<f32>(n, 0), numbers_with_corners::<f64>(n, 0));
+        let (on_single, on_double) =
+            (DeviceBuffer::from_slice(self.context(), &single)?, DeviceBuffer::from_slice(self.context(), &double)?);
+        let to_f64 = |out: &mut [f64]| cpu::to_f64(&single, out);
+        let to_f32 = |out: &mut [f32]| cpu::to_f32(&double, out);
+        self.array(("array_to_f64", n), |k, s, out| k.to_f64(s, &on_single, out), to_f64)?;
+        self.array(("array_to_f32", n), |k, s, out| k.to_f32(s, &on_double, out), to_f32)
+    }
+
+    /// What goes by rows and columns, on a matrix of `k + 5` x `k`.
+    fn matrices<T: Scalar>(&mut self, k: usize) -> Result<(), CudaError> {
+        let sides @ (rows, columns) = (k + 5, k);
+        let (x, y) = (numbers_with_corners::<T>(rows * columns, 0), numbers::<T>(columns, 1));
+        let on_x = DeviceBuffer::from_slice(self.context(), &x)?;
+        let on_y = DeviceBuffer::from_slice(self.context(), &y)?;
+        let (u, v) = (
+            BroadcastOperand { elements: &on_x, row: columns, column: 1 },
+            BroadcastOperand { elements: &on_y, row: 0, column: 1 },
+        );
+        let (of_x, of_y) = (
+            SliceOperand { elements: &x[..], row: columns, column: 1 },
+            SliceOperand { elements: &y[..], row: 0, column: 1 },
+        );
+        for (stem, operation) in [
+            ("array_broadcast_add", Arithmetic::Add),
+            ("array_broadcast_sub", Arithmetic::Sub),
+            ("array_broadcast_mul", Arithmetic::Mul),
+            ("array_broadcast_div", Arithmetic::Div),
+        ] {
+            self.matrix(
+                (stem, k, rows * columns),
+                |kernels, s, out| kernels.broadcast(s, operation, sides, u, v, out),
+                |out| cpu::broadcast(operation, sides, of_x, of_y, out),
+            )?;
+        }
+        self.matrix(
+            ("array_select", k, rows * columns),
+            |kernels, s, out| kernels.select(s, sides, v, [u, v], out),
+            |out| cpu::select(sides, of_y, [of_x, of_y], out),
+        )?;
+        self.matrix(
+            ("array_eye", k, k * k),
+            |kernels, s, out| kernels.eye(s, k, out),
+            |out: &mut [T]| cpu::eye(k, out),
+        )?;
+        self.matrix(
+            ("array_transpose", k, rows * columns),
+            |kernels, s, out| kernels.transpose(s, sides, &on_x, out),
+            |out| cpu::transpose(sides, &x, out),
+        )?;
+        let (from, to) = (WindowPlace { first: columns, row: columns }, WindowPlace { first: 1, row: columns + 1 });
+        let window = (rows - 1, columns);
+        self.matrix(
+            ("array_window", k, rows * (columns + 1)),
+            |kernels, s, out| kernels.window(s, window, (&on_x, from), (out, to)),
+            |out| cpu::window(window, (&x, from), (out, to)),
+        )?;
+        for (names, reduction) in [
+            (["rows_sum", "columns_sum"], AxisReduction::Sum),
+            (["rows_min", "columns_min"], AxisReduction::Min),
+            (["rows_max", "columns_max"], AxisReduction::Max),
+        ] {
+            self.matrix(
+                (names[0], k, rows),
+                |kernels, s, out| kernels.reduce_rows(s, reduction, sides, &on_x, out),
+                |out| cpu::reduce_rows(reduction, sides, &x, out),
+            )?;
+            // A first pass for each 64 rows, and a second for what they gave.
+            let groups = rows.div_ceil(COLUMN_PART);
+            let mut partial = DeviceBuffer::zeroed(self.context(), groups * columns)?;
+            self.kernels.reduce_columns(self.stream, reduction, sides, &on_x, &mut partial)?;
+            self.matrix(
+                (names[1], k, columns),
+                |kernels, s, out| kernels.reduce_columns(s, reduction, (groups, columns), &partial, out),
+                |out| cpu::reduce_columns(reduction, sides, &x, out),
+            )?;
+        }
+        Ok(())
     }
 
     fn reductions<T: Scalar>(&mut self, n: usize) -> Result<(), CudaError> {

@@ -3,7 +3,7 @@
 
 use crate::numbers::{LENGTHS, all_bits, bits, numbers, positive};
 use octopus_cuda::MatrixShape;
-use octopus_device::{Array, ArrayError, Device, Matrix, Scalar, cpu};
+use octopus_device::{Array, ArrayError, Device, Scalar, cpu};
 
 /// Reduces as the definition says, without strips or chunks of rows: each lane's elements are collected, then joined.
 fn by_definition<T: Scalar>(x: &[T], empty: T, join: impl Fn(T, T) -> T + Copy) -> T {
@@ -192,20 +192,18 @@ fn products_are_those_of_three_loops() {
 fn what_does_not_fit_together_is_an_error_that_says_so() {
     let (two, three) = (Array::from(vec![1.0, 2.0]), Array::from(vec![1.0, 2.0, 3.0]));
     let message = |result: Result<Array<f64>, ArrayError>| result.unwrap_err().to_string();
-    let lengths = "one array has 2 elements and the other 3; they must have the same number";
-    assert_eq!(message(two.add(&three)), format!("add: {lengths}"));
-    assert_eq!(message(two.axpy(1.0, &three)), format!("axpy: {lengths}"));
-    assert_eq!(two.dot(&three).unwrap_err().to_string(), format!("dot: {lengths}"));
+    let shapes = "operands could not be broadcast together with shapes (2,) (3,)";
+    assert_eq!(message(two.add(&three)), format!("add: {shapes}"));
+    assert_eq!(message(two.axpy(1.0, &three)), format!("axpy: {shapes}"));
+    assert_eq!(two.dot(&three).unwrap_err().to_string(), format!("dot: {shapes}"));
     assert_eq!(
-        Matrix::from_slice(2, 3, &[1.0; 5]).unwrap_err().to_string(),
-        "a matrix of 2 x 3 has 6 elements, 5 were given"
+        Array::from_shape((2, 3), &[1.0; 5]).unwrap_err().to_string(),
+        "cannot reshape array of size 5 into shape (2, 3)"
     );
-    assert!(Matrix::from_slice(usize::MAX, usize::MAX, &[1.0; 1]).is_err());
-    let wide = Matrix::from_slice(2, 3, &[1.0; 6]).unwrap();
-    assert_eq!(
-        wide.matmul(&wide).unwrap_err().to_string(),
-        "matmul: a matrix of 2 x 3 cannot be multiplied by one of 2 x 3: the first's columns must be the second's rows"
-    );
+    assert!(Array::from_shape((usize::MAX, usize::MAX), &[1.0; 1]).is_err());
+    let wide = Array::from_shape((2, 3), &[1.0; 6]).unwrap();
+    assert_eq!(message(wide.matmul(&wide)), "matmul: shapes (2, 3) and (2, 3) not aligned: 3 != 2");
+    assert_eq!(message(wide.matmul_fast(&two)), "matmul_fast: shapes (2, 3) and (2,) not aligned: 3 != 2");
     let shape = MatrixShape { m: usize::MAX, k: 2, n: 1 };
     assert!(matches!(cpu::matmul::<f64>(shape, &[], &[], &mut []), Err(ArrayError::TooLarge { .. })));
 }
@@ -245,28 +243,27 @@ fn slices_of_other_lengths_are_refused() {
 
 #[test]
 fn a_matrix_keeps_its_elements_and_their_shape() {
-    let a = Matrix::from_slice(2, 3, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
-    let b = Matrix::from_array(3, 1, Array::from(vec![1.0, 0.0, -1.0])).unwrap();
+    let a = Array::from_rows(&[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]).unwrap();
+    let b = Array::from(vec![1.0, 0.0, -1.0]).reshape((3, 1)).unwrap();
     let c = a.to_device(Device::Cpu).unwrap().matmul(&b).unwrap();
-    assert_eq!((c.rows(), c.columns(), c.device(), c.to_host().unwrap()), (2, 1, Device::Cpu, vec![-2.0, -2.0]));
-    assert_eq!(c.as_array().to_host().unwrap(), [-2.0, -2.0]);
-    assert_eq!(c.into_array().to_host().unwrap(), [-2.0, -2.0]);
+    assert_eq!((c.shape().sides(), c.device(), c.to_host().unwrap()), ((2, 1), Device::Cpu, vec![-2.0, -2.0]));
+    assert_eq!(c.reshape(2).unwrap().shape().to_string(), "(2,)");
 }
 
 #[test]
 fn an_array_is_shown_by_its_kind_length_and_device() {
     let array = Array::from(vec![1.0_f32, 2.0]);
     array.synchronize().unwrap();
-    assert_eq!(format!("{array:?}"), "Array<f32>(2 elements on cpu)");
+    assert_eq!(format!("{array:?}"), "Array<f32>((2,) on cpu)");
     assert!(Array::<f32>::from(vec![]).is_empty() && !array.is_empty());
 }
 
 #[test]
 fn more_than_memory_holds_is_an_error() {
-    let error = Array::<f64>::filled(usize::MAX, 1.0).unwrap_err();
+    let error = Array::<f64>::full(usize::MAX, 1.0).unwrap_err();
     assert!(matches!(error, ArrayError::HostMemory { .. }), "{error}");
-    let tall = Matrix::from_array(1 << 40, 0, Array::<f64>::from(vec![])).unwrap();
-    let wide = Matrix::from_array(0, 1 << 20, Array::<f64>::from(vec![])).unwrap();
+    let tall = Array::<f64>::from(vec![]).reshape((1 << 40, 0)).unwrap();
+    let wide = Array::<f64>::from(vec![]).reshape((0, 1 << 20)).unwrap();
     let error = tall.matmul(&wide).unwrap_err();
     assert!(error.to_string().contains("memory"), "{error}");
 }

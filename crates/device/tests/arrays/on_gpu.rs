@@ -3,8 +3,8 @@
 use crate::numbers::{LENGTHS, all_bits, bits, numbers, positive};
 use crate::software_gpu::run;
 use octopus_device::{
-    Array, ArrayError, BenchmarkClock, BenchmarkConfig, Device, Engine, ExactSize, Matrix, Monitor, Scalar,
-    benchmark_device, exact_kernels, with_device,
+    Array, ArrayError, BenchmarkClock, BenchmarkConfig, Device, Engine, ExactSize, Monitor, Scalar, benchmark_device,
+    exact_kernels, with_device,
 };
 use std::time::Duration;
 
@@ -125,11 +125,11 @@ fn reductions_give_the_cpu_s_bits() {
 fn products_in<T: Scalar>() {
     for (m, k, n) in [(1, 1, 1), (2, 3, 4), (16, 16, 16), (17, 5, 31), (33, 40, 15), (1, 300, 2), (5, 0, 3), (0, 4, 4)]
     {
-        let a = Matrix::from_slice(m, k, &numbers::<T>(m * k, 31)).unwrap();
-        let b = Matrix::from_slice(k, n, &numbers::<T>(k * n, 32)).unwrap();
+        let a = Array::from_shape((m, k), &numbers::<T>(m * k, 31)).unwrap();
+        let b = Array::from_shape((k, n), &numbers::<T>(k * n, 32)).unwrap();
         let cpu = a.matmul(&b).unwrap();
         let gpu = a.to_device(GPU).unwrap().matmul(&b.to_device(GPU).unwrap()).unwrap();
-        assert_eq!((gpu.device(), gpu.rows(), gpu.columns()), (GPU, m, n));
+        assert_eq!((gpu.device(), gpu.shape().sides()), (GPU, (m, n)));
         assert_eq!(all_bits(&cpu.to_host().unwrap()), all_bits(&gpu.to_host().unwrap()), "{m} x {k} x {n}");
     }
 }
@@ -167,7 +167,7 @@ fn arrays_come_and_go_between_devices() {
         assert_eq!(chain.device(), second);
         assert_eq!(all_bits(&chain.to_device(Device::Cpu).unwrap().to_host().unwrap()), all_bits(&x));
         with_device(second, || {
-            let filled = Array::filled(5, 2.5_f32).unwrap();
+            let filled = Array::full(5, 2.5_f32).unwrap();
             assert_eq!((filled.device(), filled.to_host().unwrap()), (second, vec![2.5; 5]));
         });
         let mixed = Array::on(GPU, &x).unwrap().add(&chain).unwrap_err();
@@ -282,7 +282,7 @@ fn a_loop_over_arrays_does_not_ask_the_driver_for_memory() {
         assert!(y.to_host().unwrap().iter().all(|&y| (y - 2.0).abs() < 1e-12));
         // Numbers of the last owner do not show: whoever takes memory fills it.
         drop(y);
-        with_device(GPU, || assert_eq!(Array::filled(5000, 7.0_f64).unwrap().to_host().unwrap(), vec![7.0; 5000]));
+        with_device(GPU, || assert_eq!(Array::full(5000, 7.0_f64).unwrap().to_host().unwrap(), vec![7.0; 5000]));
     });
 }
 

@@ -11,3 +11,14 @@ pub(crate) fn run(test: &str, settings: &str, body: impl FnOnce()) {
     }
     Body::new(test, settings).run(SoftwareGpu::build, body);
 }
+
+/// Calls `body` in processes of its own, in which the kernels' PTX is interpreted: in lock-step, in random orders, and with
+/// all checks.
+#[allow(dead_code, reason = "not every test program that has this module runs PTX")]
+pub(crate) fn run_as_ptx(test: &str, body: impl FnOnce()) {
+    if cfg!(not(feature = "cuda")) {
+        eprintln!("SKIPPED: {test}: built without the feature `cuda`");
+        return;
+    }
+    Body::run_as_ptx(test, body);
+}

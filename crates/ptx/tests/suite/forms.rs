@@ -121,6 +121,9 @@ fn arithmetic_of_64_bits_is_ieee() {
     f64_2("sqrt.rn.f64 %fd2, %fd0;", |a, _| a.sqrt());
     f64_2("rcp.rn.f64 %fd2, %fd0;", |a, _| 1.0 / a);
     f64_2("neg.f64 %fd2, %fd0;", |a, _| -a);
+    // Rounded once: a product and a sum, rounded each, would differ.
+    f64_2("fma.rn.f64 %fd2, %fd0, %fd1, %fd0;", |a, b| a.mul_add(b, a));
+    f64_2("abs.f64 %fd2, %fd0;", |a, _| a.abs());
     f64_2("mov.f64 %fd2, %fd0;", |a, _| a);
     f64_2("mov.f64 %fd2, 0d4008000000000000;", |_, _| 3.0);
     f64_2("selp.f64 %fd2, %fd0, %fd1, %p0;", |a, b| if a.to_bits() & 1 == 1 { a } else { b });
@@ -135,6 +138,8 @@ fn arithmetic_of_32_bits_is_ieee() {
     f32_2("sqrt.rn.f32 %f2, %f0;", |a, _| a.sqrt());
     f32_2("rcp.rn.f32 %f2, %f0;", |a, _| 1.0 / a);
     f32_2("neg.f32 %f2, %f0;", |a, _| -a);
+    f32_2("fma.rn.f32 %f2, %f0, %f1, %f0;", |a, b| a.mul_add(b, a));
+    f32_2("abs.f32 %f2, %f0;", |a, _| a.abs());
     f32_2("mov.f32 %f2, %f0;", |a, _| a);
     f32_2("mov.f32 %f2, 0f40400000;", |_, _| 3.0);
     f32_2("selp.f32 %f2, %f0, %f1, %p0;", |a, b| if a.to_bits() & 1 == 1 { a } else { b });
@@ -164,6 +169,7 @@ fn whole_numbers_of_32_bits() {
     u32_2("or.b32 %r2, %r0, %r1;", |a, b| a | b);
     u32_2("xor.b32 %r2, %r0, %r1;", |a, b| a ^ b);
     u32_2("not.b32 %r2, %r0;", |a, _| !a);
+    u64_2("not.b64 %rd2, %rd0;", |a, _| !a);
     u32_2("shl.b32 %r2, %r0, %r1;", |a, b| a.checked_shl(b).unwrap_or(0));
     u32_2("shr.u32 %r2, %r0, %r1;", |a, b| a.checked_shr(b).unwrap_or(0));
     u32_2("brev.b32 %r2, %r0;", |a, _| a.reverse_bits());
@@ -189,6 +195,7 @@ fn whole_numbers_of_64_bits() {
     u64_2("mul.wide.u32 %rd2, %r0, %r1;", |a, b| u64::from(a as u32) * u64::from(b as u32));
     u64_2("div.u64 %rd2, %rd0, %rd1;", |a, b| a.checked_div(b).unwrap_or(u64::MAX));
     u64_2("min.u64 %rd2, %rd0, %rd1;", u64::min);
+    u64_2("max.u64 %rd2, %rd0, %rd1;", u64::max);
     u64_2("and.b64 %rd2, %rd0, %rd1;", |a, b| a & b);
     u64_2("or.b64 %rd2, %rd0, %rd1;", |a, b| a | b);
     u64_2("xor.b64 %rd2, %rd0, %rd1;", |a, b| a ^ b);
@@ -227,6 +234,8 @@ fn conversions_round_to_the_nearest() {
     check("cvt.rn.f32.f64 %f2, %fd0;", OF_F, true, |a, _| u64::from((f64::from_bits(a) as f32).to_bits()));
     check("cvt.rn.f32.u32 %f2, %r0;", OF_F, false, |a, _| u64::from((a as u32 as f32).to_bits()));
     check("cvt.rn.f64.u32 %fd2, %r0;", OF_FD, false, |a, _| f64::from(a as u32).to_bits());
+    check("cvt.rn.f32.u64 %f2, %rd0;", OF_F, true, |a, _| u64::from((a as f32).to_bits()));
+    check("cvt.rn.f64.u64 %fd2, %rd0;", OF_FD, true, |a, _| (a as f64).to_bits());
     check("cvt.u32.u16 %r2, %rs0;", OF_R, false, |a, _| a & 0xffff);
 }
 
@@ -290,7 +299,7 @@ fn predicates() {
 #[test]
 fn other_forms_are_refused() {
     for (wrong, reason) in [
-        ("fma.rn.f64 %fd0, %fd1, %fd2, %fd3;", "this form of instruction is not known here"),
+        ("fma.rz.f64 %fd0, %fd1, %fd2, %fd3;", "this form of instruction is not known here"),
         ("add.f64 %fd0, %fd1, %fd2;", "this form of instruction is not known here"),
         ("setp.lo.u32 %p0, %r0, %r1;", "this form of instruction is not known here"),
         ("setp.lt.b32 %p0, %r0, %r1;", "this form of instruction is not known here"),

@@ -35,6 +35,10 @@ int main(int count, char** words) {
   if (is("exp_f32")) return answer<float, float>([](float x) { return octopus::exp(x); });
   if (is("ln_f32")) return answer<float, float>([](float x) { return octopus::ln(x); });
   if (is("normal_quantile_f32")) return answer<float, float>([](float x) { return octopus::normal_quantile(x); });
+  if (is("tanh_f64")) return answer<double, double>([](double x) { return octopus::tanh(x); });
+  if (is("tanh_f32")) return answer<float, float>([](float x) { return octopus::tanh(x); });
+  if (is("sigmoid_f64")) return answer<double, double>([](double x) { return octopus::sigmoid(x); });
+  if (is("sigmoid_f32")) return answer<float, float>([](float x) { return octopus::sigmoid(x); });
   if (is("philox"))
     return answer<Block, octopus::Words>(
         [](const Block& b) { return octopus::philox4x32_10(b.counter, b.key0, b.key1); });

@@ -7,25 +7,26 @@
 
 use super::same_length;
 use crate::array::{ArrayError, Scalar};
+use octopus_cuda::AxisReduction;
 use octopus_random::warp::{NARROW, NARROW_LIMIT, WIDE, halve};
 use pulp::{Arch, Simd, WithSimd};
 use std::marker::PhantomData;
 
 /// Elements of a chunk.
 const CHUNK: usize = 16_384;
-/// Lanes of a strip: in f64, 8 vector registers of 16 bytes or 4 of 32; enough additions at once to hide their latency.
-const STRIP: usize = 16;
+/// Lanes of a strip: in f64, 8 vector registers of 32 bytes or 4 of 64; enough additions at once to hide their latency.
+const STRIP: usize = 32;
 
 /// How two values are joined, and what a lane without elements holds; the same as in
 /// `kernels/include/octopus/warp.cuh`.
-trait Operation<T: Scalar> {
+pub(in crate::array) trait Operation<T: Scalar> {
     const EMPTY: T;
     fn join(a: T, b: T) -> T;
 }
 
-struct Sum;
-struct Min;
-struct Max;
+pub(in crate::array) struct Sum;
+pub(in crate::array) struct Min;
+pub(in crate::array) struct Max;
 
 impl<T: Scalar> Operation<T> for Sum {
     const EMPTY: T = T::ZERO;
@@ -62,7 +63,8 @@ trait Terms {
     type Value: Scalar;
     fn len(&self) -> usize;
     fn one(&self, at: usize) -> Self::Value;
-    /// Returns the terms of a strip. As it is an array, its bounds are checked once and not for each element.
+    /// Returns the terms of a strip. As it is an array, its bounds are checked once and not for each element. It is made by
+    /// plain loops: calls of closures, as `from_fn` makes them, are not compiled for vectors.
     fn strip(&self, at: usize) -> [Self::Value; STRIP];
 }
 
@@ -81,8 +83,42 @@ impl<T: Scalar> Terms for &[T] {
 
     #[inline(always)]
     fn strip(&self, at: usize) -> [T; STRIP] {
-        let strip = &self[at..at + STRIP];
-        std::array::from_fn(|lane| strip[lane])
+        of_strip(self, at)
+    }
+}
+
+/// The elements of a strip, which the callers know to be there: as an array their number is known to the compiler.
+#[inline(always)]
+fn of_strip<T: Scalar>(x: &[T], at: usize) -> [T; STRIP] {
+    x[at..].first_chunk().map_or([T::ZERO; STRIP], |strip| *strip)
+}
+
+/// The squares of an array's distances from a number.
+struct Deviations<'a, T>(&'a [T], T);
+
+impl<T: Scalar> Terms for Deviations<'_, T> {
+    type Value = T;
+
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    #[inline(always)]
+    fn one(&self, at: usize) -> T {
+        let distance = self.0[at] - self.1;
+        distance * distance
+    }
+
+    #[inline(always)]
+    fn strip(&self, at: usize) -> [T; STRIP] {
+        let strip = of_strip(self.0, at);
+        let mut terms = [T::ZERO; STRIP];
+        for lane in 0..STRIP {
+            let distance = strip[lane] - self.1;
+            terms[lane] = distance * distance;
+        }
+        terms
     }
 }
 
@@ -104,8 +140,12 @@ impl<T: Scalar> Terms for Products<'_, T> {
 
     #[inline(always)]
     fn strip(&self, at: usize) -> [T; STRIP] {
-        let (x, y) = (&self.0[at..at + STRIP], &self.1[at..at + STRIP]);
-        std::array::from_fn(|lane| x[lane] * y[lane])
+        let (x, y) = (of_strip(self.0, at), of_strip(self.1, at));
+        let mut terms = [T::ZERO; STRIP];
+        for lane in 0..STRIP {
+            terms[lane] = x[lane] * y[lane];
+        }
+        terms
     }
 }
 
@@ -136,36 +176,114 @@ pub fn dot<T: Scalar>(x: &[T], y: &[T]) -> Result<T, ArrayError> {
     Ok(reduce::<T, Sum>(Products(x, y)))
 }
 
-/// Reduces by chunks, then the chunks' results until one is left.
-fn reduce<T: Scalar, O: Operation<T>>(terms: impl Terms<Value = T>) -> T {
-    let arch = Arch::new();
-    let mut partial = arch.dispatch(Chunks::<_, O>(terms, PhantomData));
-    while partial.len() > 1 {
-        partial = arch.dispatch(Chunks::<&[T], O>(&partial, PhantomData));
-    }
-    partial.first().copied().unwrap_or(O::EMPTY)
+/// Returns the sum of `(x[i] - center)^2`, rounded after each operation; +0 for no elements.
+#[must_use]
+pub fn sum_of_squares<T: Scalar>(center: T, x: &[T]) -> T {
+    reduce::<T, Sum>(Deviations(x, center))
 }
 
-/// The reduction of each chunk. A type and not a closure, so that all of it is compiled for each level of vector
-/// instructions.
-struct Chunks<X, O>(X, PhantomData<O>);
+/// Joins the numbers of each row of `x`, which has `rows` x `columns` elements, in `out`: each row is reduced as an array of
+/// its own.
+///
+/// # Errors
+/// When a slice is not as long as the shape says, or the shape has more elements than memory has addresses.
+pub fn reduce_rows<T: Scalar>(
+    reduction: AxisReduction,
+    (rows, columns): (usize, usize),
+    x: &[T],
+    out: &mut [T],
+) -> Result<(), ArrayError> {
+    const NAME: &str = "reduce_rows";
+    let too_large = ArrayError::TooLarge { operation: NAME, rows, columns };
+    same_length(NAME, rows.checked_mul(columns).ok_or(too_large)?, x.len())?;
+    same_length(NAME, rows, out.len())?;
+    match reduction {
+        AxisReduction::Sum => along_rows::<T, Sum, _>(columns, x, out, |row, _| row),
+        AxisReduction::Min => along_rows::<T, Min, _>(columns, x, out, |row, _| row),
+        AxisReduction::Max => along_rows::<T, Max, _>(columns, x, out, |row, _| row),
+    }
+    Ok(())
+}
 
-impl<X: Terms, O: Operation<X::Value>> WithSimd for Chunks<X, O> {
-    type Output = Vec<X::Value>;
+/// Puts the sum of `(x[i, j] - center[i])^2` over all columns j into `out[i]`.
+pub(in crate::array) fn squares_along_rows<T: Scalar>(columns: usize, center: &[T], x: &[T], out: &mut [T]) {
+    along_rows::<T, Sum, _>(columns, x, out, |row, at| Deviations(row, center[at]));
+}
+
+fn along_rows<'a, T: Scalar, O: Operation<T>, X: Terms<Value = T>>(
+    columns: usize,
+    x: &'a [T],
+    out: &mut [T],
+    terms: impl Fn(&'a [T], usize) -> X,
+) {
+    Arch::new().dispatch(EachRow::<T, _, O> { columns, x, out, terms, of: PhantomData });
+}
+
+/// The reduction of each row. A type and not a closure, so that all of it is compiled for each level of vector
+/// instructions.
+struct EachRow<'a, 'b, T, F, O> {
+    columns: usize,
+    x: &'a [T],
+    out: &'b mut [T],
+    terms: F,
+    of: PhantomData<O>,
+}
+
+impl<'a, T: Scalar, O: Operation<T>, X: Terms<Value = T>, F: Fn(&'a [T], usize) -> X> WithSimd
+    for EachRow<'a, '_, T, F, O>
+{
+    type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> Vec<X::Value> {
-        let terms = self.0;
-        let mut partial = Vec::with_capacity(terms.len().div_ceil(CHUNK));
-        for start in (0..terms.len()).step_by(CHUNK) {
-            let elements = CHUNK.min(terms.len() - start);
-            partial.push(if elements <= NARROW_LIMIT {
-                chunk::<_, O, _, NARROW>(start, elements, &terms)
-            } else {
-                chunk::<_, O, _, WIDE>(start, elements, &terms)
-            });
+    fn with_simd<S: Simd>(self, _: S) {
+        for (at, out) in self.out.iter_mut().enumerate() {
+            let row = &self.x[at * self.columns..(at + 1) * self.columns];
+            *out = whole::<T, O>(&(self.terms)(row, at));
         }
-        partial
+    }
+}
+
+/// Reduces one array of terms.
+fn reduce<T: Scalar, O: Operation<T>>(terms: impl Terms<Value = T>) -> T {
+    Arch::new().dispatch(One::<_, O>(terms, PhantomData))
+}
+
+/// The reduction of one array. A type and not a closure, for the same reason.
+struct One<X, O>(X, PhantomData<O>);
+
+impl<X: Terms, O: Operation<X::Value>> WithSimd for One<X, O> {
+    type Output = X::Value;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> X::Value {
+        whole::<X::Value, O>(&self.0)
+    }
+}
+
+/// Reduces by chunks, then the chunks' results until one is left.
+#[inline(always)]
+fn whole<T: Scalar, O: Operation<T>>(terms: &impl Terms<Value = T>) -> T {
+    if terms.len() <= CHUNK {
+        return any_chunk::<_, O, _>(0, terms.len(), terms);
+    }
+    let mut partial = Vec::with_capacity(terms.len().div_ceil(CHUNK));
+    for start in (0..terms.len()).step_by(CHUNK) {
+        partial.push(any_chunk::<_, O, _>(start, CHUNK.min(terms.len() - start), terms));
+    }
+    while partial.len() > 1 {
+        let next = |(index, chunk): (usize, &[T])| any_chunk::<_, O, _>(index * CHUNK, chunk.len(), &&partial[..]);
+        partial = partial.chunks(CHUNK).enumerate().map(next).collect();
+    }
+    partial[0]
+}
+
+/// One chunk, by as many lanes as it has in the virtual warp.
+#[inline(always)]
+fn any_chunk<T: Scalar, O: Operation<T>, X: Terms<Value = T>>(start: usize, elements: usize, terms: &X) -> T {
+    if elements <= NARROW_LIMIT {
+        chunk::<_, O, _, NARROW>(start, elements, terms)
+    } else {
+        chunk::<_, O, _, WIDE>(start, elements, terms)
     }
 }
 

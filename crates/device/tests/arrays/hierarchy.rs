@@ -1,0 +1,65 @@
+//! The hierarchy of the example `01_hierarchy`: the same bits on both devices, and NumPy's numbers.
+
+use crate::numbers::all_bits;
+use crate::software_gpu::{run, run_as_ptx};
+use network::{Hierarchy, HierarchyConfig};
+use octopus_device::{Device, Scalar, with_device};
+
+#[path = "../../examples/01_hierarchy/network.rs"]
+mod network;
+
+fn after<T: Scalar>(steps: usize, size: usize, device: Device) -> Vec<Vec<T>> {
+    with_device(device, || {
+        let mut hierarchy = Hierarchy::new(&HierarchyConfig::of_size(size)).unwrap();
+        (0..steps).for_each(|_| hierarchy.step().unwrap());
+        hierarchy.synchronize().unwrap();
+        hierarchy.state().unwrap()
+    })
+}
+
+fn both_devices_agree<T: Scalar>(steps: usize, size: usize) {
+    let bits = |device| after::<T>(steps, size, device).iter().map(|array| all_bits(array)).collect::<Vec<_>>();
+    assert_eq!(bits(Device::Cpu), bits(Device::Cuda(0)), "{steps} steps of size {size} in {}", T::SUFFIX);
+}
+
+#[test]
+fn fifty_steps_give_the_same_bits_on_both_devices() {
+    run("hierarchy::fifty_steps_give_the_same_bits_on_both_devices", "devices=1", || {
+        both_devices_agree::<f64>(50, 10);
+        both_devices_agree::<f32>(50, 10);
+    });
+}
+
+#[test]
+fn steps_as_ptx_give_the_same_bits() {
+    run_as_ptx("hierarchy::steps_as_ptx_give_the_same_bits", || both_devices_agree::<f64>(5, 3));
+}
+
+/// `hierarchy.py` has written `hierarchy.json`: of each array its length, sum, norm and three elements.
+#[test]
+fn fifty_steps_are_those_of_numpy() {
+    let expected: Vec<[f64; 6]> = serde_json::from_str(include_str!("hierarchy.json")).unwrap();
+    let state = after::<f64>(50, 10, Device::Cpu);
+    assert_eq!(state.len(), expected.len());
+    for (at, (x, expected)) in state.iter().zip(&expected).enumerate() {
+        let norm = x.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let found = [x.len() as f64, x.iter().sum(), norm, x[0], x[x.len() / 2], x[x.len() - 1]];
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() <= 1e-12 * expected.abs().max(1.0), "array {at}: {found} {expected}");
+        }
+    }
+    // In single precision the same, as far as its digits go.
+    for (double, single) in state.iter().zip(after::<f32>(50, 10, Device::Cpu)) {
+        assert!(double.iter().zip(single).all(|(a, b)| (a - f64::from(b)).abs() < 1e-4));
+    }
+}
+
+/// A level of resolution r acts at every r-th step: after two steps the highest has learned once, after five twice.
+#[test]
+fn a_level_acts_at_its_own_steps_only() {
+    let highest = |steps| after::<f64>(steps, 4, Device::Cpu).pop().unwrap();
+    let lowest = |steps| after::<f64>(steps, 4, Device::Cpu).remove(1);
+    assert_eq!(highest(1), highest(4));
+    assert_ne!(highest(4), highest(5));
+    assert_ne!(lowest(1), lowest(2));
+}
