@@ -23,7 +23,7 @@ const SMALL: usize = 1;
 struct TimingRow {
     operation: &'static str,
     precision: &'static str,
-    /// The number of elements; for a matrix product, the side of the square matrices.
+    /// The number of elements; for what goes by rows and columns, the side of the square matrices.
     n: usize,
     /// The median seconds on one thread of the CPU, and the relative spread.
     cpu_seconds: f64,
@@ -110,7 +110,7 @@ impl Bench {
         for &n in elements {
             self.arrays::<T>(n)?;
         }
-        sides.iter().try_for_each(|&side| self.matmul::<T>(side))
+        sides.iter().try_for_each(|&side| self.matrices::<T>(side))
     }
 
     fn arrays<T: Scalar>(&mut self, n: usize) -> Result<(), ArrayError> {
@@ -124,19 +124,30 @@ impl Bench {
         self.row::<T, _, _>("fill", volume(1), &nothing, |&device| {
             with_device(device, || Array::full(n, a)).map(Out::Array)
         })?;
+        self.row::<T, _, _>("arange", volume(1), &nothing, |&device| {
+            let step = T::from_f64(0.5);
+            with_device(device, || Array::arange(T::ZERO, T::from_f64(0.5 * n as f64), step)).map(Out::Array)
+        })?;
         self.row::<T, _, _>("add", volume(3), &inputs, |(x, y)| x.add(y).map(Out::Array))?;
         self.row::<T, _, _>("axpy", volume(3), &inputs, |(x, y)| x.axpy(a, y).map(Out::Array))?;
         self.row::<T, _, _>("exp", volume(2), &inputs, |(x, _)| x.exp().map(Out::Array))?;
+        self.row::<T, _, _>("tanh", volume(2), &inputs, |(x, _)| x.tanh().map(Out::Array))?;
         self.row::<T, _, _>("sum", volume(1), &inputs, |(x, _)| x.sum().map(|_| Out::Number))?;
         self.row::<T, _, _>("dot", volume(2), &inputs, |(x, y)| x.dot(y).map(|_| Out::Number))
     }
 
-    fn matmul<T: Scalar>(&mut self, side: usize) -> Result<(), ArrayError> {
+    fn matrices<T: Scalar>(&mut self, side: usize) -> Result<(), ArrayError> {
         let host = [0.37, -1.25].map(|step| ramp::<T>(side * side, step));
         let matrix = |device, values: &[T]| with_device(device, || Array::from_shape((side, side), values));
         let inputs = self.inputs(|device| Ok((matrix(device, &host[0])?, matrix(device, &host[1])?)))?;
         let flops = Some(2.0 * (side as f64).powi(3));
         let volume = Volume { n: side, elements: 3 * side * side, flops };
+        let once = Volume { n: side, elements: side * side, flops: None };
+        let rows = self.inputs(|device| on(device, &host[0][..side]))?;
+        self.row::<T, _, _>("outer", once, &rows, |x| x.outer(x).map(Out::Array))?;
+        self.row::<T, _, _>("sum_axis 0", once, &inputs, |(a, _)| a.sum_axis(0).map(Out::Array))?;
+        self.row::<T, _, _>("sum_axis 1", once, &inputs, |(a, _)| a.sum_axis(1).map(Out::Array))?;
+        self.row::<T, _, _>("matmul_fast", volume, &inputs, |(a, b)| a.matmul_fast(b).map(Out::Array))?;
         self.row::<T, _, _>("matmul", volume, &inputs, |(a, b)| a.matmul(b).map(Out::Array))
     }
 

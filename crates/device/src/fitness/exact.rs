@@ -118,7 +118,10 @@ impl<'a> Exactness<'a> {
     }
 
     fn row<T: Scalar>(&mut self, stem: &str, n: usize, device: &[T], processor: &[T]) {
-        let name = format!("{stem}_{}", T::SUFFIX);
+        self.named(format!("{stem}_{}", T::SUFFIX), n, device, processor);
+    }
+
+    fn named<T: Scalar>(&mut self, name: String, n: usize, device: &[T], processor: &[T]) {
         self.rows.push(ExactRow { name, n, hash: hash(device), cpu: hash(processor) });
     }
 
@@ -186,15 +189,21 @@ impl<'a> Exactness<'a> {
         )
     }
 
-    /// Conversions of `n` numbers, in both directions.
+    /// Conversions of `n` numbers, in both directions; a kernel's name ends in the type that it reads.
     fn conversions(&mut self, n: usize) -> Result<(), CudaError> {
         let (single, double) = (numbers_with_corners::<f32>(n, 0), numbers_with_corners::<f64>(n, 0));
         let (on_single, on_double) =
             (DeviceBuffer::from_slice(self.context(), &single)?, DeviceBuffer::from_slice(self.context(), &double)?);
-        let to_f64 = |out: &mut [f64]| cpu::to_f64(&single, out);
-        let to_f32 = |out: &mut [f32]| cpu::to_f32(&double, out);
-        self.array(("array_to_f64", n), |k, s, out| k.to_f64(s, &on_single, out), to_f64)?;
-        self.array(("array_to_f32", n), |k, s, out| k.to_f32(s, &on_double, out), to_f32)
+        let (mut to_f64, mut to_f32) = (vec![0.0; n], vec![0.0; n]);
+        of_twin(cpu::to_f64(&single, &mut to_f64))?;
+        of_twin(cpu::to_f32(&double, &mut to_f32))?;
+        let mut out = DeviceBuffer::zeroed(self.context(), n)?;
+        self.kernels.to_f64(self.stream, &on_single, &mut out)?;
+        self.named("array_to_f64_f32".into(), n, &out.to_vec()?, &to_f64);
+        let mut out = DeviceBuffer::zeroed(self.context(), n)?;
+        self.kernels.to_f32(self.stream, &on_double, &mut out)?;
+        self.named("array_to_f32_f64".into(), n, &out.to_vec()?, &to_f32);
+        Ok(())
     }
 
     /// What goes by rows and columns, on a matrix of `k + 5` x `k`.
