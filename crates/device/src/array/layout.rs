@@ -102,19 +102,17 @@ impl<T: Scalar> Array<T> {
         let places: Vec<_> = starts.map(|first| WindowPlace { first, row: columns }).collect();
         let from = |array: &Self| WindowPlace { first: 0, row: array.shape.sides().1 };
         match &first.storage {
-            Storage::Host(_) if is_below || rows == 1 => {
+            Storage::Host(_) => {
                 let mut all = super::storage::host_memory(shape.elements(NAME)?)?;
-                arrays.iter().filter_map(|array| array.host()).for_each(|x| all.extend_from_slice(x));
+                // Below each other, arrays are taken whole; side by side, row after row of each.
+                for row in 0..if is_below { 1 } else { rows } {
+                    for x in arrays.iter() {
+                        let own = if is_below { x.len() } else { x.shape.sides().1 };
+                        all.extend_from_slice(x.host().map_or(&[], |elements| &elements[row * own..][..own]));
+                    }
+                }
                 Self::from(all).reshape(shape)
             }
-            Storage::Host(_) => on_host_by_rows(shape, |lines, out| {
-                for (array, to) in arrays.iter().zip(&places) {
-                    let (Some(x), own) = (array.host(), array.shape.sides().1) else { continue };
-                    let from = WindowPlace { first: lines.start * own, row: own };
-                    cpu::window((lines.len(), own), (x, from), (out, *to))?;
-                }
-                Ok(())
-            }),
             Storage::Cuda(buffer) => {
                 let engine = buffer.engine();
                 Self::made_on(engine, shape, |out| {
