@@ -186,7 +186,7 @@ impl FloatingPoint for f64 {
 }
 
 /// 2^-31
-const STEP: f32 = 4.656_612_9e-10;
+const STEP: f32 = 4.656_613e-10;
 
 impl FloatingPoint for f32 {
     type Bits = u32;

@@ -336,7 +336,7 @@ impl Exactness<'_> {
         ];
         let each = |out: &mut [T]| {
             for (i, out) in out.iter_mut().enumerate() {
-                let own = VonMises::new(locs[i % 3], three).and_then(|own| Ok(own.draw(Key::new(SEED), i as u64)));
+                let own = VonMises::new(locs[i % 3], three).map(|own| own.draw(Key::new(SEED), i as u64));
                 *out = own.ok().and_then(Result::ok).unwrap_or(number(f64::NAN));
             }
             Ok(())

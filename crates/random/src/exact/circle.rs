@@ -12,19 +12,19 @@ const TANGENT: f64 = 0.414_213_562_373_095_05;
 pub fn sin_cos_quarter(x: f64) -> (f64, f64) {
     let z = x * x;
     let mut sine = 5.633_933_781_537_854e-8;
-    sine = sine * z - 3.598_643_352_982_309_7e-6;
-    sine = sine * z + 1.604_411_507_421_909_1e-4;
+    sine = sine * z - 3.598_643_352_982_31e-6;
+    sine = sine * z + 1.604_411_507_421_909e-4;
     sine = sine * z - 4.681_754_132_340_976e-3;
-    sine = sine * z + 7.969_262_624_604_300_3e-2;
-    sine = sine * z - 6.459_640_975_062_463_3e-1;
+    sine = sine * z + 7.969_262_624_604_301e-2;
+    sine = sine * z - 6.459_640_975_062_463e-1;
     // pi/2 in two parts: the sum of the last two terms is rounded once.
     let sine = x * (std::f64::consts::FRAC_PI_2 + (z * sine + 6.123_233_995_736_766e-17));
-    let mut cosine = -6.321_256_869_628_588_4e-9;
+    let mut cosine = -6.321_256_869_628_588e-9;
     cosine = cosine * z + 4.710_609_726_757_823e-7;
-    cosine = cosine * z - 2.520_203_677_046_025_8e-5;
-    cosine = cosine * z + 9.192_602_741_831_557_2e-4;
-    cosine = cosine * z - 2.086_348_076_331_120_9e-2;
-    cosine = cosine * z + 2.536_695_079_010_467_1e-1;
+    cosine = cosine * z - 2.520_203_677_046_026e-5;
+    cosine = cosine * z + 9.192_602_741_831_558e-4;
+    cosine = cosine * z - 2.086_348_076_331_121e-2;
+    cosine = cosine * z + 2.536_695_079_010_467e-1;
     cosine = cosine * z - 1.233_700_550_136_169_8;
     (sine, 1.0 + z * cosine)
 }
@@ -40,13 +40,13 @@ pub fn arctangent(above: f64, below: f64) -> f64 {
     let r = numerator / denominator;
     let z = r * r;
     let mut series = -1.917_540_471_111_093_4e-2;
-    series = series * z + 3.923_044_778_479_309_5e-2;
+    series = series * z + 3.923_044_778_479_309e-2;
     series = series * z - 5.085_407_834_589_484_3e-2;
-    series = series * z + 5.858_140_904_866_328_3e-2;
-    series = series * z - 6.664_510_525_508_936_6e-2;
-    series = series * z + 7.692_183_125_376_892_1e-2;
-    series = series * z - 9.090_904_575_306_489_1e-2;
-    series = series * z + 1.111_111_101_518_701_9e-1;
+    series = series * z + 5.858_140_904_866_328e-2;
+    series = series * z - 6.664_510_525_508_936e-2;
+    series = series * z + 7.692_183_125_376_892e-2;
+    series = series * z - 9.090_904_575_306_49e-2;
+    series = series * z + 1.111_111_101_518_702e-1;
     series = series * z - 1.428_571_428_466_568_1e-1;
     series = series * z + 1.999_999_999_999_551_7e-1;
     series = series * z - 3.333_333_333_333_333e-1;
@@ -63,9 +63,9 @@ pub mod single {
     #[inline(always)]
     pub fn sin_cos_quarter(x: f32) -> (f32, f32) {
         let z = x * x;
-        let mut sine = 1.582_063_0e-4;
+        let mut sine = 1.582_063e-4;
         sine = sine * z - 4.681_266_3e-3;
-        sine = sine * z + 7.969_258_3e-2;
+        sine = sine * z + 7.969_258e-2;
         sine = sine * z - 6.459_641e-1;
         let sine = x * (std::f32::consts::FRAC_PI_2 + (z * sine - 4.371_139e-8));
         let mut cosine = 9.036_280_7e-4;
@@ -89,7 +89,7 @@ pub mod single {
         series = series * z + 1.074_366_8e-1;
         series = series * z - 1.426_395e-1;
         series = series * z + 1.999_954e-1;
-        series = series * z - 3.333_333_2e-1;
+        series = series * z - 3.333_333e-1;
         let angle = r + r * (z * series);
         let angle = if beside { std::f32::consts::FRAC_PI_4 + angle } else { angle };
         if steep { std::f32::consts::FRAC_PI_2 - angle } else { angle }
