@@ -8,8 +8,11 @@ use thiserror::Error;
 
 /// Draws of a batch are a multiple of so many: the cores share whole parts of that.
 const STEP: u64 = 1 << 16;
-/// The most bytes of a batch: more of them gain nothing.
+/// The most bytes of a batch of a GPU: more of them gain nothing.
 const LARGEST: u64 = 16 << 20;
+/// The most steps of each thread of the CPU: what it makes is then still in its cache when it is taken, which writes files
+/// 1.7 times as fast as batches of 16 MiB.
+const STEPS_OF_A_THREAD: u64 = 2;
 
 /// Which devices make draws, and how much memory they may take for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +74,13 @@ impl BatchConfig {
         if devices == 0 {
             return Err(DrawError::NoDevice);
         }
-        let draws = (self.memory / (2 * devices * size)).min(LARGEST / size) / STEP * STEP;
+        let most = if self.devices.contains(&Device::Cpu) {
+            let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+            self.threads.unwrap_or_else(cores) as u64 * STEPS_OF_A_THREAD * STEP
+        } else {
+            LARGEST / size
+        };
+        let draws = (self.memory / (2 * devices * size)).min(most) / STEP * STEP;
         if draws == 0 {
             let least = STEP * 2 * devices * size;
             return Err(DrawError::Memory { given: self.memory, least, devices: self.devices.len() });
@@ -162,7 +171,7 @@ mod tests {
     use super::*;
 
     fn config(memory: u64, devices: usize) -> BatchConfig {
-        BatchConfig { devices: vec![Device::Cpu; devices], memory, threads: None }
+        BatchConfig { devices: vec![Device::Cuda(0); devices], memory, threads: None }
     }
 
     #[test]
@@ -175,6 +184,9 @@ mod tests {
         assert_eq!(config(3 << 20, 2).batch::<f32>(), Ok(3 << 16));
         assert_eq!(config(u64::MAX, 1).batch::<f32>(), Ok(4 << 20));
         assert_eq!(config(1 << 30, 0).batch::<f32>(), Err(DrawError::NoDevice));
+        let on_cpu = |threads| BatchConfig { devices: vec![Device::Cpu], memory: u64::MAX, threads };
+        assert_eq!(on_cpu(Some(3)).batch::<f64>(), Ok(6 << 16));
+        assert!(on_cpu(None).batch::<f32>().unwrap() >= 2 << 16);
     }
 
     #[test]
