@@ -143,21 +143,21 @@ pub struct NumberStream {
 /// A distribution of `octopus-random` that a kernel draws from. What its parameters are is said there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DrawnFrom {
-    /// Between low and low + width.
+    /// The parameters are low and width.
     Uniform,
-    /// Of a loc and a scale.
+    /// The parameters are loc and scale.
     Normal,
-    /// Of a scale.
+    /// The parameter is the scale.
     Exponential,
-    /// Of a shape and a scale.
+    /// The parameters are shape and scale.
     Gamma,
-    /// Of a and b.
+    /// The parameters are a and b.
     Beta,
-    /// Of degrees of freedom, loc and scale.
+    /// The parameters are degrees of freedom, loc and scale.
     StudentT,
-    /// Of a loc, in [-pi, pi], and a concentration.
+    /// The parameters are loc, in [-pi, pi], and concentration.
     VonMises,
-    /// Of a loc, in [-pi, pi], and a scale.
+    /// The parameters are loc, in [-pi, pi], and scale.
     WrappedNormal,
 }
 

@@ -45,7 +45,8 @@ impl<T: Scalar + FloatingPoint> Array<T> {
     /// Makes an array of the first draws of a distribution, in C order, on this thread's [`Device::current`], on all cores
     /// where that is the CPU.
     ///
-    /// On a GPU the draws are queued and nothing waits for them. A draw that is refused in all of its turns, one in
+    /// On a GPU the draws are queued; the call returns when they are made, since it gives back four bytes that they may need.
+    /// A draw that is refused in all of its turns, one in
     /// 10^58, is NaN there.
     ///
     /// ```

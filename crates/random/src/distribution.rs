@@ -51,9 +51,6 @@ use crate::{FloatingPoint, Key};
 use rayon::prelude::*;
 use thiserror::Error;
 
-/// In f32, draws `i` and `i + PAIR_DISTANCE` of each 64 have their random words from one block of the generator.
-pub const PAIR_DISTANCE: u64 = 32;
-
 /// Turns that a draw has at the most: each is refused with a probability of at most 0.35.
 pub const MOST_TURNS: u32 = 128;
 

@@ -11,16 +11,16 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 pub(crate) const GROUP: usize = 64;
 
 mod sealed {
-    pub trait Sealed {}
-    impl Sealed for f32 {}
-    impl Sealed for f64 {}
+    pub trait KnownFloat {}
+    impl KnownFloat for f32 {}
+    impl KnownFloat for f64 {}
 }
 
 /// `f64` or `f32`: the type of draws.
 ///
 /// The functions are those of [`exact`], with the same bits on every machine and GPU.
 pub trait FloatingPoint:
-    sealed::Sealed
+    sealed::KnownFloat
     + Copy
     + Default
     + PartialOrd
@@ -40,9 +40,6 @@ pub trait FloatingPoint:
 
     /// The type's name, as NumPy has it.
     const NAME: &'static str;
-    /// Draws that have their random words from one block of the generator: they are neighbours but for
-    /// [`PAIR_DISTANCE`](crate::distribution::PAIR_DISTANCE).
-    const DRAWS_OF_A_BLOCK: u64;
 
     /// 1 is nothing beside the square root of numbers above this one.
     const ROOT_IS_HUGE: f64;
@@ -104,7 +101,6 @@ pub trait FloatingPoint:
 impl FloatingPoint for f64 {
     type Bits = u64;
     const NAME: &'static str = "float64";
-    const DRAWS_OF_A_BLOCK: u64 = 1;
     const ROOT_IS_HUGE: f64 = 1e34;
     const ROUND: f64 = 6_755_399_441_055_744.0;
 
@@ -191,7 +187,6 @@ const STEP: f32 = 4.656_613e-10;
 impl FloatingPoint for f32 {
     type Bits = u32;
     const NAME: &'static str = "float32";
-    const DRAWS_OF_A_BLOCK: u64 = 2;
     const ROOT_IS_HUGE: f64 = 1e16;
     const ROUND: f64 = 12_582_912.0;
 

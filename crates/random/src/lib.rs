@@ -42,5 +42,5 @@ pub use distribution::{Family, ParameterError, TurnsExhausted};
 pub use floating_point::FloatingPoint;
 pub use key::Key;
 pub use philox::philox4x32_10;
-pub use sample::{Parameter, SampleError, sample_von_mises};
+pub use sample::{BroadcastParameter, SampleError, sample_von_mises};
 pub use stream::{Purpose, Stream};

@@ -5,12 +5,12 @@ use thiserror::Error;
 
 /// A parameter of [`sample_von_mises`]: one number, or an array that is broadcast to the draws' shape.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Parameter<'a, T> {
+pub struct BroadcastParameter<'a, T> {
     values: &'a [T],
     shape: &'a [usize],
 }
 
-impl<'a, T: FloatingPoint> Parameter<'a, T> {
+impl<'a, T: FloatingPoint> BroadcastParameter<'a, T> {
     /// Makes an array of a shape, in C order.
     ///
     /// # Errors
@@ -44,7 +44,7 @@ impl<'a, T: FloatingPoint> Parameter<'a, T> {
     }
 }
 
-impl<'a, T: FloatingPoint> From<&'a T> for Parameter<'a, T> {
+impl<'a, T: FloatingPoint> From<&'a T> for BroadcastParameter<'a, T> {
     fn from(value: &'a T) -> Self {
         Self { values: std::slice::from_ref(value), shape: &[] }
     }
@@ -93,13 +93,13 @@ pub enum SampleError {
 /// the draws are the same.
 ///
 /// ```
-/// use octopus_random::{Key, Parameter, sample_von_mises};
+/// use octopus_random::{Key, BroadcastParameter, sample_von_mises};
 ///
 /// let angles = sample_von_mises(Key::new(42), (&0.0f32).into(), (&5.0).into(), &[10, 100])?;
 /// assert_eq!(angles.len(), 1000);
 ///
 /// // A concentration for each column:
-/// let concentration = Parameter::new(&[0.0, 1.0, 1e8], &[3])?;
+/// let concentration = BroadcastParameter::new(&[0.0, 1.0, 1e8], &[3])?;
 /// let angles = sample_von_mises(Key::new(42), (&0.0f64).into(), concentration, &[500, 3])?;
 /// assert!(angles.chunks(3).all(|row| row[2].abs() < 1e-3));
 /// # Ok::<(), octopus_random::SampleError>(())
@@ -110,8 +110,8 @@ pub enum SampleError {
 /// suffice.
 pub fn sample_von_mises<T: FloatingPoint>(
     key: Key,
-    loc: Parameter<'_, T>,
-    concentration: Parameter<'_, T>,
+    loc: BroadcastParameter<'_, T>,
+    concentration: BroadcastParameter<'_, T>,
     shape: &[usize],
 ) -> Result<Vec<T>, SampleError> {
     for (parameter, given) in [("loc", &loc), ("concentration", &concentration)] {
@@ -161,8 +161,8 @@ mod tests {
     fn parameters_are_broadcast_as_numpy_does() {
         let key = Key::new(3);
         let (locs, concentrations) = ([0.5, -1.0], [0.1, 3.0, 1e6]);
-        let loc = Parameter::new(&locs, &[2, 1]).unwrap();
-        let concentration = Parameter::new(&concentrations, &[1, 3]).unwrap();
+        let loc = BroadcastParameter::new(&locs, &[2, 1]).unwrap();
+        let concentration = BroadcastParameter::new(&concentrations, &[1, 3]).unwrap();
         let angles = sample_von_mises(key, loc, concentration, &[4, 2, 3]).unwrap();
         for (i, angle) in angles.iter().enumerate() {
             let own = VonMises::new(locs[(i / 3) % 2], concentrations[i % 3]).unwrap();
@@ -173,16 +173,16 @@ mod tests {
     #[test]
     fn shapes_that_do_not_suit_are_named() {
         let three = [1.0; 3];
-        let concentration = Parameter::new(&three, &[3]).unwrap();
+        let concentration = BroadcastParameter::new(&three, &[3]).unwrap();
         let error = sample_von_mises(Key::new(1), (&0.0).into(), concentration, &[3, 4]).unwrap_err();
         assert_eq!(error.to_string(), "concentration of shape (3,) cannot be broadcast to draws of shape (3, 4)");
-        let error = Parameter::new(&three, &[2, 2]).unwrap_err();
+        let error = BroadcastParameter::new(&three, &[2, 2]).unwrap_err();
         assert_eq!(error.to_string(), "an array of shape (2, 2) was given 3 values");
         let error = sample_von_mises(Key::new(1), (&0.0).into(), (&1.0).into(), &[usize::MAX, 3]).unwrap_err();
         assert!(error.to_string().ends_with("are more than memory holds"), "{error}");
         let bad = [1.0, f64::NAN];
-        let error =
-            sample_von_mises(Key::new(1), (&0.0).into(), Parameter::new(&bad, &[2]).unwrap(), &[2]).unwrap_err();
+        let error = sample_von_mises(Key::new(1), (&0.0).into(), BroadcastParameter::new(&bad, &[2]).unwrap(), &[2])
+            .unwrap_err();
         assert_eq!(error.to_string(), "von Mises: concentration is NaN; it must be at least 0");
     }
 

@@ -33,7 +33,7 @@ impl<T: Scalar> Array<T> {
     /// Stability of Numerical Algorithms, 2002, section 3.5).
     ///
     /// # Errors
-    /// Those of [`Array::matmul`].
+    /// The errors are those of [`Array::matmul`].
     pub fn matmul_fast(&self, other: &Self) -> Result<Self, ArrayError> {
         let (sides, shape) = self.aligned("matmul_fast", other)?;
         match self.beside("matmul_fast", other)? {
