@@ -1,9 +1,9 @@
 """The time of a draw: Octopus beside NumPy, SciPy and JAX, in one run.
 
-    cargo build --release -p octopus-random --example speed
-    python benchmarks/peers/random_speed.py target/release/examples/speed
+    cargo build --release
+    python benchmarks/peers/random_speed.py target/release/octopus
 
-Each figure is the least of 15 passes over a million draws, in nanoseconds. NumPy and SciPy use one core; JAX, where it is
+Ours are those of `octopus bench random`. Each figure is the least of 15 passes over a million draws, in nanoseconds. NumPy and SciPy use one core; JAX, where it is
 installed, uses all. JAX itself has no von Mises draws: what is timed is Best and Fisher's loop over whole arrays in f32,
 written as TFP and NumPyro have it.
 """
@@ -12,7 +12,7 @@ import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-import csv
+import json
 import subprocess
 import sys
 import time
@@ -95,9 +95,10 @@ def jax_rows():
 
 def main():
     ours = {}
-    text = subprocess.run([sys.argv[1]], check=True, capture_output=True, text=True).stdout
-    for row in csv.DictReader(text.splitlines()):
-        ours[row["distribution"], row["type"]] = (float(row["ns_one_core"]), float(row["ns_all_cores"]))
+    command = [sys.argv[1], "bench", "random", "--json", "--quiet"]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    for row in json.loads(text)["rows"]:
+        ours[row["distribution"], row["dtype"]] = (row["one_core_ns"], row["all_cores_ns"])
     generator = np.random.default_rng(1)
     jax = jax_rows()
     print("| ns a draw | f64 | f32 | NumPy | SciPy | JAX f32 | f64 all cores | f32 all cores |")

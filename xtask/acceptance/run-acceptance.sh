@@ -127,6 +127,7 @@ part_1() {
     step validate 120 "$octopus" validate --quick ${REQUIRE_GPU---require-gpu} --out "$work/phase0"
     cp "$work/phase0/report.json" "$results/validate.json" 2>/dev/null
     step benchmark 60 "$octopus" device benchmark --json
+    step bench_random 60 "$octopus" bench random --json
     sanitize memcheck memcheck 45 device exact --small
 }
 

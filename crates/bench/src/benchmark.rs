@@ -1,13 +1,14 @@
-//! Times of operations on arrays, on the CPU and on a GPU, with and without copies: `octopus device benchmark`.
+//! Times of operations on arrays, and of draws into them, on the CPU and on a GPU, with and without copies: `octopus device
+//! benchmark`.
 //!
 //! The numbers of elements and the sides of matrices that are timed stand here.
 
-use super::{of_array, of_cuda};
+use crate::beside::{TimedBeside, TimedGpu};
 use crate::error::BenchError;
-use octopus_device::{
-    Array, ArrayError, BenchmarkConfig, CallTiming, Device, DeviceIdentity, Scalar, benchmark_device, with_device,
-};
+use crate::{of_array, of_draws};
+use octopus_device::{Array, ArrayError, BenchmarkConfig, CallTiming, Device, Scalar, benchmark_device, with_device};
 use octopus_diag::{TableLook, TextColumn, text_table};
+use octopus_random::{Draw, FloatingPoint, Key, Normal, Uniform, VonMises};
 use serde::Serialize;
 use std::fmt;
 use std::time::Duration;
@@ -55,10 +56,8 @@ struct GpuTimes {
 #[derive(Debug, Serialize)]
 pub struct ArrayTimings {
     schema: u32,
-    /// The GPU that was timed beside the CPU, if any.
-    device: Option<DeviceIdentity>,
-    /// Whether the device is the software GPU of the tests: then these are no measurements of a GPU.
-    test_double: bool,
+    #[serde(flatten)]
+    gpu: TimedGpu,
     rows: Vec<TimingRow>,
 }
 
@@ -68,21 +67,20 @@ impl fmt::Display for ArrayTimings {
     }
 }
 
-/// Measures one thread of the CPU and cuda:N, or the CPU alone; `small` is for small arrays only.
+/// Measures one thread of the CPU and a GPU beside it, if any; `small` is for small arrays only.
 ///
 /// # Errors
 /// When there is no such device, or it fails.
-pub fn run(ordinal: Option<u32>, small: bool) -> Result<ArrayTimings, BenchError> {
-    let device = ordinal.map(DeviceIdentity::read).transpose().map_err(of_cuda)?;
-    let test_double = device.as_ref().is_some_and(|device| device.test_double);
-    let small = small || test_double;
+pub fn run(beside: &TimedBeside, small: bool) -> Result<ArrayTimings, BenchError> {
+    let gpu = TimedGpu::read(beside)?;
+    let small = small || gpu.is_test_double();
     let (elements, sides) = if small { (&ELEMENTS[..SMALL], &SIDES[..SMALL]) } else { (&ELEMENTS[..], &SIDES[..]) };
-    let mut bench = Bench { gpu: ordinal.map(Device::Cuda), config: config(small), rows: Vec::new() };
-    bench.all::<f32>(elements, sides).and_then(|()| bench.all::<f64>(elements, sides)).map_err(of_array)?;
-    Ok(ArrayTimings { schema: 1, test_double, device, rows: bench.rows })
+    let mut bench = Bench { gpu: beside.device(), config: config(small), rows: Vec::new() };
+    bench.all::<f32>(elements, sides).and_then(|()| bench.all::<f64>(elements, sides))?;
+    Ok(ArrayTimings { schema: 2, gpu, rows: bench.rows })
 }
 
-fn config(small: bool) -> BenchmarkConfig {
+pub(crate) fn config(small: bool) -> BenchmarkConfig {
     if small {
         return BenchmarkConfig { warm_up: 1, samples: 3, sample_time: Duration::from_micros(100), bytes: None };
     }
@@ -106,11 +104,38 @@ struct Volume {
 }
 
 impl Bench {
-    fn all<T: Scalar>(&mut self, elements: &[usize], sides: &[usize]) -> Result<(), ArrayError> {
+    fn all<T: Scalar + FloatingPoint>(&mut self, elements: &[usize], sides: &[usize]) -> Result<(), BenchError> {
         for &n in elements {
-            self.arrays::<T>(n)?;
+            self.arrays::<T>(n).map_err(of_array)?;
+            self.draws::<T>(n)?;
         }
-        sides.iter().try_for_each(|&side| self.matrices::<T>(side))
+        sides.iter().try_for_each(|&side| self.matrices::<T>(side)).map_err(of_array)
+    }
+
+    /// Times draws of three distributions.
+    fn draws<T: Scalar + FloatingPoint>(&mut self, n: usize) -> Result<(), BenchError> {
+        let [zero, one, five] = [0.0, 1.0, 5.0].map(<T as FloatingPoint>::from_f64);
+        let distributions: [(&'static str, Box<dyn Draw<T>>); 3] = [
+            ("uniform draws", Box::new(Uniform::new(zero, one)?)),
+            ("normal draws", Box::new(Normal::new(zero, one)?)),
+            ("von Mises draws", Box::new(VonMises::new(zero, five)?)),
+        ];
+        let nothing = self.inputs(Ok)?;
+        for (name, distribution) in distributions {
+            self.row::<T, _, _, _>(name, Volume { n, elements: n, flops: None }, &nothing, |&device: &Device| {
+                match device {
+                    // One thread, as the other rows have.
+                    Device::Cpu => {
+                        let mut out = vec![<T as Scalar>::ZERO; n];
+                        distribution.fill(Key::new(0), 0, &mut out)?;
+                        Ok(Out::Array(Array::from(out)))
+                    }
+                    _ => with_device(device, || Array::drawn(&*distribution, Key::new(0), n)).map(Out::Array),
+                }
+            })
+            .map_err(of_draws)?;
+        }
+        Ok(())
     }
 
     fn arrays<T: Scalar>(&mut self, n: usize) -> Result<(), ArrayError> {
@@ -121,19 +146,19 @@ impl Bench {
         let a = T::from_f64(1.5);
         // What is made has no inputs to be copied: only the number to fill it with.
         let nothing = self.inputs(Ok)?;
-        self.row::<T, _, _>("fill", volume(1), &nothing, |&device| {
+        self.row::<T, _, _, _>("fill", volume(1), &nothing, |&device| {
             with_device(device, || Array::full(n, a)).map(Out::Array)
         })?;
-        self.row::<T, _, _>("arange", volume(1), &nothing, |&device| {
+        self.row::<T, _, _, _>("arange", volume(1), &nothing, |&device| {
             let step = T::from_f64(0.5);
             with_device(device, || Array::arange(T::ZERO, T::from_f64(0.5 * n as f64), step)).map(Out::Array)
         })?;
-        self.row::<T, _, _>("add", volume(3), &inputs, |(x, y)| x.add(y).map(Out::Array))?;
-        self.row::<T, _, _>("axpy", volume(3), &inputs, |(x, y)| x.axpy(a, y).map(Out::Array))?;
-        self.row::<T, _, _>("exp", volume(2), &inputs, |(x, _)| x.exp().map(Out::Array))?;
-        self.row::<T, _, _>("tanh", volume(2), &inputs, |(x, _)| x.tanh().map(Out::Array))?;
-        self.row::<T, _, _>("sum", volume(1), &inputs, |(x, _)| x.sum().map(|_| Out::Number))?;
-        self.row::<T, _, _>("dot", volume(2), &inputs, |(x, y)| x.dot(y).map(|_| Out::Number))
+        self.row::<T, _, _, _>("add", volume(3), &inputs, |(x, y)| x.add(y).map(Out::Array))?;
+        self.row::<T, _, _, _>("axpy", volume(3), &inputs, |(x, y)| x.axpy(a, y).map(Out::Array))?;
+        self.row::<T, _, _, _>("exp", volume(2), &inputs, |(x, _)| x.exp().map(Out::Array))?;
+        self.row::<T, _, _, _>("tanh", volume(2), &inputs, |(x, _)| x.tanh().map(Out::Array))?;
+        self.row::<T, _, _, _>("sum", volume(1), &inputs, |(x, _)| x.sum().map(|_| Out::Number))?;
+        self.row::<T, _, _, _>("dot", volume(2), &inputs, |(x, y)| x.dot(y).map(|_| Out::Number))
     }
 
     fn matrices<T: Scalar>(&mut self, side: usize) -> Result<(), ArrayError> {
@@ -144,11 +169,11 @@ impl Bench {
         let volume = Volume { n: side, elements: 3 * side * side, flops };
         let once = Volume { n: side, elements: side * side, flops: None };
         let rows = self.inputs(|device| on(device, &host[0][..side]))?;
-        self.row::<T, _, _>("outer", once, &rows, |x| x.outer(x).map(Out::Array))?;
-        self.row::<T, _, _>("sum_axis 0", once, &inputs, |(a, _)| a.sum_axis(0).map(Out::Array))?;
-        self.row::<T, _, _>("sum_axis 1", once, &inputs, |(a, _)| a.sum_axis(1).map(Out::Array))?;
-        self.row::<T, _, _>("matmul_fast", volume, &inputs, |(a, b)| a.matmul_fast(b).map(Out::Array))?;
-        self.row::<T, _, _>("matmul", volume, &inputs, |(a, b)| a.matmul(b).map(Out::Array))
+        self.row::<T, _, _, _>("outer", once, &rows, |x| x.outer(x).map(Out::Array))?;
+        self.row::<T, _, _, _>("sum_axis 0", once, &inputs, |(a, _)| a.sum_axis(0).map(Out::Array))?;
+        self.row::<T, _, _, _>("sum_axis 1", once, &inputs, |(a, _)| a.sum_axis(1).map(Out::Array))?;
+        self.row::<T, _, _, _>("matmul_fast", volume, &inputs, |(a, b)| a.matmul_fast(b).map(Out::Array))?;
+        self.row::<T, _, _, _>("matmul", volume, &inputs, |(a, b)| a.matmul(b).map(Out::Array))
     }
 
     /// Brings inputs to the CPU and to the GPU, if there is one.
@@ -157,21 +182,24 @@ impl Bench {
     }
 
     /// Times an operation on the CPU, and where there is a GPU, on it with and without copies.
-    fn row<T: Scalar, I, P: Fn(Device) -> Result<I, ArrayError>>(
+    fn row<T: Scalar, I, P: Fn(Device) -> Result<I, ArrayError>, E: From<ArrayError>>(
         &mut self,
         operation: &'static str,
         volume: Volume,
         inputs: &Inputs<I, P>,
-        work: impl Fn(&I) -> Result<Out<T>, ArrayError>,
-    ) -> Result<(), ArrayError> {
+        work: impl Fn(&I) -> Result<Out<T>, E>,
+    ) -> Result<(), E> {
         let bytes = (volume.elements * size_of::<T>()) as u64;
         let config = BenchmarkConfig { bytes: Some(bytes), ..self.config };
         let cpu: CallTiming = benchmark_device(Device::Cpu, &config, || work(&inputs.cpu).map(drop))?;
         let on_gpu = |(gpu, placed): &(Device, I)| {
             let there: CallTiming = benchmark_device(*gpu, &config, || work(placed).map(drop))?;
-            let copied: CallTiming = benchmark_device(*gpu, &config, || work(&(inputs.place)(*gpu)?)?.fetch())?;
+            let copied: CallTiming = benchmark_device(*gpu, &config, || {
+                work(&(inputs.place)(*gpu)?)?.fetch()?;
+                Ok::<(), E>(())
+            })?;
             let ratio = |seconds: f64| if seconds > 0.0 { cpu.median_seconds / seconds } else { 0.0 };
-            Ok::<_, ArrayError>(GpuTimes {
+            Ok::<_, E>(GpuTimes {
                 device_seconds: there.median_seconds,
                 device_spread: there.spread(),
                 with_transfers_seconds: copied.median_seconds,
@@ -226,11 +254,9 @@ fn ramp<T: Scalar>(n: usize, step: f64) -> Vec<T> {
 }
 
 fn text(answer: &ArrayTimings) -> String {
-    let gpu = answer.device.as_ref().map_or("none", |device| &device.name);
-    let note = if answer.test_double { " (these are no measurements of a GPU)" } else { "" };
     let of_cpu = ["n", "CPU us", "GB/s"];
     let of_gpu = ["GPU us", "with copies us", "speedup", "with copies", "GPU GB/s", "GPU GFLOP/s"];
-    let numbers = of_cpu.iter().chain(of_gpu.iter().filter(|_| answer.device.is_some()));
+    let numbers = of_cpu.iter().chain(of_gpu.iter().filter(|_| answer.gpu.is_timed()));
     let columns =
         [&[TextColumn::left("operation")][..], &numbers.map(|name| TextColumn::right(name)).collect::<Vec<_>>()];
     let cells = |row: &TimingRow| {
@@ -253,5 +279,5 @@ fn text(answer: &ArrayTimings) -> String {
         cells
     };
     let rows: Vec<_> = answer.rows.iter().map(cells).collect();
-    format!("CPU: one thread; GPU: {gpu}{note}\n{}", text_table(&columns.concat(), &rows, TableLook::default()))
+    format!("CPU: one thread; GPU: {}\n{}", answer.gpu, text_table(&columns.concat(), &rows, TableLook::default()))
 }

@@ -5,13 +5,14 @@
 //! | to know whether every kernel gives the CPU's bits, and those of a record | [`exact`] |
 //! | the same of whole runs of the sampler, and of what draws mean | [`runs`] |
 //! | the times of operations on arrays, with and without copies | [`benchmark`] |
+//! | the times of draws of each distribution | [`random`] |
 //! | what work costs on CPU and GPU, kept for `--device auto` | [`costs`] |
 //! | how fast the sampler is: latency, launches, start-up, throughput by size and chains | [`sampler`] |
 //! | a model on engines, by strategies and sizes, side by side: the benchmark of phase 0 | [`engines`] |
 //! | to know whether a machine's results are those of a sound machine, and a report of them | [`accept`] |
 //! | to see that everything from data to draws works | [`tiny_run()`] |
 //!
-//! The `run` of each module behind `octopus device` measures and returns its figures: as text they are what the command prints.
+//! The `run` of each module behind `octopus device` and `octopus bench` measures and returns its figures: as text they are what the command prints.
 //!
 //! ```
 //! use octopus_device::Device;
@@ -26,6 +27,7 @@
 
 pub mod accept;
 pub mod benchmark;
+mod beside;
 pub mod costs;
 pub mod engines;
 mod error;
@@ -33,16 +35,18 @@ pub mod exact;
 mod expected;
 mod json;
 mod quality;
+pub mod random;
 pub mod runs;
 pub mod sampler;
 mod tiny_run;
 pub mod warm;
 
+pub use beside::TimedBeside;
 pub use error::BenchError;
 pub use quality::Quality;
 pub use tiny_run::tiny_run;
 
-use octopus_device::{ArrayError, CudaContext, CudaError, Device};
+use octopus_device::{ArrayError, CudaContext, CudaError, Device, DrawError};
 use octopus_models::synthetic::Synthetic;
 use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood, ModelError};
 use octopus_runs::RunError;
@@ -60,6 +64,13 @@ fn of_cuda(error: CudaError) -> BenchError {
 fn of_array(error: ArrayError) -> BenchError {
     match error {
         ArrayError::Cuda { source, .. } => of_cuda(source),
+        other => other.into(),
+    }
+}
+
+fn of_draws(error: DrawError) -> BenchError {
+    match error {
+        DrawError::Array(error) => of_array(error),
         other => other.into(),
     }
 }

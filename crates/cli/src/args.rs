@@ -4,6 +4,7 @@
 //! `verify`, `resume`, `diagnose`, `compare`, `loo`, `plot`, `export`, `validate`, `man` and `completions`. What clap says
 //! of a mistyped command or option (usage, did you mean) comes from the definition here.
 
+mod bench;
 mod calibrate;
 mod device;
 mod model;
@@ -12,6 +13,7 @@ mod sample;
 mod sweep;
 mod validate;
 
+pub(crate) use bench::{BenchCommand, BenchRandomArgs};
 pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use device::{
     DeviceAcceptArgs, DeviceBenchmarkArgs, DeviceCommand, DeviceExactArgs, DeviceInfoArgs, DeviceMeasureArgs,
@@ -215,6 +217,9 @@ pub(crate) enum Command {
     ///
     /// Exit codes: 0 fine, 130 interrupted; `--resume` goes on then, and after a kill or a full disk.
     Random(RandomArgs),
+    /// Time what Octopus does beside its sampler: draws of random numbers
+    #[command(subcommand)]
+    Bench(BenchCommand),
     /// Print a shell's completion script
     Completions(CompletionsArgs),
     /// Write manual pages, one for each command, for `man`

@@ -4,6 +4,7 @@
 //! |--|--|
 //! | an array of draws that stays where it is made | [`Array::drawn`] |
 //! | more draws than memory holds, batch by batch, in order | [`draw_batches`] |
+//! | a pipeline: one GPU draws while another works on what it has drawn | [`draw_batches_onto`] |
 //!
 //! Draw `i` depends on the key and on `i` alone (`octopus-random`), and has the same bits on every device: how draws are
 //! cut into batches, and which device makes which, changes nothing.
@@ -11,8 +12,10 @@
 mod batches;
 mod on_cpu;
 mod on_gpu;
+mod onto;
 
 pub use batches::{BatchConfig, DrawError, draw_batches};
+pub use onto::draw_batches_onto;
 
 use crate::array::storage::host_memory;
 use crate::{Array, ArrayError, ArrayShape, Device, Engine, Scalar};

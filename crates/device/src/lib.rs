@@ -74,7 +74,7 @@ pub use costs::{
     Prediction, Seconds, TransferCost, Work, WorkStep, choose, kernels_fingerprint, measure_costs, quick_costs,
 };
 pub use current::{Device, DeviceNameError, DeviceScope, with_device};
-pub use draws::{BatchConfig, DrawError, draw_batches};
+pub use draws::{BatchConfig, DrawError, draw_batches, draw_batches_onto};
 pub use driver::{DriverCode, DriverFacts, DriverFailure};
 pub use environment::{Access, DeviceFile, Environment, FoundBy, LibraryCopy, PciDevice};
 pub use finding::{Finding, FindingStatus, Question};

@@ -596,8 +596,8 @@ pub(super) const WIRING: [Fault; 99] = [
     Fault {
         name: "wiring: device benchmark forgets --device",
         file: "crates/cli/src/commands/device/measure.rs",
-        old: "Some(device) => Some(device),",
-        new: "Some(_) => Some(0),",
+        old: "return TimedBeside::Gpu(device);",
+        new: "return TimedBeside::Gpu(0 * device);",
     },
     Fault {
         name: "wiring: device measure forgets --device",

@@ -112,10 +112,15 @@ fn draw_types() -> impl TypedValueParser<Value = NpyType> {
 fn count(text: &str) -> Result<u64, String> {
     /// Beyond, f64 does not hold every whole number.
     const MOST: u64 = 1 << 53;
+    count_up_to(text, MOST)
+}
+
+/// Returns a number from 1 to `most`, which may be written with an exponent.
+pub(super) fn count_up_to(text: &str, most: u64) -> Result<u64, String> {
     let by_exponent = || text.parse::<f64>().ok().filter(|n| n.fract() == 0.0 && *n >= 0.0).map(|n| n as u64);
     match text.parse::<u64>().ok().or_else(by_exponent) {
-        Some(count @ 1..=MOST) => Ok(count),
-        _ => Err(format!("a whole number from 1 to {MOST} is needed, e.g. 1000 or 1e9")),
+        Some(count) if (1..=most).contains(&count) => Ok(count),
+        _ => Err(format!("a whole number from 1 to {most} is needed, e.g. 1000 or 1e6")),
     }
 }
 

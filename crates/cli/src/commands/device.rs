@@ -7,6 +7,8 @@ mod measure;
 mod warm;
 mod watch;
 
+pub(super) use measure::{print, timed_beside};
+
 use crate::args::{DeviceCommand, Global};
 use crate::exit::Exit;
 use anyhow::Result;

@@ -1,6 +1,7 @@
 //! The commands of `octopus`, each in its own file.
 
 mod batch;
+mod bench;
 mod calibrate;
 mod compare;
 mod completions;
@@ -42,6 +43,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Export(args) => export::run(&args, global),
         Command::Validate(args) => validate::run(*args, global),
         Command::Random(args) => random::run(&args, global),
+        Command::Bench(command) => bench::run(&command, global),
         Command::Completions(args) => completions::run(&args, global),
         Command::Man(args) => man::run(&args, global),
     }

@@ -134,6 +134,12 @@ const TABLE: &[(&str, i32, Seen)] = &[
     ("sweep", 3, By("sweep eight-schools --config {}/none.toml")),
     ("sweep", 130, Interrupted("sweep eight-schools --seeds 1000000")),
 
+    ("bench", 0, By("bench --help")),
+    ("bench", 2, By("bench arrays")),
+    ("bench random", 0, By("bench random --small")),
+    ("bench random", 2, By("bench random --n many")),
+    ("bench random", 3, In("gpu_faults.rs", "every_fault_is_told_with_its_fix")),
+    ("bench random", 4, By("bench random --small --device 63")),
     ("random", 0, By("random normal --n 3 --out {}/draws.npy")),
     ("random", 2, By("random normal")),
     ("random", 3, By("random normal --n 3 --out {}/draws.npy")),

@@ -115,6 +115,7 @@ const FAULTS: &[Fault] = &[
     fault("exact_out_of_memory", "fail=cuMemAlloc_v2:2@5", "device exact --small --json", 3),
     fault("exact_no_such_device", "", "device exact --device 4", 4),
     fault("benchmark_lost", "lost=40", "device benchmark --json", 3),
+    fault("bench_random_lost", "lost=40", "bench random --json", 3),
     fault("benchmark_event_719", "fail=cuEventSynchronize:719@1", "device benchmark --json", 3),
     fault("measure_launch_719", "fail=cuLaunchKernel:719@5", "device measure --cache {}/costs", 3),
     fault("measure_second_load_222", "fail=cuModuleLoadDataEx:222@2", "device measure --cache {}/costs", 3),

@@ -96,7 +96,8 @@ pub(crate) const LIMITS: &[Limits] = &[
     Limits { with: "uniform", ..of("random", "--low", &["-1e308", "1"], &["-inf", "inf", "nan"]) },
     Limits { with: "uniform", ..of("random", "--high", &["0", "1e308"], &["-5e-324", "inf", "nan"]) },
     // Devices.
-    of("verify device-benchmark device-measure device-warm device-exact device-sampler", "--device",
+    of("bench-random", "--n", &["1", "16777216", "1e6"], &["0", "16777217", "1.5", "-1"]),
+    of("verify bench-random device-benchmark device-measure device-warm device-exact device-sampler", "--device",
        &["0", "4294967295"], &["-1", "4294967296", "first"]),
     of("device-watch", "--every", &["0.05", "86400"], &["0.0499", "86401", "nan"]),
     of("device-watch", "--count", &["1"], &["0", "18446744073709551616"]),
@@ -123,6 +124,7 @@ const LINES: &[(&str, &str)] = &[
     ("verify", "verify --no-deep"),
     ("device-watch", "device watch --count 1"),
     ("device-benchmark", "device benchmark --small"),
+    ("bench-random", "bench random --small"),
     ("device-measure", "device measure --cache {}/costs"),
     ("device-warm", "device warm --model eight-schools"),
     ("device-exact", "device exact --small"),

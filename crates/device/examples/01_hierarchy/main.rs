@@ -3,7 +3,10 @@
 //! ```console
 //! $ cargo run --release -p octopus-device --example 01_hierarchy
 //! $ cargo run --release -p octopus-device --example 01_hierarchy -- 10 100     # these sizes only
+//! $ cargo run --release -p octopus-device --example 01_hierarchy -- --picture target/hierarchy
 //! ```
+//!
+//! The last one draws steps a second against size, for each device, into `target/hierarchy.png`.
 //!
 //! The same program runs on both devices, and gives the same bits. For each size a few steps are timed on each device, and
 //! the faster one does the work: small layers stay on the CPU by themselves.
@@ -12,16 +15,25 @@ mod network;
 
 use network::{Hierarchy, HierarchyConfig};
 use octopus_device::{ArrayError, Device, with_device};
+use octopus_report::{Format, ScalingMeasure, ScalingPlot, ScalingSeries, render};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// The sizes of the table: units a column of the lowest level, the highest having four times as many.
-const SIZES: [usize; 5] = [10, 30, 100, 300, 1000];
+const SIZES: [usize; 6] = [10, 50, 100, 200, 500, 1000];
 /// The steps that are timed at most, and the time after which no more are begun.
 const MOST_STEPS: usize = 2000;
 const MOST_TIME: Duration = Duration::from_millis(1500);
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let sizes = std::env::args().skip(1).map(|word| word.parse()).collect::<Result<Vec<usize>, _>>()?;
+    let (mut sizes, mut picture) = (Vec::<usize>::new(), None);
+    let mut words = std::env::args().skip(1);
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--picture" => picture = Some(PathBuf::from(words.next().ok_or("--picture needs a file, without .png")?)),
+            size => sizes.push(size.parse().map_err(|_| format!("{size} is no size"))?),
+        }
+    }
     let gpu = match with_device(Device::Cuda(0), || Hierarchy::<f64>::new(&HierarchyConfig::of_size(10))) {
         Ok(_) => Some(Device::Cuda(0)),
         Err(error) => {
@@ -37,15 +49,36 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     println!("{:>18}{:>14}{:>14}{:>10}", "units a column", "CPU steps/s", "GPU steps/s", "chosen");
+    let mut rates: Vec<(Device, usize, f64)> = Vec::new();
     for &size in if sizes.is_empty() { &SIZES[..] } else { &sizes[..] } {
         let rate = |device| {
             let (steps, seconds) = seconds_of(size, device, MOST_STEPS, MOST_TIME)?;
             Ok::<f64, ArrayError>(steps as f64 / seconds)
         };
-        let on_gpu = gpu.map(rate).transpose()?.map_or_else(|| "none".to_owned(), |rate| format!("{rate:.1}"));
+        let (on_cpu, on_gpu, chosen) = (rate(Device::Cpu)?, gpu.map(rate).transpose()?, faster(size, gpu)?);
+        rates.push((Device::Cpu, size, on_cpu));
+        rates.extend(gpu.zip(on_gpu).map(|(gpu, rate)| (gpu, size, rate)));
         let units = HierarchyConfig::of_size(size).units.iter().map(ToString::to_string).collect::<Vec<_>>();
-        let (on_cpu, chosen) = (rate(Device::Cpu)?, faster(size, gpu)?);
+        let on_gpu = on_gpu.map_or_else(|| "none".to_owned(), |rate| format!("{rate:.1}"));
         println!("{:>18}{on_cpu:>14.1}{on_gpu:>14}{:>10}", units.join(" x "), chosen.to_string());
+    }
+    if let Some(stem) = picture {
+        let series = |device: Device| ScalingSeries {
+            name: if device == Device::Cpu { "CPU, one thread".into() } else { device.to_string() },
+            points: rates
+                .iter()
+                .filter(|(on, ..)| *on == device)
+                .map(|(_, size, rate)| (*size as f64, *rate))
+                .collect(),
+        };
+        let plot = ScalingPlot {
+            along: "units a column of the lowest level".into(),
+            measured: ScalingMeasure::PerSecond("steps"),
+            series: std::iter::once(Device::Cpu).chain(gpu).map(series).collect(),
+        };
+        for file in render(&plot, &stem, Format::Png)? {
+            println!("{}", file.display());
+        }
     }
     Ok(())
 }

@@ -2,7 +2,9 @@
 
 use crate::numbers::all_bits;
 use crate::software_gpu::run;
-use octopus_device::{Array, ArrayError, BatchConfig, Device, DrawError, Engine, Scalar, draw_batches, with_device};
+use octopus_device::{
+    Array, ArrayError, BatchConfig, Device, DrawError, Engine, Scalar, draw_batches, draw_batches_onto, with_device,
+};
 use octopus_random::{
     Beta, Draw, Exponential, FloatingPoint, Gamma, Key, Normal, StudentT, Uniform, VonMises, WrappedNormal,
 };
@@ -111,6 +113,34 @@ fn batches_of_gpus_are_the_cpu_s_draws_in_order() {
 }
 
 /// Copies hide behind kernels, and nothing is taken before it is there: on a device that is as late as streams allow.
+/// One device draws, and another one reduces: what it gets is in order, on it, and the CPU's sums come out.
+#[test]
+fn one_device_draws_and_another_reduces() {
+    let sums = |draws_on: Device, sums_on: Device| {
+        let config = BatchConfig { devices: vec![draws_on], memory: 1 << 20, threads: None };
+        let mut sums = Vec::new();
+        let normal = Normal::new(0.0, 1.0).unwrap();
+        let drawn = draw_batches_onto(sums_on, &normal, KEY, 7..200_000, &config, |batch: Array<f64>| {
+            assert_eq!((batch.device(), Device::current()), (sums_on, sums_on));
+            sums.push((batch.len(), batch.dot(&batch)?, batch.sum_axis(0)?.to_host()?[0]));
+            Ok::<(), DrawError>(())
+        });
+        drawn.map(|()| sums)
+    };
+    run("draws::one_device_draws_and_another_reduces", "devices=2;late=11", move || {
+        let on_cpu = sums(Device::Cpu, Device::Cpu).unwrap();
+        assert_eq!(on_cpu.iter().map(|sum| sum.0).collect::<Vec<_>>(), [65_529, 65_536, 65_536, 3_392]);
+        let mean_square = on_cpu.iter().map(|sum| sum.1).sum::<f64>() / 199_993.0;
+        assert!((mean_square - 1.0).abs() < 4.0 * (2.0f64 / 199_993.0).sqrt(), "{mean_square}");
+        for (draws_on, sums_on) in [(0, Some(1)), (1, Some(0)), (0, Some(0)), (1, None)] {
+            let sums_on = sums_on.map_or(Device::Cpu, Device::Cuda);
+            assert_eq!(sums(Device::Cuda(draws_on), sums_on).unwrap(), on_cpu, "{draws_on} to {sums_on}");
+        }
+        let absent = sums(Device::Cuda(0), Device::Cuda(2)).unwrap_err();
+        assert!(absent.to_string().contains("cuda:2"), "{absent}");
+    });
+}
+
 #[test]
 fn batches_of_a_late_device_are_the_same() {
     for seed in ["devices=2;late=1", "devices=2;late=2"] {

@@ -4,7 +4,7 @@ use crate::args::{DeviceBenchmarkArgs, DeviceExactArgs, DeviceMeasureArgs, Devic
 use crate::exit::Exit;
 use crate::output;
 use anyhow::Result;
-use octopus_bench::{benchmark, costs, exact, runs, sampler};
+use octopus_bench::{TimedBeside, benchmark, costs, exact, runs, sampler};
 use octopus_device::{Overall, SystemProvider, verify};
 use serde::Serialize;
 use serde_json::json;
@@ -17,19 +17,24 @@ use std::process::Command;
 /// # Errors
 /// When there is no such device, or it fails.
 pub(super) fn benchmark(args: &DeviceBenchmarkArgs, global: Global) -> Result<Exit> {
-    let device = match args.device {
-        Some(device) => Some(device),
-        None => {
-            let report = verify(&SystemProvider::new());
-            let absent = report.overall == Overall::Absent;
-            if absent && !global.quiet {
-                output::note(format!("{}; the CPU alone is timed", report.summary));
-            }
-            (!absent).then_some(0)
-        }
-    };
-    print(&benchmark::run(device, args.small)?, global)?;
+    let beside = timed_beside(args.device, global);
+    print(&benchmark::run(&beside, args.small)?, global)?;
     Ok(Exit::Fine)
+}
+
+/// Returns the GPU that is timed beside the CPU: the one that is asked for, the first one that there is, or none.
+pub(in crate::commands) fn timed_beside(asked: Option<u32>, global: Global) -> TimedBeside {
+    if let Some(device) = asked {
+        return TimedBeside::Gpu(device);
+    }
+    let report = verify(&SystemProvider::new());
+    if report.overall != Overall::Absent {
+        return TimedBeside::Gpu(0);
+    }
+    if !global.quiet {
+        output::note(format!("{}; the CPU alone is timed", report.summary));
+    }
+    TimedBeside::Nothing(report.summary)
 }
 
 /// Measures what work costs on a device and keeps the result.
@@ -107,6 +112,6 @@ pub(super) fn own_file() -> std::io::Result<PathBuf> {
 ///
 /// # Errors
 /// When stdout cannot be written.
-fn print(answer: &(impl Serialize + Display), global: Global) -> Result<()> {
+pub(in crate::commands) fn print(answer: &(impl Serialize + Display), global: Global) -> Result<()> {
     if global.json { output::print_json(answer) } else { output::print(&answer.to_string()) }
 }

@@ -154,7 +154,9 @@ mod tests {
     #[test]
     fn the_guide_rises_for_times_and_falls_for_speeds() {
         let (x, y) = axes();
-        for (measured, rises) in [(ScalingMeasure::Seconds, true), (ScalingMeasure::EssPerSecond, false)] {
+        for (measured, rises) in
+            [(ScalingMeasure::Seconds, true), (ScalingMeasure::PerSecond("effective draws"), false)]
+        {
             let mut scene = Scene::new(WIDTH, 600.0, "");
             guide(&mut scene, &x, &y, measured);
             let (Some(Shape::Line { points: first, .. }), Some(Shape::Line { points: last, .. })) =

@@ -21,8 +21,8 @@ pub struct ScalingPlot {
 pub enum ScalingMeasure {
     /// Wall time in seconds: less is better.
     Seconds,
-    /// Effective draws a second: more is better.
-    EssPerSecond,
+    /// Something of which more a second is better, in words, e.g. `effective draws`.
+    PerSecond(&'static str),
 }
 
 /// One engine or setting.
@@ -36,24 +36,24 @@ pub struct ScalingSeries {
 }
 
 impl ScalingMeasure {
-    fn axis(self) -> &'static str {
+    fn axis(self) -> String {
         match self {
-            Self::Seconds => "wall time, s",
-            Self::EssPerSecond => "effective draws / s",
+            Self::Seconds => "wall time, s".to_owned(),
+            Self::PerSecond(what) => format!("{what} / s"),
         }
     }
 
-    fn note(self) -> &'static str {
+    fn note(self) -> String {
         match self {
-            Self::Seconds => "wall time, less is better",
-            Self::EssPerSecond => "effective draws a second, more is better",
+            Self::Seconds => "wall time, less is better".to_owned(),
+            Self::PerSecond(what) => format!("{what} a second, more is better"),
         }
     }
 
     fn show(self, value: f64) -> String {
         match self {
             Self::Seconds => seconds(value),
-            Self::EssPerSecond => format!("{} draws / s", rate(value)),
+            Self::PerSecond(what) => format!("{} {what} / s", rate(value)),
         }
     }
 }
@@ -155,7 +155,7 @@ mod tests {
         {
             let mut plot = plot(series);
             assert_eq!(flaws(&plot.scene().unwrap()), [""; 0]);
-            plot.measured = ScalingMeasure::EssPerSecond;
+            plot.measured = ScalingMeasure::PerSecond("effective draws");
             plot.along = "a long name of what grows ".repeat(3);
             assert_eq!(flaws(&plot.scene().unwrap()), [""; 0]);
         }
