@@ -5,7 +5,8 @@
 //! | write a file that a reader never sees half of | [`write_file`] |
 //! | do that with contents that are made while they are written | [`replace`] |
 //! | let a test fail at any one operation on the file system | [`Storage`] |
-//! | write a NumPy array over hours, and go on after an interruption | [`NpyWriter`] |
+//! | write numbers over hours, and go on after an interruption | [`ResumableFile`] |
+//! | write a NumPy array so | [`NpyWriter`] |
 //! | read a NumPy array | [`read_npy`] |
 //! | decode bytes of unknown origin with a library that may panic | [`decode`] |
 //!
@@ -21,19 +22,20 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod element;
 mod error;
 mod growing;
 mod guard;
 pub mod npy;
+pub mod resumable;
 mod storage;
 mod unfinished;
 
+pub use element::{NpyElement, NpyType};
 pub use error::FileError;
 pub use growing::{GrowingFile, GrowingStorage};
 pub use guard::{decode, panics_become_errors};
-pub use npy::{
-    NpyArray, NpyElement, NpyError, NpyHeader, NpyReader, NpyResumed, NpyType, NpyValues, NpyWriter, Overwrite,
-    read_npy,
-};
+pub use npy::{NpyArray, NpyError, NpyHeader, NpyReader, NpyResumed, NpyValues, NpyWriter, read_npy};
+pub use resumable::{FilePlan, Overwrite, ResumableError, ResumableFile, Resumption};
 pub use storage::{Disk, Fill, Storage, folder_of, is_temporary, replace, replace_bytes, temporary, write_file};
 pub use unfinished::{Unfinished, remove_unfinished};

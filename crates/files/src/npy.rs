@@ -10,8 +10,7 @@
 //! Arrays are of floating-point numbers, little-endian and in C order (the last index is the fastest). The data of what
 //! is written begin at a multiple of 64 bytes, so that `np.load(path, mmap_mode="r")` maps them.
 //!
-//! While `angles.npy` is being written, its data are in `angles.npy.partial`, and `angles.npy.partial.json` records
-//! what they are and how many of them are on the disk for sure.
+//! An array that is being written is a [`ResumableFile`](crate::ResumableFile).
 //!
 //! ```
 //! use octopus_files::{NpyResumed, NpyType, NpyWriter, Overwrite, read_npy};
@@ -37,23 +36,12 @@
 //! ```
 
 mod dict;
-mod element;
 mod error;
 mod header;
-mod open;
 mod reader;
-mod record;
 mod writer;
 
-#[cfg(test)]
-mod faulty;
-#[cfg(test)]
-mod interrupted;
-
-pub use element::{NpyElement, NpyType};
 pub use error::NpyError;
 pub use header::NpyHeader;
-pub use open::{NpyResumed, Overwrite};
 pub use reader::{NpyArray, NpyReader, NpyValues, read_npy};
-pub use record::{record_path, unfinished_path};
-pub use writer::NpyWriter;
+pub use writer::{NpyResumed, NpyWriter};

@@ -1,6 +1,6 @@
 //! Arrays to and from NumPy, named in `OCTOPUS_PYTHON` (it comes with ArviZ), and a writer that is killed from outside.
 
-use octopus_files::npy::{record_path, unfinished_path};
+use octopus_files::resumable::{record_path, unfinished_path};
 use octopus_files::{NpyResumed, NpyType, NpyValues, NpyWriter, Overwrite, read_npy};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

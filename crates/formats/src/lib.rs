@@ -4,6 +4,7 @@
 //! |--|--|
 //! | read a trace of any format, also of PyMC, NumPyro, nutpie, CmdStan | [`read_trace`], [`detect_format`] |
 //! | hand draws to ArviZ, xarray, pandas, Stan's tools, a spreadsheet | the writers below, [`write_csv`] |
+//! | write numbers into one Parquet file, more than memory holds | [`parquet_plan`] |
 //! | read a user's observations | [`observations::read_grouped`] |
 //!
 //! Run folders, which grow while a run samples, are `octopus-runs`.
@@ -60,7 +61,7 @@ pub use format::{
     FOLDERS_IN_SHORT, FORMATS, READ_IN_SHORT, TraceFormat, WRITTEN_IN_SHORT, WriteTrace, detect_format, read_trace,
 };
 pub use netcdf::{read_netcdf, write_netcdf};
-pub use parquet_files::{list_column, read_parquet, write_parquet, writer_properties};
+pub use parquet_files::{list_column, parquet_plan, read_parquet, write_parquet, writer_properties};
 pub use stan::{InverseMetric, StanCsv, StanMetric, read_stan_csv, write_stan_csv};
 pub use table::write_csv;
 pub use zarr::{read_zarr, write_zarr, write_zarr_v2};

@@ -16,7 +16,7 @@ pub(crate) struct RandomArgs {
     /// The number of draws, e.g. 1000 or 1e9
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) n: u64,
-    /// The file for the draws, an array of NumPy's (`.npy`) that may be larger than memory [default: print them]
+    /// The file for the draws, .npy or .parquet, which may be larger than memory [default: print them]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// The type of the draws: angles of float16 are those of float32, rounded

@@ -141,8 +141,11 @@ const TABLE: &[(&str, i32, Seen)] = &[
     ("bench random", 3, In("gpu_faults.rs", "every_fault_is_told_with_its_fix")),
     ("bench random", 4, By("bench random --small --device 63")),
     ("random", 0, By("random normal --n 3 --out {}/draws.npy")),
+    ("random", 0, By("random normal --n 3 --out {}/draws.parquet")),
     ("random", 2, By("random normal")),
+    ("random", 2, By("random normal --n 3 --out {}/draws.csv")),
     ("random", 3, By("random normal --n 3 --out {}/draws.npy")),
+    ("random", 3, By("random normal --n 3 --out {}/draws.parquet")),
     ("random", 4, WithoutGpu("random normal --n 3 --device cuda")),
     ("random", 130, In("random.rs", "what_was_interrupted_or_killed_goes_on_to_the_same_bytes")),
 

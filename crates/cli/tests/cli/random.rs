@@ -2,9 +2,12 @@
 
 use crate::double::Double;
 use crate::support::{Answer, program, run};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{ArrowPrimitiveType, Float16Type, Float32Type, Float64Type};
 use octopus_files::{NpyValues, read_npy};
 use octopus_random::{Draw, Key, VonMises};
-use std::fs;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -99,6 +102,72 @@ fn types_threads_and_memory_change_no_draw() {
     assert!(single.iter().zip(&half).all(|(single, bits)| half::f16::from_f32(*single).to_bits() == *bits));
 }
 
+/// Returns what a Parquet file has in its one column, after its name, and its entry `octopus`.
+fn column<T: ArrowPrimitiveType>(path: &Path, name: &str) -> (Vec<T::Native>, serde_json::Value) {
+    let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap();
+    let entries = reader.metadata().file_metadata().key_value_metadata().unwrap();
+    let ours = entries.iter().find(|entry| entry.key == "octopus").unwrap().value.as_ref().unwrap();
+    let ours = serde_json::from_str(ours).unwrap();
+    let mut draws = Vec::new();
+    for batch in reader.build().unwrap() {
+        let batch = batch.unwrap();
+        assert_eq!((batch.num_columns(), batch.schema().field(0).name().as_str()), (1, name));
+        draws.extend_from_slice(batch.column(0).as_primitive::<T>().values());
+    }
+    (draws, ours)
+}
+
+#[test]
+fn a_parquet_file_has_the_draws_of_numpys() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    // More than a row group of 2^20 draws.
+    let line = |name: &str, words: &str| {
+        let all = format!("random von-mises --concentration 5 --n 1.1e6 --seed 7 --out {{}}/{name} {words}");
+        run(dir.path(), &all).succeeds();
+    };
+    for dtype in ["float64", "float32", "float16"] {
+        line(&format!("{dtype}.npy"), &format!("--dtype {dtype}"));
+        line(&format!("{dtype}.parquet"), &format!("--dtype {dtype} --memory 1MiB --threads 1"));
+        let (npy, parquet) = (read_npy(&path(&format!("{dtype}.npy"))).unwrap(), path(&format!("{dtype}.parquet")));
+        let said = match npy.values {
+            NpyValues::F8(draws) => {
+                let (found, said) = column::<Float64Type>(&parquet, "von_mises");
+                assert!(found == draws);
+                said
+            }
+            NpyValues::F4(draws) => {
+                let (found, said) = column::<Float32Type>(&parquet, "von_mises");
+                assert!(found == draws);
+                said
+            }
+            NpyValues::F2(bits) => {
+                let (found, said) = column::<Float16Type>(&parquet, "von_mises");
+                assert!(found.iter().map(|half| half.to_bits()).eq(bits));
+                said
+            }
+        };
+        let distribution = "von-mises(loc=0, concentration=5)";
+        let expected = serde_json::json!({ "schema": 1, "command": "random", "distribution": distribution, "seed": 7 });
+        assert_eq!(said, expected);
+    }
+    line("again.parquet", "--threads 2 --memory 64MiB");
+    assert!(bytes(dir.path(), "again.parquet") == bytes(dir.path(), "float64.parquet"));
+    // What is finished says what it is.
+    let again = |words: &str| {
+        let all = format!("random von-mises --concentration 5 --n 1.1e6 --out {{}}/again.parquet --resume {words}");
+        run(dir.path(), &all)
+    };
+    assert!(again("--seed 7").succeeds().stderr.contains("has all of its 1100000 draws"));
+    refused(&again("--seed 8"), 3, &["again.parquet", "another file"]);
+    let named = |name: &str| run(dir.path(), &format!("random normal --n 3 --out {{}}/{name}"));
+    for name in ["a.csv", "a", "parquet", "a.npy.gz"] {
+        refused(&named(name), 2, &["--out", name, ".npy", ".parquet"]);
+    }
+    let many = run(dir.path(), "random normal --n 9e15 --out {}/many.parquet");
+    refused(&many, 2, &["--n 9000000000000000", "many.parquet", "several files"]);
+}
+
 #[test]
 fn a_file_is_replaced_only_by_force() {
     let dir = tempfile::tempdir().unwrap();
@@ -131,33 +200,35 @@ fn begun(dir: &Path, name: &str) -> Child {
 
 #[test]
 fn what_was_interrupted_or_killed_goes_on_to_the_same_bytes() {
-    let dir = tempfile::tempdir().unwrap();
-    run(dir.path(), &format!("{LONG} {{}}/whole.npy")).succeeds();
-    let whole = bytes(dir.path(), "whole.npy");
-    let mut child = begun(dir.path(), "a.npy");
-    let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(interrupt.success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert!(!dir.path().join("a.npy").exists(), "nothing half-written has the final name");
-    let kept = fs::metadata(dir.path().join("a.npy.partial")).unwrap().len();
-    assert!(kept > 1 << 20, "{kept}");
-    // Other draws do not go on with it, and a new file does not replace it in silence.
-    let again = |words: &str| {
-        let words = format!("random student-t --n 1e8 --dtype float16 --quiet --out {{}}/a.npy {words}");
-        run(dir.path(), &words)
-    };
-    refused(&again("--df 3 --resume --seed 1"), 3, &["--seed 1", "--seed 42"]);
-    refused(&again("--df 4 --resume"), 3, &["df=4", "df=3"]);
-    refused(&again("--df 3"), 3, &["a.npy.partial", "--resume"]);
-    let mut command = Command::new(program());
-    let path = dir.path().join("a.npy");
-    let mut resumed = command.args(LONG.split_whitespace()).arg(&path).arg("--resume").spawn().unwrap();
-    sleep(Duration::from_millis(100));
-    resumed.kill().unwrap();
-    resumed.wait().unwrap();
-    again("--df 3 --resume --threads 2 --memory 64MiB").succeeds();
-    assert!(bytes(dir.path(), "a.npy") == whole, "the same bytes");
-    assert!(!dir.path().join("a.npy.partial").exists());
+    for kind in ["npy", "parquet"] {
+        let dir = tempfile::tempdir().unwrap();
+        let (name, whole) = (format!("a.{kind}"), format!("whole.{kind}"));
+        let (path, partial) = (dir.path().join(&name), format!("{name}.partial"));
+        run(dir.path(), &format!("{LONG} {{}}/{whole}")).succeeds();
+        let mut child = begun(dir.path(), &name);
+        let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(interrupt.success());
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        assert!(!path.exists(), "nothing half-written has the final name");
+        let kept = fs::metadata(dir.path().join(&partial)).unwrap().len();
+        assert!(kept > 1 << 20, "{kept}");
+        // Other draws do not go on with it, and a new file does not replace it in silence.
+        let again = |words: &str| {
+            let words = format!("random student-t --n 1e8 --dtype float16 --quiet --out {{}}/{name} {words}");
+            run(dir.path(), &words)
+        };
+        refused(&again("--df 3 --resume --seed 1"), 3, &["--seed 1", "--seed 42"]);
+        refused(&again("--df 4 --resume"), 3, &["df=4", "df=3"]);
+        refused(&again("--df 3"), 3, &[&partial, "--resume"]);
+        let mut command = Command::new(program());
+        let mut resumed = command.args(LONG.split_whitespace()).arg(&path).arg("--resume").spawn().unwrap();
+        sleep(Duration::from_millis(100));
+        resumed.kill().unwrap();
+        resumed.wait().unwrap();
+        again("--df 3 --resume --threads 2 --memory 64MiB").succeeds();
+        assert!(bytes(dir.path(), &name) == bytes(dir.path(), &whole), "the same bytes");
+        assert!(!dir.path().join(&partial).exists());
+    }
 }
 
 #[test]

@@ -3,8 +3,9 @@
 //! It is written here and not by the crate npyz, which brings a parser generator and big integers for it. The format is
 //! described in NumPy's `numpy/lib/_format_impl.py`.
 
+use super::NpyError;
 use super::dict::{self, Entries};
-use super::{NpyError, NpyType};
+use crate::{FilePlan, NpyType};
 use std::fmt;
 use std::io::{self, Read};
 use std::path::Path;
@@ -80,6 +81,11 @@ impl NpyHeader {
         [&MAGIC[..], &[1, 0], &length.to_le_bytes(), text.as_bytes()].concat()
     }
 
+    /// Returns what the array's file has beside its numbers.
+    pub fn plan(&self) -> FilePlan {
+        FilePlan::plain(self.to_string(), self.dtype, self.count(), self.encode())
+    }
+
     /// Reads a header and returns it with the bytes that it takes in the file.
     ///
     /// # Errors
@@ -147,7 +153,7 @@ fn interpret(entries: Entries) -> Result<NpyHeader, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::npy::NpyType::{F2, F4, F8};
+    use crate::NpyType::{F2, F4, F8};
 
     /// NumPy's own headers, made by `tests/npy/numpy_files.py headers`.
     const NUMPYS: &str = include_str!("../../tests/npy/headers.txt");

@@ -1,8 +1,8 @@
 //! The reader: an array's type and shape, and its numbers, whole or piece by piece.
 
-use super::element::to_machine_order;
-use super::{NpyElement, NpyError, NpyHeader, NpyType};
-use crate::FileError;
+use super::{NpyError, NpyHeader};
+use crate::element::to_machine_order;
+use crate::{FileError, NpyElement, NpyType};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -52,7 +52,7 @@ impl NpyReader {
     /// [`NpyError::OtherType`] when the array is of others, and [`NpyError::File`] when the file cannot be read.
     pub fn read<T: NpyElement>(&mut self, room: &mut [T]) -> Result<usize, NpyError> {
         if T::TYPE != self.header.dtype() {
-            return Err(NpyError::OtherType { path: self.path.clone(), array: self.header.dtype(), given: T::TYPE });
+            return Err(NpyError::OtherType { path: self.path.clone(), array: self.header.dtype(), asked: T::TYPE });
         }
         let count = usize::try_from(self.left).unwrap_or(usize::MAX).min(room.len());
         let room = &mut room[..count];

@@ -1,143 +1,148 @@
-//! The writer: numbers are appended, and every now and then what is there is made sure of.
+//! The writer of arrays: a file that can be resumed, with NumPy's header.
 
-use super::element::in_file_order;
-use super::record::NpyRecord;
-use super::{NpyElement, NpyError, NpyHeader, record_path, unfinished_path};
-use crate::growing::{GrowingFile, GrowingStorage};
-use crate::{FileError, folder_of};
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
-
-/// What is smaller than this is gathered before it is written; what is not is written straight from the caller's memory.
-const BUFFER: usize = 1 << 20;
+use super::{NpyError, NpyHeader};
+use crate::{NpyElement, NpyType, Overwrite, ResumableFile, Resumption};
+use std::path::Path;
 
 /// A writer of one array, which appends its numbers in C order and survives the end of its program.
 ///
 /// Dropped before [`NpyWriter::finish`], it leaves what was there at the last [`NpyWriter::checkpoint`] to be resumed,
-/// and nothing under the final name.
+/// and nothing under the final name. All errors but that of the shape are those of [`ResumableFile`].
 #[derive(Debug)]
 pub struct NpyWriter {
-    pub(super) storage: Box<dyn GrowingStorage>,
-    pub(super) path: PathBuf,
-    pub(super) header: NpyHeader,
-    pub(super) record: NpyRecord,
-    pub(super) file: BufWriter<Box<dyn GrowingFile>>,
-    pub(super) written: u64,
-    pub(super) failed: bool,
+    file: ResumableFile,
 }
 
+/// What was there to resume.
+pub type NpyResumed = Resumption<NpyWriter>;
+
 impl NpyWriter {
-    pub(super) fn over(
-        storage: Box<dyn GrowingStorage>,
+    /// Begins an array; folders above it are made. `description` says what it is (distribution, parameters, seed); only
+    /// who gives the same one may resume it.
+    ///
+    /// # Errors
+    /// [`NpyError::Shape`], and those of [`ResumableFile::create`].
+    pub fn create(
         path: &Path,
-        header: NpyHeader,
-        record: NpyRecord,
-        file: Box<dyn GrowingFile>,
-    ) -> Self {
-        let (written, file) = (record.durable, BufWriter::with_capacity(BUFFER, file));
-        Self { storage, path: path.to_owned(), header, record, file, written, failed: false }
+        dtype: NpyType,
+        shape: &[u64],
+        description: &str,
+        overwrite: Overwrite,
+    ) -> Result<Self, NpyError> {
+        let plan = NpyHeader::new(path, dtype, shape)?.plan();
+        Ok(Self { file: ResumableFile::create(path, plan, description, overwrite)? })
+    }
+
+    /// Goes on with an unfinished array of the same description, type and shape, after what is on the disk for sure.
+    ///
+    /// # Errors
+    /// [`NpyError::Shape`], and those of [`ResumableFile::resume`].
+    pub fn resume(path: &Path, dtype: NpyType, shape: &[u64], description: &str) -> Result<NpyResumed, NpyError> {
+        let plan = NpyHeader::new(path, dtype, shape)?.plan();
+        Ok(match ResumableFile::resume(path, plan, description)? {
+            Resumption::Unfinished(file) => Resumption::Unfinished(Self { file }),
+            Resumption::Finished => Resumption::Finished,
+        })
     }
 
     /// Returns the path that the array will have.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.file.path()
     }
 
     /// Returns how many elements are appended, those of earlier sittings included: the next one's index.
     pub fn written(&self) -> u64 {
-        self.written
+        self.file.written()
     }
 
     /// Returns how many elements are on the disk for sure, as of the last checkpoint.
     pub fn durable(&self) -> u64 {
-        self.record.durable
+        self.file.durable()
     }
 
     /// Returns how many elements the whole array has.
     pub fn count(&self) -> u64 {
-        self.header.count()
+        self.file.count()
     }
 
     /// Appends numbers, which need not be whole rows.
     ///
     /// # Errors
-    /// [`NpyError::OtherType`] or [`NpyError::TooMany`] when they do not belong into the array; then the writer stays as
-    /// it was. [`NpyError::Interrupted`] when they cannot be written, and [`NpyError::Stopped`] from then on.
+    /// Those of [`ResumableFile::append`].
     pub fn append<T: NpyElement>(&mut self, values: &[T]) -> Result<(), NpyError> {
-        self.goes_on()?;
-        let (array, given, path) = (self.header.dtype(), values.len() as u64, || self.path.clone());
-        if T::TYPE != array {
-            return Err(NpyError::OtherType { path: path(), array, given: T::TYPE });
-        }
-        let (count, written) = (self.count(), self.written);
-        if given > count - written {
-            return Err(NpyError::TooMany { path: path(), count, written, given });
-        }
-        let result = self.file.write_all(bytemuck::cast_slice(&in_file_order(values)));
-        self.on_the_data("write", result)?;
-        self.written += given;
-        Ok(())
+        Ok(self.file.append(values)?)
     }
 
-    /// Forces what is appended to the disk and then records it, so that a resumed writer begins after it. It takes as
-    /// long as the disk needs; every few seconds is often enough.
+    /// Forces what is appended to the disk and then records it.
     ///
     /// # Errors
-    /// [`NpyError::Interrupted`] when it cannot be done; the last checkpoint is then what is resumed.
+    /// Those of [`ResumableFile::checkpoint`].
     pub fn checkpoint(&mut self) -> Result<(), NpyError> {
-        self.goes_on()?;
-        // The record must not promise what is not on the disk.
-        let flushed = self.file.flush().and_then(|()| self.file.get_mut().sync());
-        self.on_the_data("write", flushed)?;
-        let record = NpyRecord { durable: self.written, ..self.record.clone() };
-        let recorded = record.write(&*self.storage, &self.path);
-        self.interrupted_by(recorded)?;
-        self.record = record;
-        tracing::debug!(file = %self.path.display(), elements = self.written, "an array's data are on the disk");
-        Ok(())
+        Ok(self.file.checkpoint()?)
     }
 
     /// Finishes the array: its file gets its final name, and its record is removed.
     ///
     /// # Errors
-    /// [`NpyError::Incomplete`] when elements are missing, [`NpyError::TargetExists`] when meanwhile a file has come to
-    /// have the final name, and [`NpyError::Interrupted`] when the system refuses. All that was appended can be resumed.
-    pub fn finish(mut self) -> Result<(), NpyError> {
-        self.checkpoint()?;
-        let (written, count) = (self.written, self.count());
-        if written != count {
-            return Err(NpyError::Incomplete { path: self.path, written, count });
-        }
-        if !self.record.replace && self.path.exists() {
-            return Err(NpyError::TargetExists { path: self.path });
-        }
-        let named = self.storage.rename(&unfinished_path(&self.path), &self.path);
-        let named = named.and_then(|()| self.storage.sync_dir(folder_of(&self.path)));
-        self.interrupted_by(named.map_err(FileError::io("write", &self.path)))?;
-        remove_record(&*self.storage, &self.path);
-        Ok(())
-    }
-
-    fn goes_on(&self) -> Result<(), NpyError> {
-        if self.failed { Err(NpyError::Stopped { path: self.path.clone() }) } else { Ok(()) }
-    }
-
-    fn on_the_data(&mut self, action: &'static str, result: std::io::Result<()>) -> Result<(), NpyError> {
-        self.interrupted_by(result.map_err(FileError::io(action, &unfinished_path(&self.path))))
-    }
-
-    /// Notes a failure: what the file then holds after the last checkpoint is anyone's guess.
-    fn interrupted_by(&mut self, result: Result<(), FileError>) -> Result<(), NpyError> {
-        self.failed |= result.is_err();
-        let (durable, count) = (self.durable(), self.count());
-        result.map_err(|source| NpyError::Interrupted { source, durable, count })
+    /// Those of [`ResumableFile::finish`].
+    pub fn finish(self) -> Result<(), NpyError> {
+        Ok(self.file.finish()?)
     }
 }
 
-/// Removes the record of an array that is finished. One that stays does no harm, so that its array is not refused.
-pub(super) fn remove_record(storage: &dyn GrowingStorage, path: &Path) {
-    let record = record_path(path);
-    if let Err(error) = storage.remove_file(&record) {
-        tracing::warn!(file = %record.display(), %error, "the record of a finished array cannot be removed");
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{NpyArray, NpyValues, read_npy};
+
+    const WHAT: &str = "normal, seed 7";
+
+    #[test]
+    fn empty_arrays_single_numbers_and_large_pieces() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.npy");
+        for shape in [&[0][..], &[0, 3], &[3, 0]] {
+            let mut writer = NpyWriter::create(&path, NpyType::F4, shape, WHAT, Overwrite::Replace).unwrap();
+            writer.append::<f32>(&[]).unwrap();
+            writer.finish().unwrap();
+            assert_eq!(read_npy(&path).unwrap(), NpyArray { shape: shape.into(), values: NpyValues::F4(Vec::new()) });
+        }
+        let mut writer = NpyWriter::create(&path, NpyType::F2, &[], WHAT, Overwrite::Replace).unwrap();
+        writer.append(&[0x3c00u16]).unwrap();
+        writer.finish().unwrap();
+        assert_eq!(read_npy(&path).unwrap(), NpyArray { shape: Vec::new(), values: NpyValues::F2(vec![0x3c00]) });
+        // Pieces larger than the buffer, and smaller ones between them.
+        let (count, sizes) = (1_000_000, [1, 200_000, 3, 499_996, 300_000]);
+        let mut writer = NpyWriter::create(&path, NpyType::F8, &[count], WHAT, Overwrite::Replace).unwrap();
+        let values = |from: u64, to: u64| (from..to).map(|index| (index as f64).sqrt()).collect::<Vec<f64>>();
+        for size in sizes {
+            writer.append(&values(writer.written(), writer.written() + size)).unwrap();
+        }
+        writer.finish().unwrap();
+        assert!(read_npy(&path).unwrap().values == NpyValues::F8(values(0, count)));
+    }
+
+    #[test]
+    fn only_an_array_of_the_same_type_and_shape_is_resumed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.npy");
+        let mut writer = NpyWriter::create(&path, NpyType::F8, &[50, 3], WHAT, Overwrite::Refuse).unwrap();
+        writer.append(&[0.5; 40]).unwrap();
+        writer.checkpoint().unwrap();
+        assert_eq!((writer.written(), writer.durable(), writer.count()), (40, 40, 150));
+        assert_eq!(writer.path(), path);
+        drop(writer);
+        let resume = |dtype, shape: &[u64]| NpyWriter::resume(&path, dtype, shape, WHAT);
+        let told = |dtype, shape: &[u64]| resume(dtype, shape).unwrap_err().to_string();
+        let error = told(NpyType::F4, &[50, 3]);
+        assert!(error.contains("it is of <f8 of shape (50, 3), and <f4 of shape (50, 3) is asked for"), "{error}");
+        assert!(told(NpyType::F8, &[150]).contains("and <f8 of shape (150,) is asked for"));
+        assert!(told(NpyType::F8, &[1 << 60]).contains("a.npy cannot have the shape"));
+        let Ok(NpyResumed::Unfinished(mut writer)) = resume(NpyType::F8, &[50, 3]) else { panic!("it is unfinished") };
+        writer.append(&[0.5; 110]).unwrap();
+        writer.finish().unwrap();
+        assert!(matches!(resume(NpyType::F8, &[50, 3]), Ok(NpyResumed::Finished)));
+        let error = told(NpyType::F8, &[3, 50]);
+        assert!(error.contains("a.npy is another file") && error.contains("<f8 of shape (3, 50) is asked"), "{error}");
     }
 }

@@ -8,6 +8,7 @@
 
 mod draws;
 mod encode;
+mod numbers;
 mod read;
 mod values;
 mod write;
@@ -16,6 +17,7 @@ pub use read::read_parquet;
 pub use write::write_parquet;
 
 pub use encode::{list_column, writer_properties};
+pub use numbers::parquet_plan;
 pub(crate) use read::unknown_codec;
 
 use crate::{FormatError, TraceFormat, WriteTrace};

@@ -10,6 +10,8 @@ use octopus_random::{
 /// A distribution with its parameters.
 pub(super) struct Chosen<T: FloatingPoint> {
     pub(super) distribution: Box<dyn Draw<T>>,
+    /// Its name, e.g. `von-mises`.
+    pub(super) name: String,
     /// It in words, e.g. `von-mises(loc=0, concentration=5)`.
     pub(super) words: String,
 }
@@ -52,7 +54,8 @@ impl<T: FloatingPoint> Chosen<T> {
             UsageError(format!("--{} {}: it must be {}", error.parameter, error.value, error.must))
         };
         let distribution = taken.map_err(in_options)?;
-        Ok(Self { distribution, words: format!("{}({})", given.name, given.taken.join(", ")) })
+        let words = format!("{}({})", given.name, given.taken.join(", "));
+        Ok(Self { distribution, name: given.name, words })
     }
 }
 

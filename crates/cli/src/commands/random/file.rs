@@ -1,17 +1,19 @@
-//! Draws in a file of NumPy's, which may be larger than memory and take hours.
+//! Draws in a file, of NumPy's or Parquet, which may be larger than memory and take hours.
 
 use super::chosen::Chosen;
 use crate::args::{Global, RandomArgs};
-use crate::exit::Exit;
+use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Timer;
 use anyhow::{Result, bail};
 use half::f16;
 use octopus_device::{BatchConfig, DrawError, Scalar, device_names, draw_batches};
-use octopus_files::{NpyElement, NpyError, NpyResumed, NpyType, NpyWriter, Overwrite};
+use octopus_files::{FilePlan, NpyElement, NpyHeader, NpyType, Overwrite, ResumableError, ResumableFile, Resumption};
+use octopus_formats::parquet_plan;
 use octopus_random::{FloatingPoint, Key};
 use serde_json::json;
+use std::ffi::OsStr;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use thiserror::Error;
@@ -22,15 +24,16 @@ const CHECKPOINT: Duration = Duration::from_secs(5);
 /// Draws as a file holds them.
 pub(super) trait Stored: NpyElement {
     /// Appends draws, as half the digits where the file has those.
-    fn append_to(draws: &[Self], writer: &mut NpyWriter, halves: Option<&mut Vec<u16>>) -> Result<(), NpyError>;
+    fn append_to(draws: &[Self], file: &mut ResumableFile, halves: Option<&mut Vec<u16>>)
+    -> Result<(), ResumableError>;
 
     /// Returns the number that a file of the type holds.
     fn shown(self, dtype: NpyType) -> f64;
 }
 
 impl Stored for f64 {
-    fn append_to(draws: &[Self], writer: &mut NpyWriter, _: Option<&mut Vec<u16>>) -> Result<(), NpyError> {
-        writer.append(draws)
+    fn append_to(draws: &[Self], file: &mut ResumableFile, _: Option<&mut Vec<u16>>) -> Result<(), ResumableError> {
+        file.append(draws)
     }
 
     fn shown(self, _: NpyType) -> f64 {
@@ -39,11 +42,15 @@ impl Stored for f64 {
 }
 
 impl Stored for f32 {
-    fn append_to(draws: &[Self], writer: &mut NpyWriter, halves: Option<&mut Vec<u16>>) -> Result<(), NpyError> {
-        let Some(halves) = halves else { return writer.append(draws) };
+    fn append_to(
+        draws: &[Self],
+        file: &mut ResumableFile,
+        halves: Option<&mut Vec<u16>>,
+    ) -> Result<(), ResumableError> {
+        let Some(halves) = halves else { return file.append(draws) };
         halves.clear();
         halves.extend(draws.iter().map(|draw| f16::from_f32(*draw).to_bits()));
-        writer.append(halves)
+        file.append(halves)
     }
 
     fn shown(self, dtype: NpyType) -> f64 {
@@ -61,7 +68,7 @@ enum StopError {
     #[error(transparent)]
     Draw(#[from] DrawError),
     #[error(transparent)]
-    File(#[from] NpyError),
+    File(#[from] ResumableError),
     #[error("interrupted")]
     Interrupted,
 }
@@ -79,9 +86,9 @@ pub(super) fn write<T: Scalar + FloatingPoint + Stored>(
 ) -> Result<Exit> {
     // What the draws depend on: neither device nor memory.
     let description = format!("octopus random {} --seed {}", chosen.words, args.seed);
-    let mut writer = match opened(out, args, &description)? {
-        NpyResumed::Unfinished(writer) => writer,
-        NpyResumed::Finished => {
+    let mut writer = match opened(out, args, plan(out, args, chosen)?, &description)? {
+        Resumption::Unfinished(writer) => writer,
+        Resumption::Finished => {
             if !global.quiet {
                 output::note(format!("{} has all of its {} draws", out.display(), args.n));
             }
@@ -133,19 +140,32 @@ pub(super) fn write<T: Scalar + FloatingPoint + Stored>(
     told(out, args, chosen, config, (made, begin.elapsed()), global)
 }
 
-/// Begins the file, or goes on with it.
-fn opened(out: &Path, args: &RandomArgs, description: &str) -> Result<NpyResumed> {
+/// Plans the file that its name asks for.
+fn plan<T: FloatingPoint>(out: &Path, args: &RandomArgs, chosen: &Chosen<T>) -> Result<FilePlan> {
     let shape = [args.n];
+    match out.extension().and_then(OsStr::to_str) {
+        Some("npy") => Ok(NpyHeader::new(out, args.dtype, &shape)?.plan()),
+        Some("parquet") => {
+            let metadata = json!({ "schema": 1, "command": "random", "distribution": chosen.words, "seed": args.seed });
+            let plan = parquet_plan(out, &chosen.name.replace('-', "_"), args.dtype, &shape, &metadata);
+            Ok(plan.map_err(|error| UsageError(format!("--n {}: {error}", args.n)))?)
+        }
+        _ => Err(UsageError(format!("--out {}: the name must end in .npy or .parquet", out.display())).into()),
+    }
+}
+
+/// Begins the file, or goes on with it.
+fn opened(out: &Path, args: &RandomArgs, plan: FilePlan, description: &str) -> Result<Resumption<ResumableFile>> {
     if args.resume {
-        return Ok(NpyWriter::resume(out, args.dtype, &shape, description)?);
+        return Ok(ResumableFile::resume(out, plan, description)?);
     }
     let overwrite = if args.force { Overwrite::Replace } else { Overwrite::Refuse };
-    match NpyWriter::create(out, args.dtype, &shape, description, overwrite) {
-        Ok(writer) => Ok(NpyResumed::Unfinished(writer)),
-        Err(NpyError::TargetExists { path }) => {
+    match ResumableFile::create(out, plan, description, overwrite) {
+        Ok(file) => Ok(Resumption::Unfinished(file)),
+        Err(ResumableError::TargetExists { path }) => {
             bail!("{} already exists: name another file, or replace it with --force", path.display())
         }
-        Err(NpyError::UnfinishedExists { path, unfinished }) => bail!(
+        Err(ResumableError::UnfinishedExists { path, unfinished }) => bail!(
             "{} was begun and not finished ({}): go on with --resume, or begin anew with --force",
             path.display(),
             unfinished.display()

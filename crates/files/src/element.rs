@@ -1,9 +1,9 @@
-//! The numbers that an array is of.
+//! The numbers that a file is of.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// The type of an array's numbers, as NumPy names it.
+/// The type of a file's numbers, as NumPy names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NpyType {
     /// `<f8`: double precision, `f64`.
@@ -45,9 +45,9 @@ impl fmt::Display for NpyType {
     }
 }
 
-/// A number that an array can be of: `f64`, `f32`, and `u16` for the bits of a half-precision number.
+/// A number that a file can be of: `f64`, `f32`, and `u16` for the bits of a half-precision number.
 pub trait NpyElement: bytemuck::Pod {
-    /// The array's type.
+    /// The numbers' type.
     const TYPE: NpyType;
 
     /// Puts the bytes of the number into the other order.
@@ -80,7 +80,7 @@ impl NpyElement for u16 {
 }
 
 /// Returns the numbers as a file has them; on a little-endian machine they are so in memory.
-pub(super) fn in_file_order<T: NpyElement>(values: &[T]) -> Cow<'_, [T]> {
+pub(crate) fn in_file_order<T: NpyElement>(values: &[T]) -> Cow<'_, [T]> {
     if cfg!(target_endian = "little") {
         Cow::Borrowed(values)
     } else {
@@ -89,7 +89,7 @@ pub(super) fn in_file_order<T: NpyElement>(values: &[T]) -> Cow<'_, [T]> {
 }
 
 /// Puts numbers as a file has them into the machine's order.
-pub(super) fn to_machine_order<T: NpyElement>(values: &mut [T]) {
+pub(crate) fn to_machine_order<T: NpyElement>(values: &mut [T]) {
     if cfg!(target_endian = "big") {
         values.iter_mut().for_each(|value| *value = value.swapped());
     }
