@@ -281,6 +281,12 @@ fn only_the_same_file_is_resumed() {
         assert!(error.contains("a.bin is another file, or damaged: 150 roots is asked for"), "{error}");
     }
     is_whole(&path, &plan);
+    // Of a file with nothing after its numbers the length tells.
+    let bytes = whole(&plain());
+    fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
+    assert!(told(resume(&path, &plain())).contains("a.bin is another file, or damaged"));
+    fs::write(&path, bytes).unwrap();
+    assert!(matches!(resume(&path, &plain()), Ok(Resumption::Finished)));
 }
 
 /// What is then told, and what is done to the files.
