@@ -8,42 +8,42 @@ extern "C" __global__ void __launch_bounds__(256)
     draw_uniform_f32(float* out, unsigned long long key, unsigned long long first, unsigned long long n, float low, float width,
                  float unused, unsigned most, unsigned* refused) {
   const auto distribution = octopus::UniformDraw<float>::make(low, width, unused);
-  octopus::draws<float>(out, key, first, n, most, refused, [=](octopus::u64) { return distribution; });
+  octopus::draws_of_one_turn<float>(out, key, first, n, distribution);
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     draw_uniform_f64(double* out, unsigned long long key, unsigned long long first, unsigned long long n, double low, double width,
                  double unused, unsigned most, unsigned* refused) {
   const auto distribution = octopus::UniformDraw<double>::make(low, width, unused);
-  octopus::draws<double>(out, key, first, n, most, refused, [=](octopus::u64) { return distribution; });
+  octopus::draws_of_one_turn<double>(out, key, first, n, distribution);
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     draw_normal_f32(float* out, unsigned long long key, unsigned long long first, unsigned long long n, float loc, float scale,
                  float unused, unsigned most, unsigned* refused) {
   const auto distribution = octopus::NormalDraw<float>::make(loc, scale, unused);
-  octopus::draws<float>(out, key, first, n, most, refused, [=](octopus::u64) { return distribution; });
+  octopus::draws_of_one_turn<float>(out, key, first, n, distribution);
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     draw_normal_f64(double* out, unsigned long long key, unsigned long long first, unsigned long long n, double loc, double scale,
                  double unused, unsigned most, unsigned* refused) {
   const auto distribution = octopus::NormalDraw<double>::make(loc, scale, unused);
-  octopus::draws<double>(out, key, first, n, most, refused, [=](octopus::u64) { return distribution; });
+  octopus::draws_of_one_turn<double>(out, key, first, n, distribution);
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     draw_exponential_f32(float* out, unsigned long long key, unsigned long long first, unsigned long long n, float scale, float unused,
                  float unused_too, unsigned most, unsigned* refused) {
   const auto distribution = octopus::ExponentialDraw<float>::make(scale, unused, unused_too);
-  octopus::draws<float>(out, key, first, n, most, refused, [=](octopus::u64) { return distribution; });
+  octopus::draws_of_one_turn<float>(out, key, first, n, distribution);
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     draw_exponential_f64(double* out, unsigned long long key, unsigned long long first, unsigned long long n, double scale, double unused,
                  double unused_too, unsigned most, unsigned* refused) {
   const auto distribution = octopus::ExponentialDraw<double>::make(scale, unused, unused_too);
-  octopus::draws<double>(out, key, first, n, most, refused, [=](octopus::u64) { return distribution; });
+  octopus::draws_of_one_turn<double>(out, key, first, n, distribution);
 }
 
 extern "C" __global__ void __launch_bounds__(256)
@@ -78,14 +78,14 @@ extern "C" __global__ void __launch_bounds__(256)
     draw_wrapped_normal_f32(float* out, unsigned long long key, unsigned long long first, unsigned long long n, float loc, float scale,
                  float unused, unsigned most, unsigned* refused) {
   const auto distribution = octopus::WrappedNormalDraw<float>::make(loc, scale, unused);
-  octopus::draws<float>(out, key, first, n, most, refused, [=](octopus::u64) { return distribution; });
+  octopus::draws_of_one_turn<float>(out, key, first, n, distribution);
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     draw_wrapped_normal_f64(double* out, unsigned long long key, unsigned long long first, unsigned long long n, double loc, double scale,
                  double unused, unsigned most, unsigned* refused) {
   const auto distribution = octopus::WrappedNormalDraw<double>::make(loc, scale, unused);
-  octopus::draws<double>(out, key, first, n, most, refused, [=](octopus::u64) { return distribution; });
+  octopus::draws_of_one_turn<double>(out, key, first, n, distribution);
 }
 
 extern "C" __global__ void __launch_bounds__(256)

@@ -39,6 +39,8 @@ use std::path::{Path, PathBuf};
 pub(crate) struct CyclesOptions {
     /// The folder with executed counts.
     counts: PathBuf,
+    /// The beginnings of the names of the kernels; none for all.
+    kernels: Vec<String>,
     architectures: Vec<&'static str>,
     /// Assemble everything with the newest assembler.
     newest: bool,
@@ -50,13 +52,15 @@ impl CyclesOptions {
     /// # Errors
     /// A message for the user about an option that is missing, unknown or without its value.
     pub(crate) fn parse(arguments: &[String]) -> Result<Self, String> {
-        let mut options = Self { counts: PathBuf::new(), architectures: Vec::new(), newest: false, json: None };
+        let mut options =
+            Self { counts: PathBuf::new(), kernels: Vec::new(), architectures: Vec::new(), newest: false, json: None };
         let mut arguments = arguments.iter();
         while let Some(argument) = arguments.next() {
             let mut value = || arguments.next().ok_or_else(|| format!("{argument} needs a value"));
             match argument.as_str() {
                 "--counts" => options.counts = value()?.into(),
                 "--json" => options.json = Some(value()?.into()),
+                "--kernels" => options.kernels.extend(value()?.split(',').map(str::to_owned)),
                 "--newest" => options.newest = true,
                 "--arch" => {
                     for name in value()?.split(',') {
@@ -95,7 +99,7 @@ struct Document<'a> {
 /// When counts are of no kernel, the assemblers cannot be had, or a file cannot be read or written.
 pub(crate) fn run(root: &Path, options: &CyclesOptions) -> Result<TaskOutcome> {
     run::timed("cycles", || {
-        let counts = Counts::read(&options.counts)?;
+        let counts = Counts::read(&options.counts, &options.kernels)?;
         let tools = tools::find(root)?;
         let compiler = ptx::KernelCompiler::open(root, &tools, "cycles")?;
         let modules = modules(root, &compiler, &counts)?;
@@ -112,7 +116,7 @@ pub(crate) fn run(root: &Path, options: &CyclesOptions) -> Result<TaskOutcome> {
         });
         println!("{}", table::text(&estimates));
         if let Some(file) = &options.json {
-            let text = serde_json::to_string_pretty(&Document { schema: 1, estimates: &estimates })?;
+            let text = serde_json::to_string_pretty(&Document { schema: 2, estimates: &estimates })?;
             fs::write(file, text + "\n").with_context(|| format!("cannot write {}", file.display()))?;
         }
         Ok(TaskOutcome::Passed)
@@ -180,9 +184,12 @@ mod tests {
     fn all_architectures_unless_some_are_named() {
         let all = parse("--counts folder").unwrap();
         assert_eq!((all.architectures, all.newest, all.json), (names().to_vec(), false, None));
-        let some = parse("--arch sm_90 --counts folder --newest --json file --arch sm_80,sm_120").unwrap();
+        let some =
+            parse("--arch sm_90 --counts folder --newest --json file --arch sm_80,sm_120 --kernels draw_,array_exp")
+                .unwrap();
         assert_eq!(some.architectures, ["sm_90", "sm_80", "sm_120"]);
         assert_eq!((some.newest, some.json), (true, Some(PathBuf::from("file"))));
+        assert_eq!((all.kernels.len(), some.kernels), (0, vec!["draw_".to_owned(), "array_exp".to_owned()]));
     }
 
     #[test]

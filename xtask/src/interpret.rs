@@ -178,8 +178,20 @@ fn pools() -> impl Iterator<Item = Words> {
 /// Groups of a run for each shape of the kernels of hierarchical normals: 32x1, 32x4, 32x8, 128x4 and 128x8.
 const GROUPS: [&str; 5] = ["10", "100", "200", "400", "1000"];
 
-/// Runs the PRD's model in each shape and precision, a batch of data sets, and eight schools, and writes how often each
-/// instruction was done, a file for each kernel, for `cargo xtask cycles`.
+/// Draws of each distribution: as many that a thread of the one multiprocessor makes hundreds, as on a GPU that is full.
+const DRAWS: [&[&str]; 8] = [
+    &["uniform"],
+    &["normal"],
+    &["exponential"],
+    &["gamma", "--shape", "3"],
+    &["beta", "--a", "2", "--b", "3"],
+    &["student-t", "--df", "4"],
+    &["von-mises", "--concentration", "5"],
+    &["wrapped-normal"],
+];
+
+/// Runs the PRD's model in each shape and precision, a batch of data sets, and eight schools, kernels of arrays and draws of
+/// each distribution, and writes how often each instruction was done, a file for each kernel, for `cargo xtask cycles`.
 ///
 /// # Errors
 /// When the software GPU cannot be built, or a run fails.
@@ -192,9 +204,17 @@ pub(crate) fn count(root: &Path, folder: &Path) -> Result<TaskOutcome> {
         let (run, sets) = (interpreted.join("counted"), data_sets(&interpreted.join("data-sets"))?);
         let batch = || words(&["sample", "hierarchical-normal", "--group", "group", "--value", "value", "--batch"]);
         let batches = ["f64", "f32", "mixed"].map(|precision| batch().with(&sets).and(&["--precision", precision]));
-        for model in sampled().chain(batches) {
-            let sample = model.and(&fixed).and(&["--force", "--out"]).with(&run);
-            let case = Case { good: RUN, ..case("counting", sample, Settings::new().counts(folder)) };
+        let samples = sampled().chain(batches).map(|model| model.and(&fixed).and(&["--force", "--out"]).with(&run));
+        let draws = ["float64", "float32"].into_iter().flat_map(|dtype| {
+            let fixed = ["--dtype", dtype, "--n", "1e6", "--device", "cuda", "--force", "--out"];
+            DRAWS.map(|distribution| words(&["random"]).and(distribution).and(&fixed))
+        });
+        let file = interpreted.join("counted.npy");
+        // What draws is counted last: a file of counts is of the last process that has run its kernel.
+        let arrays = [words(&["device", "exact"])].into_iter().chain(draws.map(|words| words.with(&file)));
+        let samples = samples.map(|words| (words, Settings::new()));
+        for (words, settings) in samples.chain(arrays.map(|words| (words, Settings::new().multiprocessors(1)))) {
+            let case = Case { good: RUN, ..case("counting", words, settings.counts(folder)) };
             let output = output(root, &gpu, &case)?;
             if !case.is_good(&output) {
                 bail!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr));

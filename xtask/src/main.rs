@@ -44,7 +44,7 @@ tasks:
                                    criterion benchmarks; their times are kept in a file, or held against kept ones: a
                                    median RATIO (1.1) times as long is a failure; other args go to criterion
   ptx [--check]                    the kernels' PTX from their CUDA C++; --check compares it with the committed one
-  cycles --counts DIR [--arch NAME,...] [--newest] [--json FILE]
+  cycles --counts DIR [--kernels BEGINNING,...] [--arch NAME,...] [--newest] [--json FILE]
                                    registers, instructions, stalls and cycles of kernels by ptxas' own schedule and by
                                    how often each line of their PTX was executed: files DIR/<kernel>.counts
   bundle [DIR]                     a folder that proves Octopus on a machine with a GPU, without cargo and network

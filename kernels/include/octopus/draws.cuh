@@ -16,15 +16,23 @@ template <class Bits> struct DrawBits {
   Bits first, second;
 };
 
-/// How random words become numbers of a type.
+/// How random words become numbers of a type, and where those of a draw are: a thread that goes on by a multiple of 64
+/// draws finds the next place without the draw's number.
 template <class T> struct Numbers;
 
 template <> struct Numbers<double> {
   using Bits = u64;
+  using Place = u64;
+  enum : u32 { IN_BLOCK = 1 };
 
-  OCTOPUS_DEVICE static DrawBits<u64> bits(u32 key0, u32 key1, u64 index, u32 turn) {
-    const Words words = philox4x32_10({(u32)index, (u32)(index >> 32), turn, DRAWS}, key0, key1);
+  OCTOPUS_DEVICE static Place place(u64 index) { return index; }
+  OCTOPUS_DEVICE static Place further(Place place, u64 draws) { return place + draws; }
+  OCTOPUS_DEVICE static DrawBits<u64> bits(u32 key0, u32 key1, Place place, u32 turn) {
+    const Words words = philox4x32_10({low_word(place), high_word(place), turn, DRAWS}, key0, key1);
     return {((u64)words.w0 << 32) | words.w1, ((u64)words.w2 << 32) | words.w3};
+  }
+  OCTOPUS_DEVICE static void bits_of_block(u32 key0, u32 key1, Place place, u32 turn, DrawBits<u64>* all) {
+    all[0] = bits(key0, key1, place, turn);
   }
   OCTOPUS_DEVICE static double uniform(u64 bits) { return open01((u32)(bits >> 32), (u32)bits); }
   OCTOPUS_DEVICE static bool negative(u64 bits) { return bits >> 63 != 0; }
@@ -37,15 +45,32 @@ template <> struct Numbers<double> {
   OCTOPUS_DEVICE static double round() { return 6'755'399'441'055'744.0; }
 };
 
+/// A block of random words, and which half of it.
+struct HalfBlock {
+  u64 block;
+  bool first;
+};
+
 template <> struct Numbers<float> {
   using Bits = u32;
+  using Place = HalfBlock;
+  enum : u32 { IN_BLOCK = 2 };
 
   /// Draws i and i + 32 of each 64 share a block.
-  OCTOPUS_DEVICE static DrawBits<u32> bits(u32 key0, u32 key1, u64 index, u32 turn) {
-    const u64 block = ((index >> 6) << 5) | (index & 31);
-    const Words words = philox4x32_10({(u32)block, (u32)(block >> 32), turn, DRAWS}, key0, key1);
-    const bool first = ((index >> 5) & 1) == 0;
-    return {first ? words.w0 : words.w2, first ? words.w1 : words.w3};
+  OCTOPUS_DEVICE static Place place(u64 index) {
+    return {((index >> 6) << 5) | (index & 31), ((index >> 5) & 1) == 0};
+  }
+  /// A multiple of 64 draws keeps the half.
+  OCTOPUS_DEVICE static Place further(Place place, u64 draws) { return {place.block + draws / 2, place.first}; }
+  OCTOPUS_DEVICE static void bits_of_block(u32 key0, u32 key1, Place place, u32 turn, DrawBits<u32>* all) {
+    const Words words = philox4x32_10({low_word(place.block), high_word(place.block), turn, DRAWS}, key0, key1);
+    all[0] = {words.w0, words.w1};
+    all[1] = {words.w2, words.w3};
+  }
+  OCTOPUS_DEVICE static DrawBits<u32> bits(u32 key0, u32 key1, Place place, u32 turn) {
+    DrawBits<u32> all[IN_BLOCK];
+    bits_of_block(key0, key1, place, turn, all);
+    return place.first ? all[0] : all[1];
   }
   OCTOPUS_DEVICE static float uniform(u32 bits) { return ((float)(bits >> 1) + 0.5f) * 4.656'612'9e-10f; }
   OCTOPUS_DEVICE static bool negative(u32 bits) { return bits >> 31 != 0; }
@@ -70,14 +95,15 @@ template <class T> struct Proposal {
 /// Draw `index` of a distribution, or of one of its parts; NaN, and `refused` set, where all turns are refused.
 template <class T, class P>
 OCTOPUS_DEVICE T draw(const P& proposer, u64 key, u64 index, u32 part, u32 most, unsigned* refused) {
-  const u32 key0 = (u32)key, key1 = (u32)(key >> 32);
+  const u32 key0 = low_word(key), key1 = high_word(key);
+  const auto place = Numbers<T>::place(index);
 #pragma unroll 1
   for (u32 turn = 0; turn < most; ++turn) {
-    const auto bits = Numbers<T>::bits(key0, key1, index, part + turn);
+    const auto bits = Numbers<T>::bits(key0, key1, place, part + turn);
     const Proposal<T> proposal = proposer.propose(bits.first, bits.second);
     if (proposal.taken) {
       typename Numbers<T>::Bits extra = 0;
-      if (proposer.needs_extra()) extra = Numbers<T>::bits(key0, key1, index, part + (PART - 1)).first;
+      if (proposer.needs_extra()) extra = Numbers<T>::bits(key0, key1, place, part + (PART - 1)).first;
       return proposer.finish(proposal.a, proposal.b, extra);
     }
   }
@@ -86,36 +112,62 @@ OCTOPUS_DEVICE T draw(const P& proposer, u64 key, u64 index, u32 part, u32 most,
   return Constants<T>::nan();
 }
 
-/// All draws `first` to `first + n` of the distributions that `make` gives for their numbers, by any grid: a thread's draws
-/// are as far apart as there are threads. A thread whose proposal is refused tries again in the next round while its neighbours go on to their
-/// next draws, so that nobody waits for the unluckiest of a warp.
+/// All draws `first` to `first + n` of the distributions that `make` gives for their numbers, by any grid of blocks of 64 k
+/// threads: a thread's draws are as far apart as there are threads. A thread whose proposal is refused tries again in the
+/// next round while its neighbours go on to their next draws, so that nobody waits for the unluckiest of a warp.
 template <class T, class Make>
 OCTOPUS_DEVICE void draws(T* out, u64 key, u64 first, u64 n, u32 most, unsigned* refused, Make make) {
-  const u32 key0 = (u32)key, key1 = (u32)(key >> 32);
+  const u32 key0 = low_word(key), key1 = high_word(key);
   const u64 stride = (u64)gridDim.x * blockDim.x;
   u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  auto distribution = make(first + i);
-  u32 turn = 0;
+  auto place = Numbers<T>::place(first + i);
+  u32 turn = 0, given_up = 0;
 #pragma unroll 1
   while (i < n) {
-    const auto bits = Numbers<T>::bits(key0, key1, first + i, turn);
+    const auto distribution = make(first + i);
+    const auto bits = Numbers<T>::bits(key0, key1, place, turn);
     const Proposal<T> proposal = distribution.propose(bits.first, bits.second);
     ++turn;
     if (!proposal.taken && turn < most) continue;
-    T value = Constants<T>::nan();
-    if (proposal.taken) {
-      typename Numbers<T>::Bits extra = 0;
-      if (distribution.needs_extra()) extra = Numbers<T>::bits(key0, key1, first + i, PART - 1).first;
-      value = distribution.finish(proposal.a, proposal.b, extra);
-    } else {
-      // All who come here write the same.
-      *(volatile unsigned*)refused = 1;
-    }
-    out[i] = value;
+    typename Numbers<T>::Bits extra = 0;
+    if (distribution.needs_extra()) extra = Numbers<T>::bits(key0, key1, place, PART - 1).first;
+    const T value = distribution.finish(proposal.a, proposal.b, extra);
+    out[i] = proposal.taken ? value : Constants<T>::nan();
+    given_up += proposal.taken ? 0 : 1;
     i += stride;
+    place = Numbers<T>::further(place, stride);
     turn = 0;
-    if (i < n) distribution = make(first + i);
+  }
+  // All who come here write the same.
+  if (given_up != 0) *(volatile unsigned*)refused = 1;
+}
+
+/// The same of a distribution that refuses no proposal: a thread makes all draws of a block of random words.
+template <class T, class Distribution>
+OCTOPUS_DEVICE void draws_of_one_turn(T* out, u64 key, u64 first, u64 n, const Distribution& distribution) {
+  constexpr u32 IN_BLOCK = Numbers<T>::IN_BLOCK;
+  const u32 key0 = low_word(key), key1 = high_word(key);
+  const u64 stride = (u64)gridDim.x * blockDim.x * IN_BLOCK;
+  const u64 thread = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  // A warp has the draws of 32 blocks, from the first draw of the first one's row on.
+  const u64 before = IN_BLOCK == 1 ? 0 : first % (32 * IN_BLOCK);
+  u64 from_row = thread / 32 * (32 * IN_BLOCK) + thread % 32;
+  auto place = Numbers<T>::place(first - before + from_row);
+#pragma unroll 1
+  while (from_row < before + n) {
+    DrawBits<typename Numbers<T>::Bits> bits[IN_BLOCK];
+    Numbers<T>::bits_of_block(key0, key1, place, 0, bits);
+#pragma unroll
+    for (u32 k = 0; k < IN_BLOCK; ++k) {
+      // Before the first draw this is more than any n.
+      const u64 i = from_row + 32 * k - before;
+      if (i < n) {
+        const Proposal<T> proposal = distribution.propose(bits[k].first, bits[k].second);
+        out[i] = distribution.finish(proposal.a, proposal.b, 0);
+      }
+    }
+    from_row += stride;
+    place = Numbers<T>::further(place, stride);
   }
 }
 
@@ -259,7 +311,7 @@ template <class T> struct VonMisesDraw {
     return {Numbers<T>::negative(first) ? -tangent : tangent, below, taken};
   }
   OCTOPUS_DEVICE T finish(T above, T below, Bits) const {
-    const T half = arctangent(without_sign(above), below);
+    const T half = arctangent(absolute(above), below);
     const T angle = half + half;
     return turned(loc, above < (T)0 ? -angle : angle);
   }

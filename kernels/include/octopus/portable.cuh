@@ -21,6 +21,10 @@ OCTOPUS_DEVICE u32 to_bits(float x) { return __float_as_uint(x); }
 OCTOPUS_DEVICE double from_bits(u64 bits) { return __longlong_as_double((long long)bits); }
 OCTOPUS_DEVICE float from_bits(u32 bits) { return __uint_as_float(bits); }
 
+/// The halves of a number. As moves of a register: of shifts the compiler makes sums and products of 64 bits.
+OCTOPUS_DEVICE u32 low_word(u64 x) { return (u32)__double2loint(from_bits(x)); }
+OCTOPUS_DEVICE u32 high_word(u64 x) { return (u32)__double2hiint(from_bits(x)); }
+
 /// The square root, correctly rounded.
 OCTOPUS_DEVICE double root(double x) { return __dsqrt_rn(x); }
 OCTOPUS_DEVICE float root(float x) { return __fsqrt_rn(x); }
@@ -51,6 +55,10 @@ OCTOPUS_DEVICE float from_bits(u32 bits) {
   __builtin_memcpy(&x, &bits, sizeof x);
   return x;
 }
+
+/// The halves of a number.
+OCTOPUS_DEVICE u32 low_word(u64 x) { return (u32)x; }
+OCTOPUS_DEVICE u32 high_word(u64 x) { return (u32)(x >> 32); }
 
 /// The square root, correctly rounded.
 OCTOPUS_DEVICE double root(double x) { return __builtin_sqrt(x); }

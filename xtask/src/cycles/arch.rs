@@ -12,14 +12,16 @@ const REGISTERS_AT_ONCE: u32 = 8;
 /// What the system keeps of the shared memory for each block, from sm_80 on.
 const SHARED_RESERVED: u32 = 1024;
 
-/// A GPU: what `leapfrogs/s` is predicted for.
+/// A GPU: what leapfrog steps and elements of arrays a second are predicted for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gpu {
     pub(super) name: &'static str,
     pub(super) multiprocessors: u32,
     /// Hz.
     pub(super) clock: f64,
-    /// Where both are from.
+    /// Of its memory, in bytes a second; of two GPUs from the one's to the other's.
+    pub(super) bandwidth: Range,
+    /// Where they are from.
     pub(super) source: &'static str,
 }
 
@@ -51,7 +53,8 @@ pub(super) const ARCHITECTURES: [Architecture; 5] = [
             name: "A100 SXM",
             multiprocessors: 108,
             clock: 1.41e9,
-            source: "NVIDIA A100 white paper, boost clock",
+            bandwidth: Range { low: 1.555e12, high: 2.039e12 },
+            source: "NVIDIA A100 white paper, boost clock; memory of 40 and of 80 GB",
         }],
         is_in_pinned: true,
         warps: 64,
@@ -67,6 +70,7 @@ pub(super) const ARCHITECTURES: [Architecture; 5] = [
             name: "RTX A6000",
             multiprocessors: 84,
             clock: 1.80e9,
+            bandwidth: Range::exact(768e9),
             source: "NVIDIA RTX A6000 data sheet, boost clock",
         }],
         is_in_pinned: true,
@@ -83,7 +87,8 @@ pub(super) const ARCHITECTURES: [Architecture; 5] = [
             name: "H100 SXM, H200",
             multiprocessors: 132,
             clock: 1.98e9,
-            source: "both measured here: reports/h100-80gb-hbm3 and reports/h200",
+            bandwidth: Range { low: 3.35e12, high: 4.8e12 },
+            source: "both measured here: reports/h100-80gb-hbm3 and reports/h200; memory of NVIDIA's data sheets",
         }],
         is_in_pinned: true,
         warps: 64,
@@ -99,7 +104,9 @@ pub(super) const ARCHITECTURES: [Architecture; 5] = [
             name: "B200",
             multiprocessors: 148,
             clock: 1.965e9,
-            source: "148 multiprocessors: arXiv:2512.02189; the boost clock is what lists of GPUs give, 1.965 to 1.98 GHz",
+            bandwidth: Range::exact(8e12),
+            source: "148 multiprocessors: arXiv:2512.02189; the boost clock is what lists of GPUs give, 1.965 to 1.98 GHz; \
+                     memory of NVIDIA's data sheet of HGX B200",
         }],
         is_in_pinned: false,
         warps: 64,
@@ -115,6 +122,7 @@ pub(super) const ARCHITECTURES: [Architecture; 5] = [
             name: "RTX PRO 6000",
             multiprocessors: 188,
             clock: 2.617e9,
+            bandwidth: Range::exact(1.792e12),
             source: "NVIDIA RTX PRO 6000 Blackwell data sheet, boost clock",
         }],
         is_in_pinned: false,
@@ -135,6 +143,26 @@ pub(super) enum Unit {
     OfScheduler(usize),
     /// One that the schedulers of a multiprocessor share.
     Shared(usize),
+}
+
+impl Unit {
+    pub(super) const ALL: [Self; UNITS + 2] = [
+        Self::OfScheduler(INTEGER),
+        Self::OfScheduler(FLOAT),
+        Self::OfScheduler(DOUBLE),
+        Self::OfScheduler(SPECIAL),
+        Self::OfScheduler(UNIFORM),
+        Self::Shared(MEMORY),
+        Self::Shared(DOUBLE),
+    ];
+
+    /// How many a multiprocessor has.
+    pub(super) fn of_a_multiprocessor(self) -> u32 {
+        match self {
+            Self::OfScheduler(_) => SCHEDULERS,
+            Self::Shared(_) => 1,
+        }
+    }
 }
 
 /// The numbers of units, within each of the two kinds.

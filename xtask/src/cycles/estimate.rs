@@ -1,25 +1,27 @@
 //! What a kernel takes on an architecture, from its machine code and how often each line of its PTX is executed.
 
-use super::arch::{Architecture, SCHEDULERS};
-use super::counts::{Counts, warps_of_a_chain};
+use super::arch::{Architecture, Gpu, SCHEDULERS, Unit};
+use super::counts::{Counts, LANES, Work, warps_of_a_chain};
 use super::kind::Kind;
 use super::latency::{FETCH_ALONE, FETCH_OF_MANY};
-use super::program::Program;
+use super::program::{Program, kind_and_width};
 use super::range::{Bound, Range};
-use super::sass::Listing;
+use super::sass::{Instruction, Listing};
 use super::schedule::{Cause, Load, ScheduledSteps, run};
 use crate::ptx::resources::Used;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Leapfrog steps of each warp that are gone through: one alone, and one of many.
+/// Steps of each warp that are gone through: one alone, and one of many.
 const STEPS_ALONE: u32 = 96;
 const STEPS_OF_MANY: u32 = 24;
 
-/// One kernel on one architecture. Of a chain's leapfrog step, and of one warp of those that make it.
+/// One kernel on one architecture. Of a chain's leapfrog step, and of one warp of those that make it; or of 32 elements of
+/// an array.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Estimate {
     pub(super) entry: String,
+    pub(super) work: Work,
     pub(super) architecture: &'static str,
     /// The version of the assembler.
     pub(super) ptxas: String,
@@ -32,7 +34,7 @@ pub(super) struct Estimate {
     pub(super) double_instructions: f64,
     /// Code that every tenth step goes through at least.
     pub(super) hot_bytes: usize,
-    /// How long a leapfrog step takes a warp that is alone on its scheduler.
+    /// How long a step takes a warp that is alone on its scheduler.
     pub(super) cycles: Range,
     /// The same by what it does.
     pub(super) causes: Vec<(&'static str, Range)>,
@@ -42,7 +44,7 @@ pub(super) struct Estimate {
     pub(super) functions: Vec<Part>,
     /// The executions of each opcode, the most frequent first.
     pub(super) opcodes: Vec<(String, f64)>,
-    /// Chains that a multiprocessor holds at once.
+    /// Chains that a multiprocessor holds at once, or warps that make elements.
     pub(super) chains: f64,
     /// Instructions that a scheduler issues in a cycle when the multiprocessor is full.
     pub(super) issue: Range,
@@ -53,10 +55,22 @@ pub(super) struct Estimate {
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct OnGpu {
     pub(super) name: &'static str,
-    /// How long a leapfrog step takes one chain.
+    /// How long a step takes one chain, or one warp.
     pub(super) microseconds: Range,
-    /// What as many chains as it holds make together.
-    pub(super) leapfrogs_per_second: Range,
+    /// Leapfrog steps that as many chains as it holds make together in a second, or elements.
+    pub(super) per_second: Range,
+    pub(super) limits: Limits,
+}
+
+/// What would be made in a second if nothing but one thing took time.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Limits {
+    /// Every scheduler issues as fast as its units take instructions.
+    pub(super) issue: f64,
+    /// Every warp waits for its own results only.
+    pub(super) latency: Range,
+    /// Elements come from memory and go there: from those loaded and stored to those stored only. Chains stay in caches.
+    pub(super) memory: Option<Range>,
 }
 
 /// Code that is executed about equally often, or of one function.
@@ -134,13 +148,31 @@ impl Estimate {
         let speed = of(&many, &|outcome| outcome.steps_per_cycle);
         let speed = Range { low: speed.low * (1.0 - FETCH_OF_MANY.low), high: speed.high * (1.0 - FETCH_OF_MANY.high) };
         let instructions = program.of_a_step(|_| 1.0);
-        let on_gpu = |gpu: &super::arch::Gpu| OnGpu {
-            name: gpu.name,
-            microseconds: cycles * (1e6 / gpu.clock),
-            leapfrogs_per_second: speed * (f64::from(gpu.multiprocessors) * gpu.clock / warps_of_a_chain),
+        let issue = 1.0 / busiest(&program, architecture);
+        let latency = Range { low: f64::from(warps) / cycles.low, high: f64::from(warps) / cycles.high };
+        let [stored, loaded] = counts.bytes();
+        let on_gpu = |gpu: &Gpu| {
+            let of_a_step = match counts.work {
+                Work::Leapfrog => 1.0 / warps_of_a_chain,
+                Work::Elements => LANES,
+            };
+            let all = f64::from(gpu.multiprocessors) * gpu.clock * of_a_step;
+            let memory = (counts.work == Work::Elements).then(|| Range {
+                low: LANES * gpu.bandwidth.high / stored,
+                high: LANES * gpu.bandwidth.low / (stored + loaded),
+            });
+            let least =
+                |bound: Bound| memory.map_or(f64::INFINITY, |memory| memory.at(bound)).min(all * speed.at(bound));
+            OnGpu {
+                name: gpu.name,
+                microseconds: cycles * (1e6 / gpu.clock),
+                per_second: Range { low: least(Bound::Low), high: least(Bound::High) },
+                limits: Limits { issue: all * issue, latency: latency * all, memory },
+            }
         };
         Self {
             entry: counts.entry.clone(),
+            work: counts.work,
             architecture: architecture.name,
             ptxas: ptxas.to_owned(),
             registers: used.registers,
@@ -159,6 +191,20 @@ impl Estimate {
             gpus: architecture.gpus.iter().map(on_gpu).collect(),
         }
     }
+}
+
+/// Cycles of a multiprocessor in which its schedulers, or the busiest of its units, are busy with a step of a warp.
+fn busiest(program: &Program, architecture: &Architecture) -> f64 {
+    let mut cycles = vec![program.of_a_step(|_| 1.0) / f64::from(SCHEDULERS)];
+    for unit in Unit::ALL {
+        let busy = |instruction: &Instruction| {
+            let (kind, width) = kind_and_width(instruction);
+            let own = architecture.unit(kind, width).filter(|(own, _)| *own == unit);
+            own.map_or(0.0, |(_, interval)| interval.low)
+        };
+        cycles.push(program.of_a_step(busy) / f64::from(unit.of_a_multiprocessor()));
+    }
+    cycles.into_iter().fold(0.0, f64::max)
 }
 
 fn causes(alone: &[ScheduledSteps; 2]) -> Vec<(&'static str, Range)> {
@@ -224,9 +270,18 @@ pub(super) mod tests {
 
     /// Makes the estimate of the excerpt, whose first lines are executed at each tenth step and the others at each.
     pub(in super::super) fn excerpt(architecture: &str) -> Estimate {
+        estimate(architecture, "# array_dot_f64 leapfrogs 100\n")
+    }
+
+    /// The same of a kernel that loads two numbers of f64 for each element and stores one of f32.
+    pub(in super::super) fn excerpt_of_elements(architecture: &str) -> Estimate {
+        estimate(architecture, "1 ld.global.f64 0 6400\n1 st.global.f32 0 3200\n")
+    }
+
+    fn estimate(architecture: &str, begin: &str) -> Estimate {
         let listing = listings(EXCERPT).unwrap().remove("array_dot_f64").unwrap();
         let lines = (4544..=4587).map(|line| format!("{line} add.s32 {} 0\n", if line < 4575 { 10 } else { 100 }));
-        let text = format!("# array_dot_f64 leapfrogs 100\n{}", lines.collect::<String>());
+        let text = format!("{begin}{}", lines.collect::<String>());
         let counts = Counts::parse("array_dot_f64", &text).unwrap();
         let owners: Vec<String> =
             (1..=4587).map(|line| if line < 4575 { "a.cuh: begin" } else { "b.cuh: loop" }.into()).collect();
@@ -279,8 +334,26 @@ pub(super) mod tests {
         let [narrow, wide] = ["sm_86", "sm_90"].map(excerpt);
         // Sixteen cycles of the multiprocessor for each f64 instruction, in each of which some other warp waits.
         let most = 84.0 * 1.8e9 / 16.0;
-        let speed = narrow.gpus[0].leapfrogs_per_second.low;
+        let speed = narrow.gpus[0].per_second.low;
         assert!(speed < most && speed > 0.8 * most, "{speed} of {most}");
-        assert!(wide.gpus[0].leapfrogs_per_second.low > 3.0 * speed);
+        assert!(wide.gpus[0].per_second.low > 3.0 * speed);
+        let limit = narrow.gpus[0].limits.issue;
+        assert!((limit / most - 1.0).abs() < 1e-9, "{limit} of {most}");
+        assert!(narrow.gpus[0].limits.memory.is_none());
+    }
+
+    #[test]
+    fn elements_are_limited_by_issue_by_latency_and_by_memory() {
+        let Estimate { work, instructions, cycles, gpus, .. } = excerpt_of_elements("sm_90");
+        let OnGpu { per_second, limits, .. } = &gpus[0];
+        assert_eq!(work, Work::Elements);
+        let all = 132.0 * 1.98e9 * 32.0;
+        assert!((limits.issue / (all * 4.0 / instructions) - 1.0).abs() < 1e-9);
+        // 64 warps, each of which has its 32 elements after so many cycles.
+        assert!((limits.latency.low / (all * 64.0 / cycles.low) - 1.0).abs() < 1e-9);
+        // Of an H200 the 4 bytes that are stored, of an H100 these and the 16 that are loaded.
+        assert_eq!(limits.memory, Some(Range { low: 4.8e12 / 4.0, high: 3.35e12 / 20.0 }));
+        assert_eq!(per_second.high, 3.35e12 / 20.0);
+        assert!(per_second.low < limits.issue && per_second.low < limits.latency.low);
     }
 }

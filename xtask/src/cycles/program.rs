@@ -1,4 +1,4 @@
-//! A kernel as it is timed: basic blocks of machine instructions, each with how often a leapfrog step goes through it.
+//! A kernel as it is timed: basic blocks of machine instructions, each with how often a step of its work goes through it.
 
 use super::flow::fast_blocks;
 use super::kind::{Kind, width};
@@ -15,7 +15,7 @@ const HOT: f64 = 0.1;
 pub(super) struct Block {
     /// In the listing.
     pub(super) instructions: Range<usize>,
-    /// How often a leapfrog step of its chain leads a warp through it.
+    /// How often a step leads a warp through it.
     pub(super) rate: f64,
 }
 
@@ -44,12 +44,12 @@ impl<'a> Program<'a> {
         &self.listing.instructions[block.instructions.clone()]
     }
 
-    /// Sums what `value` gives for each instruction over those that a warp executes in a leapfrog step.
+    /// Sums what `value` gives for each instruction over those that a warp executes in a step.
     pub(super) fn of_a_step(&self, value: impl Fn(&Instruction) -> f64) -> f64 {
         self.blocks.iter().map(|block| block.rate * self.code(block).iter().map(&value).sum::<f64>()).sum()
     }
 
-    /// The executions of each opcode in a leapfrog step, the most frequent first.
+    /// The executions of each opcode in a step, the most frequent first.
     pub(super) fn opcodes(&self) -> Vec<(String, f64)> {
         let mut sums = BTreeMap::<&str, f64>::new();
         for block in &self.blocks {

@@ -1,6 +1,7 @@
 //! The estimates as text: what each kernel takes, what its cycles go to, and what all that rests on.
 
 use super::arch::{ARCHITECTURES, Architecture};
+use super::counts::Work;
 use super::estimate::{CAUSES, Estimate, Part};
 use super::latency::{ASSUMPTIONS, FETCH_ALONE, FETCH_OF_MANY, latency_of};
 use super::range::Range;
@@ -10,24 +11,36 @@ use crate::aligned::aligned;
 const HEADING: &str = "\
 Predictions, none of them measured: instructions, registers and stalls are ptxas' own, executed counts are those of the\n\
 PTX interpreter, latencies are assumed (below), each from a lower to an upper bound. All caches of data hit, and chains are equally long:\n\
-of many chains the figures are what a GPU makes at most. Of a leapfrog step of one chain; cycles are those of one warp\n\
-alone on its scheduler.";
+of many chains the figures are what a GPU makes at most. Of a leapfrog step of one chain, or of 32 elements of an array;\n\
+cycles are those of one warp alone on its scheduler.";
 
 /// All of it.
 pub(super) fn text(estimates: &[Estimate]) -> String {
-    let sections = [
-        HEADING.to_owned(),
-        totals(estimates),
-        format!("Cycles of a warp, by what it does:\n{}", causes(estimates)),
-        format!(
+    let of = |work| estimates.iter().filter(|estimate| estimate.work == work).collect::<Vec<&Estimate>>();
+    let (runs, arrays) = (of(Work::Leapfrog), of(Work::Elements));
+    let mut sections = vec![HEADING.to_owned()];
+    if !runs.is_empty() {
+        sections.push(format!("Leapfrog steps:\n{}", leapfrogs(&runs)));
+    }
+    if !arrays.is_empty() {
+        sections.push(format!(
+            "Elements of arrays, 1e9 a second: if nothing but issue, the warps' own waits or memory took time, and likely:\n{}",
+            elements(&arrays)
+        ));
+    }
+    sections.push(format!("Cycles of a warp, by what it does:\n{}", causes(estimates)));
+    if !runs.is_empty() {
+        sections.push(format!(
             "By how often code is executed, instructions of PTX / machine instructions / cycles:\n{}",
-            parts(estimates)
-        ),
+            parts(&runs)
+        ));
+    }
+    sections.extend([
         format!("By function, tools counted as who uses them:\n{}", functions(estimates)),
         format!("The most frequent opcodes:\n{}", opcodes(estimates)),
         format!("Assumed latencies, in cycles:\n{}", assumptions()),
         format!("GPUs:\n{}", gpus()),
-    ];
+    ]);
     sections.join("\n\n")
 }
 
@@ -39,40 +52,57 @@ fn name(estimate: &Estimate) -> [String; 2] {
     [estimate.entry.clone(), estimate.architecture.to_owned()]
 }
 
-fn totals(estimates: &[Estimate]) -> String {
-    let header = [
-        "kernel",
-        "arch",
-        "ptxas",
-        "registers",
-        "spilled",
-        "PTX",
-        "instructions",
-        "f64",
-        "hot KiB",
-        "cycles",
-        "us",
-        "chains/SM",
-        "issue",
-        "leapfrogs/s",
-        "GPU",
-    ];
+/// The columns that both kinds of work begin with.
+const FIRST: [&str; 8] = ["kernel", "arch", "ptxas", "registers", "spilled", "PTX", "instructions", "f64"];
+
+fn first(estimate: &Estimate) -> Vec<String> {
+    let mut row: Vec<String> = name(estimate).into();
+    row.extend([
+        estimate.ptxas.clone(),
+        estimate.registers.to_string(),
+        estimate.spill_bytes.to_string(),
+        format!("{:.0}", estimate.ptx_instructions),
+        format!("{:.0}", estimate.instructions),
+        format!("{:.0} %", 100.0 * estimate.double_instructions / estimate.instructions),
+    ]);
+    row
+}
+
+fn leapfrogs(estimates: &[&Estimate]) -> String {
+    let header = [&FIRST[..], &["hot KiB", "cycles", "us", "chains/SM", "issue", "leapfrogs/s", "GPU"]].concat();
     let lines = estimates.iter().flat_map(|estimate| {
         estimate.gpus.iter().map(move |gpu| {
-            let mut row: Vec<String> = name(estimate).into();
+            let mut row = first(estimate);
             row.extend([
-                estimate.ptxas.clone(),
-                estimate.registers.to_string(),
-                estimate.spill_bytes.to_string(),
-                format!("{:.0}", estimate.ptx_instructions),
-                format!("{:.0}", estimate.instructions),
-                format!("{:.0} %", 100.0 * estimate.double_instructions / estimate.instructions),
                 format!("{:.0}", estimate.hot_bytes as f64 / 1024.0),
                 estimate.cycles.text(0),
                 gpu.microseconds.text(2),
                 format!("{}", estimate.chains),
                 estimate.issue.text(2),
-                format!("{}e6", (gpu.leapfrogs_per_second * 1e-6).text(1)),
+                format!("{}e6", (gpu.per_second * 1e-6).text(1)),
+                gpu.name.to_owned(),
+            ]);
+            row
+        })
+    });
+    aligned(3, rows(&header, lines))
+}
+
+fn elements(estimates: &[&Estimate]) -> String {
+    let header =
+        [&FIRST[..], &["cycles", "warps/SM", "by issue", "by latency", "by memory", "issue", "likely", "GPU"]].concat();
+    let lines = estimates.iter().flat_map(|estimate| {
+        estimate.gpus.iter().map(move |gpu| {
+            let billions = |range: Range| (range * 1e-9).text(1);
+            let mut row = first(estimate);
+            row.extend([
+                estimate.cycles.text(0),
+                format!("{}", estimate.chains),
+                billions(Range::exact(gpu.limits.issue)),
+                billions(gpu.limits.latency),
+                gpu.limits.memory.map_or_else(String::new, billions),
+                estimate.issue.text(2),
+                billions(gpu.per_second),
                 gpu.name.to_owned(),
             ]);
             row
@@ -91,7 +121,7 @@ fn causes(estimates: &[Estimate]) -> String {
     aligned(2, rows(&header, lines))
 }
 
-fn parts(estimates: &[Estimate]) -> String {
+fn parts(estimates: &[&Estimate]) -> String {
     let Some(first) = estimates.first() else { return String::new() };
     let header: Vec<&str> =
         ["kernel", "arch"].into_iter().chain(first.parts.iter().map(|part| part.name.as_str())).collect();
@@ -161,7 +191,7 @@ fn assumptions() -> String {
 }
 
 fn gpus() -> String {
-    let header = ["GPU", "arch", "multiprocessors", "GHz", "source"];
+    let header = ["GPU", "arch", "multiprocessors", "GHz", "GB/s", "source"];
     let lines = ARCHITECTURES.iter().flat_map(|architecture: &Architecture| {
         architecture.gpus.iter().map(|gpu| {
             vec![
@@ -169,6 +199,7 @@ fn gpus() -> String {
                 architecture.name.to_owned(),
                 gpu.multiprocessors.to_string(),
                 Range::exact(gpu.clock / 1e9).text(3),
+                (gpu.bandwidth * 1e-9).text(0),
                 gpu.source.to_owned(),
             ]
         })
@@ -178,7 +209,7 @@ fn gpus() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::estimate::tests::excerpt;
+    use super::super::estimate::tests::{excerpt, excerpt_of_elements};
     use super::*;
 
     #[test]
@@ -192,6 +223,15 @@ mod tests {
         let total = text.lines().find(|line| line.starts_with("array_dot_f64")).unwrap();
         assert!(total.contains("12.4.131") && total.ends_with("RTX A6000"), "{total}");
         assert!(text.starts_with("Predictions, none of them measured"));
+    }
+
+    #[test]
+    fn who_makes_arrays_has_a_row_of_its_limits_and_no_parts() {
+        let text = text(&[excerpt_of_elements("sm_90")]);
+        let row = text.lines().find(|line| line.starts_with("array_dot_f64")).unwrap();
+        // Memory: an H200 stores 4 bytes an element, an H100 loads 16 more.
+        assert!(row.contains("  167.5..1200.0  ") && row.ends_with("H100 SXM, H200"), "{row}");
+        assert!(!text.contains("By how often code is executed") && !text.contains("leapfrogs/s"), "{text}");
     }
 
     #[test]

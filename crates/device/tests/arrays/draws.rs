@@ -32,6 +32,8 @@ fn distributions<T: FloatingPoint>() -> Vec<Box<dyn Draw<T>>> {
     for concentration in CONCENTRATIONS {
         all.push(Box::new(VonMises::new(number(-3.0), number(concentration)).unwrap()));
     }
+    // Angles of 0, which have a sign.
+    all.push(Box::new(VonMises::new(number(-0.0), number(f64::INFINITY)).unwrap()));
     all
 }
 
@@ -47,11 +49,26 @@ fn on_gpu_in<T: Scalar + FloatingPoint>(length: usize) {
     }
 }
 
+/// Draws from other numbers on than the first of the 64 that share blocks of random words.
+fn from_within_a_block_in<T: Scalar + FloatingPoint>() {
+    let config = BatchConfig { devices: vec![Device::Cuda(0)], memory: 2 << 20, threads: None };
+    for distribution in distributions::<T>() {
+        for (first, length) in [(1, 700), (40, 20), (12_345, 131), (u64::MAX - 500, 500)] {
+            let mut cpu = vec![<T as Scalar>::ZERO; length];
+            distribution.fill(KEY, first, &mut cpu).unwrap();
+            let (gpu, _) = streamed(distribution.as_ref(), first..first + length as u64, &config).unwrap();
+            assert_eq!(all_bits(&cpu), all_bits(&gpu), "{:?} from {first} on", distribution.family());
+        }
+    }
+}
+
 #[test]
 fn draws_give_the_cpu_s_bits() {
     run("draws::draws_give_the_cpu_s_bits", "devices=1", || {
         on_gpu_in::<f32>(70_001);
         on_gpu_in::<f64>(70_001);
+        from_within_a_block_in::<f32>();
+        from_within_a_block_in::<f64>();
     });
 }
 
@@ -64,6 +81,8 @@ fn draws_as_ptx_give_the_cpu_s_bits() {
     Body::run_as_ptx("draws::draws_as_ptx_give_the_cpu_s_bits", || {
         on_gpu_in::<f32>(3_001);
         on_gpu_in::<f64>(3_001);
+        from_within_a_block_in::<f32>();
+        from_within_a_block_in::<f64>();
     });
 }
 
