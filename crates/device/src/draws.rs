@@ -14,7 +14,7 @@ mod on_gpu;
 
 pub use batches::{BatchConfig, DrawError, draw_batches};
 
-use crate::array::storage::host_memory;
+use crate::array::pool::host_memory;
 use crate::{Array, ArrayError, ArrayShape, Device, Engine, Scalar};
 use octopus_cuda::{DeviceBuffer, DrawRange, DrawnFrom};
 use octopus_random::distribution::MOST_TURNS;
