@@ -11,7 +11,7 @@ mod on_gpu;
 pub(super) use on_cpu::HostBuffer;
 pub(crate) use on_cpu::host_memory;
 pub use on_cpu::trim;
-pub(super) use on_gpu::PooledBuffer;
+pub(crate) use on_gpu::PooledBuffer;
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;

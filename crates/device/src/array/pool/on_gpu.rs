@@ -4,21 +4,21 @@
 //! all that was queued for the last one, and nobody has to wait.
 
 use super::SHARE;
-use crate::array::{ArrayError, Engine, Scalar};
-use octopus_cuda::{CudaError, DeviceBuffer};
-use std::ops::Deref;
+use crate::array::{ArrayError, Engine};
+use octopus_cuda::{CudaError, DeviceBuffer, Element};
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 /// The memory of an array, which goes back to its device's pool.
-pub(in crate::array) struct PooledBuffer<T: Scalar> {
+pub(crate) struct PooledBuffer<T: Element> {
     engine: Arc<Engine>,
     /// Always there until the drop.
     buffer: Option<DeviceBuffer<T>>,
 }
 
-impl<T: Scalar> PooledBuffer<T> {
+impl<T: Element> PooledBuffer<T> {
     /// Returns memory of `length` elements with the values that `fill` gives them: kept memory, or new.
-    pub(in crate::array) fn filled(
+    pub(crate) fn filled(
         engine: &Arc<Engine>,
         length: usize,
         fill: impl FnOnce(&mut DeviceBuffer<T>) -> Result<(), CudaError>,
@@ -42,7 +42,7 @@ impl<T: Scalar> PooledBuffer<T> {
 }
 
 /// Returns new memory; where there is none left, what is kept for others is given back first.
-fn new<T: Scalar>(engine: &Engine, length: usize) -> Result<DeviceBuffer<T>, CudaError> {
+fn new<T: Element>(engine: &Engine, length: usize) -> Result<DeviceBuffer<T>, CudaError> {
     match DeviceBuffer::unfilled(engine.context(), length) {
         Err(CudaError::OutOfMemory { .. }) if engine.pool().clear() > 0 => {
             DeviceBuffer::unfilled(engine.context(), length)
@@ -51,7 +51,7 @@ fn new<T: Scalar>(engine: &Engine, length: usize) -> Result<DeviceBuffer<T>, Cud
     }
 }
 
-impl<T: Scalar> Deref for PooledBuffer<T> {
+impl<T: Element> Deref for PooledBuffer<T> {
     type Target = DeviceBuffer<T>;
 
     fn deref(&self) -> &DeviceBuffer<T> {
@@ -60,7 +60,13 @@ impl<T: Scalar> Deref for PooledBuffer<T> {
     }
 }
 
-impl<T: Scalar> Drop for PooledBuffer<T> {
+impl<T: Element> DerefMut for PooledBuffer<T> {
+    fn deref_mut(&mut self) -> &mut DeviceBuffer<T> {
+        self.buffer.as_mut().unwrap_or_else(|| unreachable!("an array without memory"))
+    }
+}
+
+impl<T: Element> Drop for PooledBuffer<T> {
     fn drop(&mut self) {
         if let Some(buffer) = self.buffer.take() {
             let (length, bytes) = (buffer.len(), buffer.bytes());
