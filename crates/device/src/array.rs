@@ -36,7 +36,7 @@ mod elementwise;
 mod engine;
 mod error;
 mod layout;
-mod pool;
+pub(crate) mod pool;
 mod product;
 mod reduce;
 mod scalar;

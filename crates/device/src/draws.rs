@@ -17,7 +17,7 @@ mod onto;
 pub use batches::{BatchConfig, DrawError, draw_batches};
 pub use onto::draw_batches_onto;
 
-use crate::array::storage::host_memory;
+use crate::array::pool::{PooledBuffer, host_memory};
 use crate::{Array, ArrayError, ArrayShape, Device, Engine, Scalar};
 use octopus_cuda::{DeviceBuffer, DrawRange, DrawnFrom};
 use octopus_random::distribution::MOST_TURNS;
@@ -48,9 +48,8 @@ impl<T: Scalar + FloatingPoint> Array<T> {
     /// Makes an array of the first draws of a distribution, in C order, on this thread's [`Device::current`], on all cores
     /// where that is the CPU.
     ///
-    /// On a GPU the draws are queued; the call returns when they are made, since it gives back four bytes that they may need.
-    /// A draw that is refused in all of its turns, one in
-    /// 10^58, is NaN there.
+    /// On a GPU the draws are queued and the call returns. A draw that is refused in all of its turns, one in 10^58, is NaN
+    /// there.
     ///
     /// ```
     /// use octopus_device::Array;
@@ -71,8 +70,8 @@ impl<T: Scalar + FloatingPoint> Array<T> {
             return Ok(Self::from(out).reshape(shape)?);
         };
         let engine = Engine::ready(ordinal)?;
-        let failed = |error| DrawError::from(engine.failed(error));
-        let mut refused = DeviceBuffer::unfilled(engine.context(), 1).map_err(failed)?;
+        // It goes back to the pool and not to the driver, which would wait for the draws. Nobody reads it.
+        let mut refused = PooledBuffer::filled(&engine, 1, |_| Ok(()))?;
         let (kernels, stream) = (engine.kernels(), engine.stream());
         let fill = |out: &mut DeviceBuffer<T>| {
             kernels.draw(stream, kernel_of(distribution), range_of(key, 0), &mut refused, out)

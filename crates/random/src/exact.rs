@@ -55,8 +55,22 @@ pub fn exp(x: f64) -> f64 {
 /// 2 artanh((m - 1)/(m + 1)) with m in [sqrt(1/2), sqrt(2)].
 #[inline(always)]
 pub fn ln(x: f64) -> f64 {
-    let (exponent, above, below) = ln_parts(x);
-    ln_of_parts(x, exponent, above / below)
+    ln_of_quotient(x, ln_quotient(x))
+}
+
+/// The first half of [`ln`], its quotient (m - 1)/(m + 1): a loop over each half is faster than one over the whole, since
+/// a processor has more elements under way when each is soon done.
+#[inline(always)]
+pub fn ln_quotient(x: f64) -> f64 {
+    let (_, above, below) = ln_parts(x);
+    above / below
+}
+
+/// The second half: `ln(x)`, given its [quotient](ln_quotient).
+#[inline(always)]
+pub fn ln_of_quotient(x: f64, quotient: f64) -> f64 {
+    let (exponent, ..) = ln_parts(x);
+    ln_of_parts(x, exponent, quotient)
 }
 
 /// Returns -ln(1 - x) for `x` of (0, 1/2], with its digits where it is small.

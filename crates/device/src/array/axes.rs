@@ -5,7 +5,7 @@
 
 use super::elementwise::Pair;
 use super::reduce::freedom;
-use super::storage::{Storage, on_host};
+use super::storage::{Storage, on_whole_host};
 use super::{Array, ArrayError, ArrayShape, Engine, Scalar, cpu};
 use octopus_cuda::{Arithmetic, AxisReduction, COLUMN_PART, CudaError, DeviceBuffer, ROW_PART};
 use std::sync::Arc;
@@ -85,14 +85,14 @@ impl<T: Scalar> Array<T> {
         let (along, _) = self.along("std_axis", axis)?;
         let (rows, columns) = self.shape.sides();
         match (self.beside("std_axis", center)?, along) {
-            (Pair::Host(x, center), Along::Columns) => on_whole_host(columns, |out| {
+            (Pair::Host(x, center), Along::Columns) => on_whole_host(columns.into(), |out| {
                 cpu::along_columns::<T, cpu::Sum>((rows, columns), x, out, |x, column| {
                     let distance = x - center[column];
                     distance * distance
                 });
                 Ok(())
             }),
-            (Pair::Host(x, center), Along::Rows) => on_whole_host(rows, |out| {
+            (Pair::Host(x, center), Along::Rows) => on_whole_host(rows.into(), |out| {
                 cpu::squares_along_rows(columns, center, x, out);
                 Ok(())
             }),
@@ -125,9 +125,11 @@ impl<T: Scalar> Array<T> {
         let sides = self.shape.sides();
         match (&self.storage, along) {
             (Storage::Host(x), Along::Columns) => {
-                on_whole_host(sides.1, |out| cpu::reduce_columns(reduction, sides, x, out))
+                on_whole_host(sides.1.into(), |out| cpu::reduce_columns(reduction, sides, x, out))
             }
-            (Storage::Host(x), Along::Rows) => on_whole_host(sides.0, |out| cpu::reduce_rows(reduction, sides, x, out)),
+            (Storage::Host(x), Along::Rows) => {
+                on_whole_host(sides.0.into(), |out| cpu::reduce_rows(reduction, sides, x, out))
+            }
             (Storage::Cuda(x), along) => Self::reduce_on_device(x.engine(), reduction, along, sides, x),
         }
     }
@@ -163,16 +165,4 @@ impl<T: Scalar> Array<T> {
         let length = partial.len();
         partial.reshape(length)
     }
-}
-
-/// A vector on the CPU, made as a whole.
-fn on_whole_host<T: Scalar>(
-    length: usize,
-    fill: impl FnOnce(&mut [T]) -> Result<(), ArrayError>,
-) -> Result<Array<T>, ArrayError> {
-    let mut array = on_host(length.into(), |_, _| Ok(()))?;
-    if let Storage::Host(out) = &mut array.storage {
-        fill(out)?;
-    }
-    Ok(array)
 }

@@ -32,9 +32,10 @@ pub use matmul_fast::matmul_fast;
 pub use warp::{dot, max, min, reduce_rows, sum, sum_of_squares};
 
 pub(super) use columns::along_columns;
-pub(super) use elementwise::{appended, formula, mapped, zipped};
 pub(super) use layout::columns_of;
 pub(super) use warp::{Sum, squares_along_rows};
+
+pub use super::pool::trim;
 
 use super::ArrayError;
 

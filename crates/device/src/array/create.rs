@@ -1,6 +1,6 @@
 //! Arrays made of a rule: zeros, full, eye, arange.
 
-use super::storage::{host_memory, on_host};
+use super::storage::on_host;
 use super::{Array, ArrayError, ArrayShape, Engine, Scalar, cpu};
 use crate::Device;
 
@@ -20,10 +20,10 @@ impl<T: Scalar> Array<T> {
     pub fn full(shape: impl Into<ArrayShape>, value: T) -> Result<Self, ArrayError> {
         let shape = shape.into();
         let Device::Cuda(ordinal) = Device::current() else {
-            let length = shape.elements("full")?;
-            let mut elements = host_memory(length)?;
-            elements.resize(length, value);
-            return Self::from(elements).reshape(shape);
+            return on_host(shape, |_, out| {
+                out.fill(value);
+                Ok(())
+            });
         };
         let engine = Engine::ready(ordinal)?;
         Self::made_on(&engine, shape, |out| engine.kernels().fill(engine.stream(), value, out))

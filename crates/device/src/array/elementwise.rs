@@ -1,7 +1,7 @@
 //! Element-wise operations on arrays (add, axpy, exp, tanh, clip, select, ...) with broadcasting: one twin on each side.
 
-use super::cpu::{SliceOperand, formula};
-use super::storage::{Storage, on_host_by_rows};
+use super::cpu::SliceOperand;
+use super::storage::{Storage, on_host, on_host_by_rows};
 use super::{Array, ArrayError, ArrayShape, Engine, Scalar, cpu};
 use octopus_cuda::{Arithmetic, BroadcastOperand, CudaError, DeviceBuffer, Kernels, Stream};
 
@@ -11,7 +11,7 @@ impl<T: Scalar> Array<T> {
     /// # Errors
     /// When shapes cannot be broadcast together, devices differ, memory does not suffice, or the device fails.
     pub fn add(&self, other: &Self) -> Result<Self, ArrayError> {
-        self.arithmetic("add", Arithmetic::Add, other, formula::add, Kernels::add)
+        self.arithmetic("add", Arithmetic::Add, other, cpu::add, Kernels::add)
     }
 
     /// Computes `self[i] - other[i]`, broadcast.
@@ -19,7 +19,7 @@ impl<T: Scalar> Array<T> {
     /// # Errors
     /// When shapes cannot be broadcast together, devices differ, memory does not suffice, or the device fails.
     pub fn sub(&self, other: &Self) -> Result<Self, ArrayError> {
-        self.arithmetic("sub", Arithmetic::Sub, other, formula::sub, Kernels::sub)
+        self.arithmetic("sub", Arithmetic::Sub, other, cpu::sub, Kernels::sub)
     }
 
     /// Computes `self[i] * other[i]`, broadcast.
@@ -27,7 +27,7 @@ impl<T: Scalar> Array<T> {
     /// # Errors
     /// When shapes cannot be broadcast together, devices differ, memory does not suffice, or the device fails.
     pub fn mul(&self, other: &Self) -> Result<Self, ArrayError> {
-        self.arithmetic("mul", Arithmetic::Mul, other, formula::mul, Kernels::mul)
+        self.arithmetic("mul", Arithmetic::Mul, other, cpu::mul, Kernels::mul)
     }
 
     /// Computes `self[i] / other[i]`, broadcast.
@@ -35,7 +35,7 @@ impl<T: Scalar> Array<T> {
     /// # Errors
     /// When shapes cannot be broadcast together, devices differ, memory does not suffice, or the device fails.
     pub fn div(&self, other: &Self) -> Result<Self, ArrayError> {
-        self.arithmetic("div", Arithmetic::Div, other, formula::div, Kernels::div)
+        self.arithmetic("div", Arithmetic::Div, other, cpu::div, Kernels::div)
     }
 
     /// Computes `a * self[i]`.
@@ -43,7 +43,7 @@ impl<T: Scalar> Array<T> {
     /// # Errors
     /// When memory does not suffice, or the device fails.
     pub fn scale(&self, a: T) -> Result<Self, ArrayError> {
-        self.unary(|x| formula::mul(a, x), |kernels, stream, x, out| kernels.scale(stream, a, x, out))
+        self.unary(|x, out| cpu::scale(a, x, out), |kernels, stream, x, out| kernels.scale(stream, a, x, out))
     }
 
     /// Computes `a * self[i] + other[i]`, rounded after the product and after the sum.
@@ -54,7 +54,7 @@ impl<T: Scalar> Array<T> {
         self.binary(
             "axpy",
             other,
-            |x, y| formula::axpy(a, x, y),
+            |x, y, out| cpu::axpy(a, x, y, out),
             |kernels, stream, x, y, out| kernels.axpy(stream, a, x, y, out),
         )
     }
@@ -64,7 +64,7 @@ impl<T: Scalar> Array<T> {
     /// # Errors
     /// When memory does not suffice, or the device fails.
     pub fn exp(&self) -> Result<Self, ArrayError> {
-        self.unary(T::exp, Kernels::exp)
+        self.unary(cpu::exp, Kernels::exp)
     }
 
     /// Computes the natural logarithm of each element: minus infinity at 0 and below the normal range, NaN for negative
@@ -73,7 +73,7 @@ impl<T: Scalar> Array<T> {
     /// # Errors
     /// When memory does not suffice, or the device fails.
     pub fn ln(&self) -> Result<Self, ArrayError> {
-        self.unary(T::ln, Kernels::ln)
+        self.unary(cpu::ln, Kernels::ln)
     }
 
     /// Computes the square root of each element, correctly rounded.
@@ -81,7 +81,7 @@ impl<T: Scalar> Array<T> {
     /// # Errors
     /// When memory does not suffice, or the device fails.
     pub fn sqrt(&self) -> Result<Self, ArrayError> {
-        self.unary(T::sqrt, Kernels::sqrt)
+        self.unary(cpu::sqrt, Kernels::sqrt)
     }
 
     /// Computes the hyperbolic tangent of each element, within 2.5 units in the last place.
@@ -89,7 +89,7 @@ impl<T: Scalar> Array<T> {
     /// # Errors
     /// When memory does not suffice, or the device fails.
     pub fn tanh(&self) -> Result<Self, ArrayError> {
-        self.unary(T::tanh, Kernels::tanh)
+        self.unary(cpu::tanh, Kernels::tanh)
     }
 
     /// Computes `1 / (1 + exp(-self[i]))`, within 2.5 units in the last place; 0 below -708 (`f32`: -87).
@@ -97,7 +97,7 @@ impl<T: Scalar> Array<T> {
     /// # Errors
     /// When memory does not suffice, or the device fails.
     pub fn sigmoid(&self) -> Result<Self, ArrayError> {
-        self.unary(T::sigmoid, Kernels::sigmoid)
+        self.unary(cpu::sigmoid, Kernels::sigmoid)
     }
 
     /// Computes 0 where an element is below 0, else the element: a NaN stays, and so does -0.
@@ -105,7 +105,7 @@ impl<T: Scalar> Array<T> {
     /// # Errors
     /// When memory does not suffice, or the device fails.
     pub fn relu(&self) -> Result<Self, ArrayError> {
-        self.unary(formula::relu, Kernels::relu)
+        self.unary(cpu::relu, Kernels::relu)
     }
 
     /// Computes the absolute value of each element.
@@ -113,7 +113,7 @@ impl<T: Scalar> Array<T> {
     /// # Errors
     /// When memory does not suffice, or the device fails.
     pub fn abs(&self) -> Result<Self, ArrayError> {
-        self.unary(T::abs, Kernels::abs)
+        self.unary(cpu::abs, Kernels::abs)
     }
 
     /// Computes `self[i] + a`.
@@ -121,7 +121,7 @@ impl<T: Scalar> Array<T> {
     /// # Errors
     /// When memory does not suffice, or the device fails.
     pub fn add_scalar(&self, a: T) -> Result<Self, ArrayError> {
-        self.unary(|x| formula::add(x, a), |kernels, stream, x, out| kernels.add_scalar(stream, a, x, out))
+        self.unary(|x, out| cpu::add_scalar(a, x, out), |kernels, stream, x, out| kernels.add_scalar(stream, a, x, out))
     }
 
     /// Computes `self[i] / a`.
@@ -129,7 +129,7 @@ impl<T: Scalar> Array<T> {
     /// # Errors
     /// When memory does not suffice, or the device fails.
     pub fn div_scalar(&self, a: T) -> Result<Self, ArrayError> {
-        self.unary(|x| formula::div(x, a), |kernels, stream, x, out| kernels.div_scalar(stream, a, x, out))
+        self.unary(|x, out| cpu::div_scalar(a, x, out), |kernels, stream, x, out| kernels.div_scalar(stream, a, x, out))
     }
 
     /// Raises elements below `low` to it, then lowers elements above `high` to that; a NaN stays.
@@ -137,7 +137,10 @@ impl<T: Scalar> Array<T> {
     /// # Errors
     /// When memory does not suffice, or the device fails.
     pub fn clip(&self, low: T, high: T) -> Result<Self, ArrayError> {
-        self.unary(|x| formula::clip(low, high, x), |kernels, stream, x, out| kernels.clip(stream, low, high, x, out))
+        self.unary(
+            |x, out| cpu::clip(low, high, x, out),
+            |kernels, stream, x, out| kernels.clip(stream, low, high, x, out),
+        )
     }
 
     /// Takes `x` where `condition` is not 0 (a NaN is not) and `y` elsewhere, all three broadcast: NumPy's `where`, which is a
@@ -174,11 +177,11 @@ impl<T: Scalar> Array<T> {
 
     fn unary(
         &self,
-        on_cpu: impl Fn(T) -> T,
+        on_cpu: impl Fn(&[T], &mut [T]) -> Result<(), ArrayError>,
         on_device: impl FnOnce(&Kernels, &Stream, &DeviceBuffer<T>, &mut DeviceBuffer<T>) -> Result<(), CudaError>,
     ) -> Result<Self, ArrayError> {
         match &self.storage {
-            Storage::Host(x) => Self::from(cpu::mapped(x, on_cpu)?).reshape(self.shape),
+            Storage::Host(x) => on_host(self.shape, |range, out| on_cpu(&x[range], out)),
             Storage::Cuda(buffer) => {
                 let engine = buffer.engine();
                 Self::made_on(engine, self.shape, |out| on_device(engine.kernels(), engine.stream(), buffer, out))
@@ -192,7 +195,7 @@ impl<T: Scalar> Array<T> {
         name: &'static str,
         operation: Arithmetic,
         other: &Self,
-        plain_on_cpu: impl Fn(T, T) -> T,
+        plain_on_cpu: impl Fn(&[T], &[T], &mut [T]) -> Result<(), ArrayError>,
         plain_on_device: impl FnOnce(
             &Kernels,
             &Stream,
@@ -202,9 +205,6 @@ impl<T: Scalar> Array<T> {
         ) -> Result<(), CudaError>,
     ) -> Result<Self, ArrayError> {
         if self.shape == other.shape {
-            if let (Pair::Host(x, y), true) = (self.beside(name, other)?, operation != Arithmetic::Div) {
-                return Self::from(cpu::appended(x, y, plain_on_cpu)?).reshape(self.shape);
-            }
             return self.binary(name, other, plain_on_cpu, plain_on_device);
         }
         self.broadcast_as(name, operation, self.shape, other, other.shape)
@@ -243,7 +243,7 @@ impl<T: Scalar> Array<T> {
         &self,
         operation: &'static str,
         other: &Self,
-        on_cpu: impl Fn(T, T) -> T,
+        on_cpu: impl Fn(&[T], &[T], &mut [T]) -> Result<(), ArrayError>,
         on_device: impl FnOnce(
             &Kernels,
             &Stream,
@@ -253,7 +253,7 @@ impl<T: Scalar> Array<T> {
         ) -> Result<(), CudaError>,
     ) -> Result<Self, ArrayError> {
         match self.with(operation, other)? {
-            Pair::Host(x, y) => Self::from(cpu::zipped(x, y, on_cpu)?).reshape(self.shape),
+            Pair::Host(x, y) => on_host(self.shape, |range, out| on_cpu(&x[range.clone()], &y[range], out)),
             Pair::Cuda(engine, x, y) => {
                 Self::made_on(engine, self.shape, |out| on_device(engine.kernels(), engine.stream(), x, y, out))
             }

@@ -1,5 +1,6 @@
 //! Arrays made of parts of other arrays: transpose, slice, concatenate; and conversions from one type to the other.
 
+use super::pool::host_memory;
 use super::storage::{Storage, on_host, on_host_by_rows};
 use super::{Array, ArrayError, ArrayShape, Scalar, cpu};
 use octopus_cuda::{DeviceBuffer, WindowPlace};
@@ -103,7 +104,8 @@ impl<T: Scalar> Array<T> {
         let from = |array: &Self| WindowPlace { first: 0, row: array.shape.sides().1 };
         match &first.storage {
             Storage::Host(_) => {
-                let mut all = super::storage::host_memory(shape.elements(NAME)?)?;
+                let mut all = host_memory(shape.elements(NAME)?)?;
+                all.clear();
                 // Below each other, arrays are taken whole; side by side, row after row of each.
                 for row in 0..if is_below { 1 } else { rows } {
                     for x in arrays.iter() {

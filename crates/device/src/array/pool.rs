@@ -1,22 +1,26 @@
-//! Memory of arrays that are gone, kept for those that come, so that arrays come and go without the driver.
+//! Memory of arrays that are gone, kept for those that come, on the host and on each device: so that arrays come and go
+//! without the system, which hands memory out page by page, and without the driver, which waits for the device.
 //!
-//! All arrays of a device are worked on in one stream: what is queued for the next owner of a piece of memory runs after
-//! all that was queued for the last one, and nobody has to wait. Nothing is cleared, because whoever takes the memory
-//! fills it.
+//! Nothing is cleared, because whoever takes the memory fills it.
 //!
-//! The share of the device that is kept at the most stands here.
+//! The share of the memory that is kept at the most stands here.
 
-use super::{ArrayError, Engine, Scalar};
-use octopus_cuda::{CudaError, DeviceBuffer};
+mod on_cpu;
+mod on_gpu;
+
+pub(super) use on_cpu::HostBuffer;
+pub(crate) use on_cpu::host_memory;
+pub use on_cpu::trim;
+pub(crate) use on_gpu::PooledBuffer;
+
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
-use std::ops::Deref;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The part of a device's memory, one in so many, that is kept at the most.
+/// The part of a memory, one in so many, that is kept at the most.
 const SHARE: u64 = 16;
 
-/// The memory that a device keeps: buffers by their type and length.
+/// What is kept: buffers by their type and length.
 #[derive(Default)]
 pub(super) struct Pool {
     kept: Mutex<Kept>,
@@ -33,85 +37,69 @@ impl Pool {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn take<T: Scalar>(&self, length: usize) -> Option<DeviceBuffer<T>> {
+    /// Takes a buffer of so many elements and bytes, where one is kept.
+    fn take<B: Send + 'static>(&self, length: usize, bytes: impl Fn(&B) -> usize) -> Option<B> {
         let mut kept = self.kept();
-        let buffer = kept.buffers.get_mut(&(TypeId::of::<T>(), length))?.pop()?.downcast::<DeviceBuffer<T>>().ok()?;
-        kept.bytes -= buffer.bytes() as u64;
+        let buffer = kept.buffers.get_mut(&(TypeId::of::<B>(), length))?.pop()?.downcast::<B>().ok()?;
+        kept.bytes -= bytes(&buffer) as u64;
         Some(*buffer)
     }
 
-    /// Keeps a buffer, or gives it back to the driver where `most` bytes are kept already.
-    fn keep<T: Scalar>(&self, buffer: DeviceBuffer<T>, most: u64) {
-        let mut kept = self.kept();
-        let bytes = kept.bytes.saturating_add(buffer.bytes() as u64);
-        if bytes <= most && !buffer.is_empty() {
-            kept.bytes = bytes;
-            kept.buffers.entry((TypeId::of::<T>(), buffer.len())).or_default().push(Box::new(buffer));
+    /// Keeps a buffer of so many elements and bytes, `most` bytes in all. Where it does not fit beside what is kept, that
+    /// goes: the lengths that a program now works with take the place of those that it no longer asks for.
+    fn keep<B: Send + 'static>(&self, buffer: B, length: usize, bytes: usize, most: u64) {
+        let bytes = bytes as u64;
+        if bytes == 0 || bytes > most {
+            return;
         }
+        let mut kept = self.kept();
+        // Given back once nobody waits for the lock.
+        let given_back =
+            if kept.bytes.saturating_add(bytes) > most { std::mem::take(&mut *kept) } else { Kept::default() };
+        kept.bytes += bytes;
+        kept.buffers.entry((TypeId::of::<B>(), length)).or_default().push(Box::new(buffer));
+        drop(kept);
+        drop(given_back);
     }
 
-    /// Gives all that is kept back to the driver, and returns how many bytes that were.
+    /// Gives all that is kept back, and returns how many bytes that were.
     pub(super) fn clear(&self) -> u64 {
         let kept = std::mem::take(&mut *self.kept());
         kept.bytes
     }
 }
 
-/// The memory of an array, which goes back to its device's pool.
-pub(super) struct PooledBuffer<T: Scalar> {
-    engine: Arc<Engine>,
-    /// Always there until the drop.
-    buffer: Option<DeviceBuffer<T>>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl<T: Scalar> PooledBuffer<T> {
-    /// Returns memory of `length` elements with the values that `fill` gives them: kept memory, or new.
-    pub(super) fn filled(
-        engine: &Arc<Engine>,
-        length: usize,
-        fill: impl FnOnce(&mut DeviceBuffer<T>) -> Result<(), CudaError>,
-    ) -> Result<Self, ArrayError> {
-        let made = engine.context().healthy().and_then(|()| {
-            let mut buffer = match engine.pool().take(length) {
-                Some(buffer) => buffer,
-                None => new(engine, length)?,
-            };
-            fill(&mut buffer)?;
-            Ok(buffer)
-        });
-        let buffer = made.map_err(|error| engine.failed(error))?;
-        Ok(Self { engine: Arc::clone(engine), buffer: Some(buffer) })
+    fn take(pool: &Pool, length: usize) -> Option<Vec<u8>> {
+        pool.take(length, Vec::len)
     }
 
-    /// Returns the engine of the device.
-    pub(super) fn engine(&self) -> &Arc<Engine> {
-        &self.engine
+    fn keep(pool: &Pool, length: usize) {
+        pool.keep(vec![0_u8; length], length, length, 10);
     }
-}
 
-/// Returns new memory; where there is none left, what is kept for others is given back first.
-fn new<T: Scalar>(engine: &Engine, length: usize) -> Result<DeviceBuffer<T>, CudaError> {
-    match DeviceBuffer::unfilled(engine.context(), length) {
-        Err(CudaError::OutOfMemory { .. }) if engine.pool().clear() > 0 => {
-            DeviceBuffer::unfilled(engine.context(), length)
-        }
-        made => made,
+    #[test]
+    fn what_is_kept_is_taken_once_by_its_length_and_type() {
+        let pool = Pool::default();
+        keep(&pool, 4);
+        assert!(take(&pool, 3).is_none() && pool.take(4, Vec::<u32>::len).is_none());
+        assert_eq!(take(&pool, 4).map(|buffer| buffer.len()), Some(4));
+        assert!(take(&pool, 4).is_none());
+        assert_eq!(pool.clear(), 0);
     }
-}
 
-impl<T: Scalar> Deref for PooledBuffer<T> {
-    type Target = DeviceBuffer<T>;
-
-    fn deref(&self) -> &DeviceBuffer<T> {
-        // Only the drop takes it out.
-        self.buffer.as_ref().unwrap_or_else(|| unreachable!("an array without memory"))
-    }
-}
-
-impl<T: Scalar> Drop for PooledBuffer<T> {
-    fn drop(&mut self) {
-        if let Some(buffer) = self.buffer.take() {
-            self.engine.pool().keep(buffer, self.engine.memory() / SHARE);
-        }
+    #[test]
+    fn what_comes_takes_the_place_of_what_was_kept() {
+        let pool = Pool::default();
+        (keep(&pool, 4), keep(&pool, 6));
+        assert_eq!(pool.kept().bytes, 10, "as many as there may be");
+        keep(&pool, 1);
+        assert_eq!(pool.clear(), 1);
+        keep(&pool, 4);
+        keep(&pool, 11);
+        assert_eq!(pool.clear(), 4, "more than there may be is not kept");
     }
 }

@@ -1,7 +1,7 @@
 //! Products of arrays: matmul, exact or fast, and outer.
 
 use super::elementwise::Pair;
-use super::storage::on_host;
+use super::storage::on_whole_host;
 use super::{Array, ArrayError, ArrayShape, Scalar, cpu};
 use octopus_cuda::{Arithmetic, MatrixShape};
 
@@ -18,7 +18,7 @@ impl<T: Scalar> Array<T> {
     pub fn matmul(&self, other: &Self) -> Result<Self, ArrayError> {
         let (sides, shape) = self.aligned("matmul", other)?;
         match self.beside("matmul", other)? {
-            Pair::Host(a, b) => product_on_host(sides, shape, |c| cpu::matmul(sides, a, b, c)),
+            Pair::Host(a, b) => on_whole_host(shape, |c| cpu::matmul(sides, a, b, c)),
             Pair::Cuda(engine, a, b) => {
                 Self::made_on(engine, shape, |c| engine.kernels().matmul(engine.stream(), sides, a, b, c))
             }
@@ -37,7 +37,7 @@ impl<T: Scalar> Array<T> {
     pub fn matmul_fast(&self, other: &Self) -> Result<Self, ArrayError> {
         let (sides, shape) = self.aligned("matmul_fast", other)?;
         match self.beside("matmul_fast", other)? {
-            Pair::Host(a, b) => product_on_host(sides, shape, |c| cpu::matmul_fast(sides, a, b, c)),
+            Pair::Host(a, b) => on_whole_host(shape, |c| cpu::matmul_fast(sides, a, b, c)),
             Pair::Cuda(engine, a, b) => {
                 Self::made_on(engine, shape, |c| engine.kernels().matmul_fast(engine.stream(), sides, a, b, c))
             }
@@ -79,19 +79,4 @@ impl<T: Scalar> Array<T> {
         };
         Ok((MatrixShape { m, k, n }, shape))
     }
-}
-
-/// A product on the CPU, made as a whole: its sums are begun at zero.
-fn product_on_host<T: Scalar>(
-    sides: MatrixShape,
-    shape: ArrayShape,
-    fill: impl FnOnce(&mut [T]) -> Result<(), ArrayError>,
-) -> Result<Array<T>, ArrayError> {
-    let (rows, columns) = (sides.m, sides.n);
-    rows.checked_mul(columns).ok_or(ArrayError::TooLarge { operation: "matmul", rows, columns })?;
-    let mut array = on_host(shape, |_, _| Ok(()))?;
-    if let super::storage::Storage::Host(c) = &mut array.storage {
-        fill(c)?;
-    }
-    Ok(array)
 }

@@ -28,6 +28,14 @@ pub trait Scalar:
     #[must_use]
     fn ln(self) -> Self;
 
+    /// The first half of the natural logarithm ([`octopus_random::exact::ln_quotient`]).
+    #[must_use]
+    fn ln_quotient(self) -> Self;
+
+    /// The natural logarithm, given its first half.
+    #[must_use]
+    fn ln_of_quotient(self, quotient: Self) -> Self;
+
     /// The square root, correctly rounded.
     #[must_use]
     fn sqrt(self) -> Self;
@@ -75,6 +83,16 @@ impl Scalar for f32 {
     #[inline(always)]
     fn ln(self) -> Self {
         exact::single::ln(self)
+    }
+
+    #[inline(always)]
+    fn ln_quotient(self) -> Self {
+        exact::single::ln_quotient(self)
+    }
+
+    #[inline(always)]
+    fn ln_of_quotient(self, quotient: Self) -> Self {
+        exact::single::ln_of_quotient(self, quotient)
     }
 
     #[inline(always)]
@@ -130,6 +148,16 @@ impl Scalar for f64 {
     #[inline(always)]
     fn ln(self) -> Self {
         exact::ln(self)
+    }
+
+    #[inline(always)]
+    fn ln_quotient(self) -> Self {
+        exact::ln_quotient(self)
+    }
+
+    #[inline(always)]
+    fn ln_of_quotient(self, quotient: Self) -> Self {
+        exact::ln_of_quotient(self, quotient)
     }
 
     #[inline(always)]

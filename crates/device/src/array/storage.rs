@@ -2,7 +2,7 @@
 //!
 //! The elements of the parts in which results are made on the CPU stand here.
 
-use super::pool::PooledBuffer;
+use super::pool::{HostBuffer, PooledBuffer, host_memory};
 use super::{ArrayError, ArrayShape, Engine, Scalar};
 use crate::Device;
 use octopus_cuda::DeviceBuffer;
@@ -44,7 +44,7 @@ pub struct Array<T: Scalar> {
 
 /// The elements.
 pub(super) enum Storage<T: Scalar> {
-    Host(Vec<T>),
+    Host(HostBuffer<T>),
     Cuda(PooledBuffer<T>),
 }
 
@@ -62,7 +62,12 @@ impl<T: Scalar> Array<T> {
     /// # Errors
     /// When the device is not there, its memory does not suffice, or it fails.
     pub fn on(device: Device, elements: &[T]) -> Result<Self, ArrayError> {
-        let Device::Cuda(ordinal) = device else { return Ok(elements.to_vec().into()) };
+        let Device::Cuda(ordinal) = device else {
+            let mut copy = host_memory(elements.len())?;
+            copy.clear();
+            copy.extend_from_slice(elements);
+            return Ok(copy.into());
+        };
         let engine = Engine::ready(ordinal)?;
         Self::made_on(&engine, elements.len().into(), |buffer| buffer.copy_from(elements))
     }
@@ -93,7 +98,12 @@ impl<T: Scalar> Array<T> {
     pub fn reshape(self, shape: impl Into<ArrayShape>) -> Result<Self, ArrayError> {
         let shape = shape.into();
         has_elements(shape, self.len())?;
-        Ok(Self { shape, storage: self.storage })
+        Ok(self.shaped(shape))
+    }
+
+    /// Gives the elements a shape that asks for as many.
+    fn shaped(self, shape: ArrayShape) -> Self {
+        Self { shape, storage: self.storage }
     }
 
     /// Makes a copy on `device`, by way of the host where it goes from one GPU to another.
@@ -117,7 +127,7 @@ impl<T: Scalar> Array<T> {
     /// When the device fails, also at something that was queued before.
     pub fn to_host(&self) -> Result<Vec<T>, ArrayError> {
         match &self.storage {
-            Storage::Host(elements) => Ok(elements.clone()),
+            Storage::Host(elements) => Ok(elements.to_vec()),
             Storage::Cuda(buffer) => buffer.to_vec().map_err(|error| buffer.engine().failed(error)),
         }
     }
@@ -179,17 +189,10 @@ impl<T: Scalar> Array<T> {
 /// Elements that are made at a time on the CPU: parts of three arrays stay in the first-level cache.
 const PART: usize = 1024;
 
-/// Memory for `length` elements on the host; too many are an error and not the end of the program.
-pub(crate) fn host_memory<T: Scalar>(length: usize) -> Result<Vec<T>, ArrayError> {
-    let mut elements = Vec::new();
-    let enough = elements.try_reserve_exact(length);
-    enough.map_err(|_| ArrayError::HostMemory { elements: length, element_bytes: size_of::<T>() })?;
-    Ok(elements)
-}
-
 /// A new array on the CPU, part after part of which `fill` is given, with the part's range.
 ///
-/// A part is made while it is in the cache: memory is written once, and not cleared before.
+/// Parts of memory that was kept are overwritten. Those of new memory are cleared first, which safe Rust asks for, but
+/// while they are in the cache.
 pub(super) fn on_host<T: Scalar>(
     shape: ArrayShape,
     fill: impl FnMut(Range<usize>, &mut [T]) -> Result<(), ArrayError>,
@@ -214,16 +217,27 @@ fn on_host_by_parts<T: Scalar>(
 ) -> Result<Array<T>, ArrayError> {
     let length = shape.elements("a new array")?;
     let mut elements = host_memory(length)?;
-    while elements.len() < length {
-        let start = elements.len();
-        let end = length.min(start + part);
+    for start in (0..length).step_by(part.max(1)) {
+        let end = length.min(start.saturating_add(part));
         // A copy of zeros that are in the cache: `resize` would write them one by one.
         while elements.len() < end {
             elements.extend_from_slice(&const { [T::ZERO; PART] }[..PART.min(end - elements.len())]);
         }
-        fill(start..end, &mut elements[start..])?;
+        fill(start..end, &mut elements[start..end])?;
     }
-    Ok(Array { shape, storage: Storage::Host(elements) })
+    Ok(Array::from(elements).shaped(shape))
+}
+
+/// A new array on the CPU, made as a whole.
+pub(super) fn on_whole_host<T: Scalar>(
+    shape: ArrayShape,
+    fill: impl FnOnce(&mut [T]) -> Result<(), ArrayError>,
+) -> Result<Array<T>, ArrayError> {
+    let length = shape.elements("a new array")?;
+    let mut elements = host_memory(length)?;
+    elements.resize(length, T::ZERO);
+    fill(&mut elements)?;
+    Ok(Array::from(elements).shaped(shape))
 }
 
 fn has_elements(shape: ArrayShape, size: usize) -> Result<(), ArrayError> {
@@ -234,7 +248,7 @@ fn has_elements(shape: ArrayShape, size: usize) -> Result<(), ArrayError> {
 /// Makes an array on the CPU, without a copy.
 impl<T: Scalar> From<Vec<T>> for Array<T> {
     fn from(elements: Vec<T>) -> Self {
-        Self { shape: elements.len().into(), storage: Storage::Host(elements) }
+        Self { shape: elements.len().into(), storage: Storage::Host(elements.into()) }
     }
 }
 

@@ -62,6 +62,20 @@ fn from_within_a_block_in<T: Scalar + FloatingPoint>() {
     }
 }
 
+/// The third allocation and the first memory that is given back, which would wait for the device, would fail.
+#[test]
+fn arrays_of_draws_do_not_wait_for_the_device() {
+    let faults = "fail=cuMemAlloc_v2:2@3,cuMemFree_v2:700@1,cuCtxSynchronize:700@1,cuStreamSynchronize:700@1";
+    run("draws::arrays_of_draws_do_not_wait_for_the_device", faults, || {
+        let spread = Normal::new(0.0, 1.0).unwrap();
+        with_device(Device::Cuda(0), || {
+            for _ in 0..3 {
+                drop(Array::<f64>::drawn(&spread, KEY, 5000).unwrap());
+            }
+        });
+    });
+}
+
 #[test]
 fn draws_give_the_cpu_s_bits() {
     run("draws::draws_give_the_cpu_s_bits", "devices=1", || {

@@ -308,3 +308,51 @@ fn without_a_driver_the_error_names_device_and_remedy() {
     assert!(error.to_string().starts_with("cuda:3: "), "{error}");
     assert_eq!(Device::current(), Device::Cpu);
 }
+
+/// Memory goes from array to array with what it holds, and here that is NaN.
+#[test]
+fn numbers_of_arrays_that_are_gone_do_not_show() {
+    let x =
+        |rows: usize, columns: usize| Array::from_shape((rows, columns), &numbers::<f64>(rows * columns, 31)).unwrap();
+    let (tall, wide, square) = (x(10_000, 2), x(2, 10_000), x(100, 100));
+    let column = x(10_000, 1);
+    let row = wide.slice(..1, ..).unwrap().reshape(10_000).unwrap();
+    let spread = octopus_random::Normal::new(0.0, 1.0).unwrap();
+    type Operation<'a> = Box<dyn Fn() -> Array<f64> + 'a>;
+    let operations: Vec<(&str, Operation)> = vec![
+        ("zeros", Box::new(|| Array::zeros(10_000).unwrap())),
+        ("full", Box::new(|| Array::full((100, 100), 1.5).unwrap())),
+        ("eye", Box::new(|| Array::eye(100).unwrap())),
+        ("arange", Box::new(|| Array::arange(0.0, 1e4, 1.0).unwrap())),
+        ("copy", Box::new(|| square.to_device(Device::Cpu).unwrap())),
+        ("add", Box::new(|| square.add(&square).unwrap())),
+        ("ln", Box::new(|| square.ln().unwrap())),
+        ("exp", Box::new(|| row.exp().unwrap())),
+        ("broadcast", Box::new(|| wide.add(&row).unwrap())),
+        ("select", Box::new(|| Array::select(&wide, &row, &wide).unwrap())),
+        ("sum_axis 0", Box::new(|| wide.sum_axis(0).unwrap())),
+        ("sum_axis 1", Box::new(|| tall.sum_axis(1).unwrap())),
+        ("std_axis 0", Box::new(|| wide.std_axis(0, 0).unwrap())),
+        ("std_axis 1", Box::new(|| tall.std_axis(1, 0).unwrap())),
+        ("matmul", Box::new(|| square.matmul(&square).unwrap())),
+        ("matmul_fast", Box::new(|| square.matmul_fast(&square).unwrap())),
+        ("matmul without k", Box::new(|| x(100, 0).matmul(&x(0, 100)).unwrap())),
+        ("matmul_fast without k", Box::new(|| x(100, 0).matmul_fast(&x(0, 100)).unwrap())),
+        ("sum_axis of nothing", Box::new(|| x(0, 10_000).sum_axis(0).unwrap())),
+        ("transpose", Box::new(|| tall.transpose().unwrap())),
+        ("slice", Box::new(|| tall.slice(.., ..1).unwrap())),
+        ("concatenate 0", Box::new(|| Array::concatenate(&[&column, &column], 0).unwrap())),
+        ("concatenate 1", Box::new(|| Array::concatenate(&[&column, &column], 1).unwrap())),
+        ("to_f64", Box::new(|| square.to_f32().unwrap().to_f64().unwrap())),
+        ("drawn", Box::new(|| Array::drawn(&spread, octopus_random::Key::new(1), 10_000).unwrap())),
+    ];
+    for (name, operation) in operations {
+        cpu::trim();
+        let fresh = operation();
+        let (length, expected) = (fresh.len(), all_bits(&fresh.to_host().unwrap()));
+        drop(fresh);
+        // As much as any step in between needs.
+        drop([(); 4].map(|()| Array::full(length, f64::NAN).unwrap()));
+        assert_eq!(all_bits(&operation().to_host().unwrap()), expected, "{name}");
+    }
+}

@@ -4,7 +4,6 @@
 //! no element depends on another.
 
 use super::same_length;
-use crate::array::storage::host_memory;
 use crate::array::{ArrayError, Scalar};
 use pulp::{Arch, Simd, WithSimd};
 
@@ -46,124 +45,24 @@ impl<T: Scalar, F: Fn(T, T) -> T> WithSimd for Binary<'_, T, F> {
     }
 }
 
-/// Elements of the buffer in which a part of a result is made before it is appended.
-const BUFFER: usize = 512;
+/// Elements that are gone through twice, while they are in the first-level cache.
+const PART: usize = 1024;
 
-/// A loop over one array that appends to another, so that memory is written once, and not cleared before. Parts are made in
-/// a buffer, which stays in the cache: where a loop appends element by element, the compiler makes no vectors of it.
-struct Mapped<'a, T, F> {
+/// A second loop over one array, of each element and what the first loop has made of it.
+struct Again<'a, T, F> {
     x: &'a [T],
-    out: Vec<T>,
+    out: &'a mut [T],
     function: F,
 }
 
-impl<T: Scalar, F: Fn(T) -> T> WithSimd for Mapped<'_, T, F> {
-    type Output = Vec<T>;
+impl<T: Scalar, F: Fn(T, T) -> T> WithSimd for Again<'_, T, F> {
+    type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> Vec<T> {
-        let Self { x, mut out, function } = self;
-        let mut buffer = [T::ZERO; BUFFER];
-        for x in x.chunks(BUFFER) {
-            for (out, &x) in buffer.iter_mut().zip(x) {
-                *out = function(x);
-            }
-            out.extend_from_slice(&buffer[..x.len()]);
+    fn with_simd<S: Simd>(self, _: S) {
+        for (out, &x) in self.out.iter_mut().zip(self.x) {
+            *out = (self.function)(x, *out);
         }
-        out
-    }
-}
-
-/// The same over two arrays.
-struct Zipped<'a, T, F> {
-    x: &'a [T],
-    y: &'a [T],
-    out: Vec<T>,
-    function: F,
-}
-
-impl<T: Scalar, F: Fn(T, T) -> T> WithSimd for Zipped<'_, T, F> {
-    type Output = Vec<T>;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> Vec<T> {
-        let Self { x, y, mut out, function } = self;
-        let mut buffer = [T::ZERO; BUFFER];
-        for (x, y) in x.chunks(BUFFER).zip(y.chunks(BUFFER)) {
-            for ((out, &x), &y) in buffer.iter_mut().zip(x).zip(y) {
-                *out = function(x, y);
-            }
-            out.extend_from_slice(&buffer[..x.len()]);
-        }
-        out
-    }
-}
-
-/// The same for an addition, a subtraction or a product, element by element: so little is done that the buffer would cost
-/// more than vectors that are narrower.
-struct Appended<'a, T, F>(Zipped<'a, T, F>);
-
-impl<T: Scalar, F: Fn(T, T) -> T> WithSimd for Appended<'_, T, F> {
-    type Output = Vec<T>;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> Vec<T> {
-        let Zipped { x, y, mut out, function } = self.0;
-        out.extend(x.iter().zip(y).map(|(&x, &y)| function(x, y)));
-        out
-    }
-}
-
-/// Returns `function(x[i])` for all i.
-pub(in crate::array) fn mapped<T: Scalar>(x: &[T], function: impl Fn(T) -> T) -> Result<Vec<T>, ArrayError> {
-    let out = host_memory(x.len())?;
-    Ok(Arch::new().dispatch(Mapped { x, out, function }))
-}
-
-/// Returns `function(x[i], y[i])` for all i of two arrays of one length.
-pub(in crate::array) fn zipped<T: Scalar>(
-    x: &[T],
-    y: &[T],
-    function: impl Fn(T, T) -> T,
-) -> Result<Vec<T>, ArrayError> {
-    let out = host_memory(x.len())?;
-    Ok(Arch::new().dispatch(Zipped { x, y, out, function }))
-}
-
-/// As [`zipped`], for an addition, a subtraction or a product.
-pub(in crate::array) fn appended<T: Scalar>(
-    x: &[T],
-    y: &[T],
-    function: impl Fn(T, T) -> T,
-) -> Result<Vec<T>, ArrayError> {
-    let out = host_memory(x.len())?;
-    Ok(Arch::new().dispatch(Appended(Zipped { x, y, out, function })))
-}
-
-/// What is computed of each element, for loops that write where they are told and for those that append.
-pub(in crate::array) mod formula {
-    use crate::array::Scalar;
-
-    macro_rules! formulas {
-        ($($name:ident($($argument:ident),+) = $value:expr;)*) => {$(
-            #[inline(always)]
-            pub(in crate::array) fn $name<T: Scalar>($($argument: T),+) -> T {
-                $value
-            }
-        )*};
-    }
-
-    formulas! {
-        add(x, y) = x + y;
-        sub(x, y) = x - y;
-        mul(x, y) = x * y;
-        div(x, y) = x / y;
-        axpy(a, x, y) = a * x + y;
-        relu(x) = if x < T::ZERO { T::ZERO } else { x };
-        clip(low, high, x) = {
-            let raised = if x < low { low } else { x };
-            if raised > high { high } else { raised }
-        };
     }
 }
 
@@ -196,7 +95,7 @@ fn binary<T: Scalar>(
 /// # Errors
 /// When lengths differ.
 pub fn add<T: Scalar>(x: &[T], y: &[T], out: &mut [T]) -> Result<(), ArrayError> {
-    binary("add", x, y, out, formula::add)
+    binary("add", x, y, out, |x, y| x + y)
 }
 
 /// Computes `out[i] = x[i] - y[i]`.
@@ -204,7 +103,7 @@ pub fn add<T: Scalar>(x: &[T], y: &[T], out: &mut [T]) -> Result<(), ArrayError>
 /// # Errors
 /// When lengths differ.
 pub fn sub<T: Scalar>(x: &[T], y: &[T], out: &mut [T]) -> Result<(), ArrayError> {
-    binary("sub", x, y, out, formula::sub)
+    binary("sub", x, y, out, |x, y| x - y)
 }
 
 /// Computes `out[i] = x[i] * y[i]`.
@@ -212,7 +111,7 @@ pub fn sub<T: Scalar>(x: &[T], y: &[T], out: &mut [T]) -> Result<(), ArrayError>
 /// # Errors
 /// When lengths differ.
 pub fn mul<T: Scalar>(x: &[T], y: &[T], out: &mut [T]) -> Result<(), ArrayError> {
-    binary("mul", x, y, out, formula::mul)
+    binary("mul", x, y, out, |x, y| x * y)
 }
 
 /// Computes `out[i] = x[i] / y[i]`.
@@ -220,7 +119,7 @@ pub fn mul<T: Scalar>(x: &[T], y: &[T], out: &mut [T]) -> Result<(), ArrayError>
 /// # Errors
 /// When lengths differ.
 pub fn div<T: Scalar>(x: &[T], y: &[T], out: &mut [T]) -> Result<(), ArrayError> {
-    binary("div", x, y, out, formula::div)
+    binary("div", x, y, out, |x, y| x / y)
 }
 
 /// Computes `out[i] = a * x[i]`.
@@ -228,7 +127,7 @@ pub fn div<T: Scalar>(x: &[T], y: &[T], out: &mut [T]) -> Result<(), ArrayError>
 /// # Errors
 /// When lengths differ.
 pub fn scale<T: Scalar>(a: T, x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
-    unary("scale", x, out, |x| formula::mul(a, x))
+    unary("scale", x, out, move |x| a * x)
 }
 
 /// Computes `out[i] = a * x[i] + y[i]`, rounded after the product and after the sum.
@@ -236,7 +135,7 @@ pub fn scale<T: Scalar>(a: T, x: &[T], out: &mut [T]) -> Result<(), ArrayError> 
 /// # Errors
 /// When lengths differ.
 pub fn axpy<T: Scalar>(a: T, x: &[T], y: &[T], out: &mut [T]) -> Result<(), ArrayError> {
-    binary("axpy", x, y, out, |x, y| formula::axpy(a, x, y))
+    binary("axpy", x, y, out, move |x, y| a * x + y)
 }
 
 /// Computes `out[i] = exp(x[i])`: 0 below -708 (`f32`: -87), infinity above 709 (88).
@@ -252,7 +151,13 @@ pub fn exp<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
 /// # Errors
 /// When lengths differ.
 pub fn ln<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
-    unary("ln", x, out, T::ln)
+    same_length("ln", x.len(), out.len())?;
+    let arch = Arch::new();
+    for (x, out) in x.chunks(PART).zip(out.chunks_mut(PART)) {
+        arch.dispatch(Unary { x, out, function: T::ln_quotient });
+        arch.dispatch(Again { x, out, function: T::ln_of_quotient });
+    }
+    Ok(())
 }
 
 /// Computes `out[i] = sqrt(x[i])`, correctly rounded.
@@ -284,7 +189,7 @@ pub fn sigmoid<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
 /// # Errors
 /// When lengths differ.
 pub fn relu<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
-    unary("relu", x, out, formula::relu)
+    unary("relu", x, out, |x| if x < T::ZERO { T::ZERO } else { x })
 }
 
 /// Computes `out[i] = |x[i]|`.
@@ -300,7 +205,7 @@ pub fn abs<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
 /// # Errors
 /// When lengths differ.
 pub fn add_scalar<T: Scalar>(a: T, x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
-    unary("add_scalar", x, out, |x| formula::add(x, a))
+    unary("add_scalar", x, out, move |x| x + a)
 }
 
 /// Computes `out[i] = x[i] / a`.
@@ -308,7 +213,7 @@ pub fn add_scalar<T: Scalar>(a: T, x: &[T], out: &mut [T]) -> Result<(), ArrayEr
 /// # Errors
 /// When lengths differ.
 pub fn div_scalar<T: Scalar>(a: T, x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
-    unary("div_scalar", x, out, |x| formula::div(x, a))
+    unary("div_scalar", x, out, move |x| x / a)
 }
 
 /// Computes `out[i] = x[i]`, raised to `low` where it is below and then lowered to `high` where it is above; a NaN stays.
@@ -316,7 +221,10 @@ pub fn div_scalar<T: Scalar>(a: T, x: &[T], out: &mut [T]) -> Result<(), ArrayEr
 /// # Errors
 /// When lengths differ.
 pub fn clip<T: Scalar>(low: T, high: T, x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
-    unary("clip", x, out, |x| formula::clip(low, high, x))
+    unary("clip", x, out, move |x| {
+        let raised = if x < low { low } else { x };
+        if raised > high { high } else { raised }
+    })
 }
 
 /// Converts to f64, which holds each value exactly.

@@ -1,9 +1,9 @@
 //! Sums, dot products, minima and maxima on the CPU (reductions), in the virtual warp's order.
 //!
-//! The elements of a chunk and the lanes of a strip stand here.
+//! The elements of a chunk stand here.
 //!
-//! Lanes are worked on in strips that fit in registers. A strip is a column of the chunk and reads whole cache lines;
-//! a chunk stays in the second-level cache until its last strip.
+//! All lanes go on together, row by row: arrays are read in the order in which they lie in memory, and the lanes stay in
+//! the first-level cache.
 
 use super::same_length;
 use crate::array::{ArrayError, Scalar};
@@ -14,8 +14,6 @@ use std::marker::PhantomData;
 
 /// Elements of a chunk.
 const CHUNK: usize = 16_384;
-/// Lanes of a strip: in f64, 8 vector registers of 32 bytes or 4 of 64; enough additions at once to hide their latency.
-const STRIP: usize = 32;
 
 /// How two values are joined, and what a lane without elements holds; the same as in
 /// `kernels/include/octopus/warp.cuh`.
@@ -58,14 +56,13 @@ impl<T: Scalar> Operation<T> for Max {
     }
 }
 
-/// The terms that are reduced: an array, or the products of two arrays.
-trait Terms {
+/// The terms that are reduced: an array, or what is made of arrays element by element.
+trait Terms: Copy {
     type Value: Scalar;
     fn len(&self) -> usize;
     fn one(&self, at: usize) -> Self::Value;
-    /// Returns the terms of a strip. As it is an array, its bounds are checked once and not for each element. It is made by
-    /// plain loops: calls of closures, as `from_fn` makes them, are not compiled for vectors.
-    fn strip(&self, at: usize) -> [Self::Value; STRIP];
+    /// Returns the `length` terms from `at` on: a loop over as many knows that all of them are there.
+    fn part(&self, at: usize, length: usize) -> Self;
 }
 
 impl<T: Scalar> Terms for &[T] {
@@ -82,18 +79,13 @@ impl<T: Scalar> Terms for &[T] {
     }
 
     #[inline(always)]
-    fn strip(&self, at: usize) -> [T; STRIP] {
-        of_strip(self, at)
+    fn part(&self, at: usize, length: usize) -> Self {
+        &self[at..at + length]
     }
 }
 
-/// The elements of a strip, which the callers know to be there: as an array their number is known to the compiler.
-#[inline(always)]
-fn of_strip<T: Scalar>(x: &[T], at: usize) -> [T; STRIP] {
-    x[at..].first_chunk().map_or([T::ZERO; STRIP], |strip| *strip)
-}
-
 /// The squares of an array's distances from a number.
+#[derive(Clone, Copy)]
 struct Deviations<'a, T>(&'a [T], T);
 
 impl<T: Scalar> Terms for Deviations<'_, T> {
@@ -111,18 +103,13 @@ impl<T: Scalar> Terms for Deviations<'_, T> {
     }
 
     #[inline(always)]
-    fn strip(&self, at: usize) -> [T; STRIP] {
-        let strip = of_strip(self.0, at);
-        let mut terms = [T::ZERO; STRIP];
-        for lane in 0..STRIP {
-            let distance = strip[lane] - self.1;
-            terms[lane] = distance * distance;
-        }
-        terms
+    fn part(&self, at: usize, length: usize) -> Self {
+        Self(&self.0[at..at + length], self.1)
     }
 }
 
 /// Two arrays of the same length.
+#[derive(Clone, Copy)]
 struct Products<'a, T>(&'a [T], &'a [T]);
 
 impl<T: Scalar> Terms for Products<'_, T> {
@@ -139,13 +126,8 @@ impl<T: Scalar> Terms for Products<'_, T> {
     }
 
     #[inline(always)]
-    fn strip(&self, at: usize) -> [T; STRIP] {
-        let (x, y) = (of_strip(self.0, at), of_strip(self.1, at));
-        let mut terms = [T::ZERO; STRIP];
-        for lane in 0..STRIP {
-            terms[lane] = x[lane] * y[lane];
-        }
-        terms
+    fn part(&self, at: usize, length: usize) -> Self {
+        Self(&self.0[at..at + length], &self.1[at..at + length])
     }
 }
 
@@ -264,54 +246,55 @@ impl<X: Terms, O: Operation<X::Value>> WithSimd for One<X, O> {
 #[inline(always)]
 fn whole<T: Scalar, O: Operation<T>>(terms: &impl Terms<Value = T>) -> T {
     if terms.len() <= CHUNK {
-        return any_chunk::<_, O, _>(0, terms.len(), terms);
+        return any_chunk::<_, O, _>(*terms);
     }
+    // Loops and no iterators: calls of closures, as those make them, are not compiled for vectors.
     let mut partial = Vec::with_capacity(terms.len().div_ceil(CHUNK));
-    for start in (0..terms.len()).step_by(CHUNK) {
-        partial.push(any_chunk::<_, O, _>(start, CHUNK.min(terms.len() - start), terms));
+    for at in (0..terms.len()).step_by(CHUNK) {
+        partial.push(any_chunk::<_, O, _>(terms.part(at, CHUNK.min(terms.len() - at))));
     }
     while partial.len() > 1 {
-        let next = |(index, chunk): (usize, &[T])| any_chunk::<_, O, _>(index * CHUNK, chunk.len(), &&partial[..]);
-        partial = partial.chunks(CHUNK).enumerate().map(next).collect();
+        let mut fewer = Vec::with_capacity(partial.len().div_ceil(CHUNK));
+        for chunk in partial.chunks(CHUNK) {
+            fewer.push(any_chunk::<_, O, _>(chunk));
+        }
+        partial = fewer;
     }
     partial[0]
 }
 
 /// One chunk, by as many lanes as it has in the virtual warp.
 #[inline(always)]
-fn any_chunk<T: Scalar, O: Operation<T>, X: Terms<Value = T>>(start: usize, elements: usize, terms: &X) -> T {
-    if elements <= NARROW_LIMIT {
-        chunk::<_, O, _, NARROW>(start, elements, terms)
-    } else {
-        chunk::<_, O, _, WIDE>(start, elements, terms)
-    }
+fn any_chunk<T: Scalar, O: Operation<T>, X: Terms<Value = T>>(terms: X) -> T {
+    if terms.len() <= NARROW_LIMIT { chunk::<_, O, _, NARROW>(terms) } else { chunk::<_, O, _, WIDE>(terms) }
 }
 
 /// One chunk by `L` lanes.
 #[inline(always)]
-fn chunk<T: Scalar, O: Operation<T>, X: Terms<Value = T>, const L: usize>(
-    start: usize,
-    elements: usize,
-    terms: &X,
-) -> T {
-    let mut lanes = [O::EMPTY; L];
-    let rows = elements / L;
+fn chunk<T: Scalar, O: Operation<T>, X: Terms<Value = T>, const L: usize>(terms: X) -> T {
+    let mut aligned = CacheLines([O::EMPTY; L]);
+    let lanes = &mut aligned.0;
+    let rows = terms.len() / L;
     if rows > 0 {
-        for first in (0..L).step_by(STRIP) {
-            let mut values = terms.strip(start + first);
-            for row in 1..rows {
-                let next = terms.strip(start + first + row * L);
-                for lane in 0..STRIP {
-                    values[lane] = O::join(values[lane], next[lane]);
-                }
-            }
-            lanes[first..first + STRIP].copy_from_slice(&values);
+        // A lane's first element is taken as it is: joined with +0, -0 would be lost.
+        let first = terms.part(0, L);
+        for lane in 0..L {
+            lanes[lane] = first.one(lane);
         }
     }
-    // The last row may be incomplete. A lane's first element is taken as it is: joined with +0, -0 would be lost.
-    for (lane, i) in (rows * L..elements).enumerate() {
-        let value = terms.one(start + i);
-        lanes[lane] = if rows == 0 { value } else { O::join(lanes[lane], value) };
+    for row in 1..rows {
+        let next = terms.part(row * L, L);
+        for lane in 0..L {
+            lanes[lane] = O::join(lanes[lane], next.one(lane));
+        }
     }
-    halve(lanes, O::join)
+    // The last row may be incomplete.
+    for (lane, i) in (rows * L..terms.len()).enumerate() {
+        lanes[lane] = if rows == 0 { terms.one(i) } else { O::join(lanes[lane], terms.one(i)) };
+    }
+    halve(aligned.0, O::join)
 }
+
+/// Lanes at the beginning of a cache line: a vector of them is in one line, not in two.
+#[repr(align(64))]
+struct CacheLines<T, const L: usize>([T; L]);
