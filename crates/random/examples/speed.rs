@@ -4,7 +4,8 @@
 //! beside it.
 
 use octopus_random::{
-    Beta, Draw, Exponential, FloatingPoint, Gamma, Key, Normal, StudentT, Uniform, VonMises, WrappedNormal,
+    Beta, Draw, Exponential, FloatingPoint, Gamma, Key, Normal, StudentT, Uniform, VonMises, VonMisesFisher,
+    WrappedNormal,
 };
 use std::time::Instant;
 
@@ -30,11 +31,17 @@ fn all<T: FloatingPoint>() -> Result<(), Box<dyn std::error::Error>> {
     for concentration in [0.1, 1.0, 5.0, 1e4] {
         timed(&format!("von-mises {concentration}"), &VonMises::<T>::new(zero, number(concentration))?)?;
     }
-    timed("wrapped-normal", &WrappedNormal::<T>::new(zero, one)?)
+    timed("wrapped-normal", &WrappedNormal::<T>::new(zero, one)?)?;
+    for (dimensions, concentration) in [(3, 0.1), (3, 5.0), (3, 1e4), (100, 5.0)] {
+        let own = VonMisesFisher::new(&vec![one; dimensions], number(concentration))?;
+        timed(&format!("von-mises-fisher {dimensions} {concentration}"), &own)?;
+    }
+    Ok(())
 }
 
 fn timed<T: FloatingPoint>(name: &str, distribution: &dyn Draw<T>) -> Result<(), Box<dyn std::error::Error>> {
-    let mut out = vec![T::default(); DRAWS];
+    // Of vectors so many numbers are made.
+    let mut out = vec![T::default(); DRAWS / distribution.dimensions() * distribution.dimensions()];
     let mut least = [f64::INFINITY; 2];
     for pass in 0..PASSES {
         let begin = Instant::now();
@@ -47,7 +54,7 @@ fn timed<T: FloatingPoint>(name: &str, distribution: &dyn Draw<T>) -> Result<(),
             *least = least.min(time.as_secs_f64());
         }
     }
-    let [one, all] = least.map(|seconds| seconds * 1e9 / DRAWS as f64);
+    let [one, all] = least.map(|seconds| seconds * 1e9 * distribution.dimensions() as f64 / DRAWS as f64);
     println!("{name},{},{one:.2},{all:.2}", T::NAME);
     Ok(())
 }

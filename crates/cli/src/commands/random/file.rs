@@ -79,7 +79,10 @@ pub(super) fn write<T: Scalar + FloatingPoint + Stored>(
 ) -> Result<Exit> {
     // What the draws depend on: neither device nor memory.
     let description = format!("octopus random {} --seed {}", chosen.words, args.seed);
-    let mut writer = match opened(out, args, &description)? {
+    // A writer counts numbers: those of a vector are written together.
+    let dimensions = chosen.distribution.dimensions() as u64;
+    let written = |writer: &NpyWriter| writer.written() / dimensions;
+    let mut writer = match opened(out, args, dimensions, &description)? {
         NpyResumed::Unfinished(writer) => writer,
         NpyResumed::Finished => {
             if !global.quiet {
@@ -89,7 +92,7 @@ pub(super) fn write<T: Scalar + FloatingPoint + Stored>(
         }
     };
     let interrupt = Interrupt::listen();
-    let (begin, done_before) = (Instant::now(), writer.written());
+    let (begin, done_before) = (Instant::now(), written(&writer));
     if done_before > 0 && !global.quiet {
         output::note(format!("{done_before} of {} draws are there already", args.n));
     }
@@ -102,7 +105,8 @@ pub(super) fn write<T: Scalar + FloatingPoint + Stored>(
             let now = Instant::now();
             if line.due(now) {
                 line = Timer::of_line(global.quiet, now);
-                output::note(progress(writer.written(), args.n, writer.written() - done_before, now - begin));
+                let written = written(&writer);
+                output::note(progress(written, args.n, written - done_before, now - begin));
             }
             if interrupt.asked() {
                 return Err(StopError::Interrupted);
@@ -117,7 +121,7 @@ pub(super) fn write<T: Scalar + FloatingPoint + Stored>(
         Ok(()) => {}
         Err(StopError::Interrupted) => {
             writer.checkpoint()?;
-            let (written, path) = (writer.written(), out.display());
+            let (written, path) = (written(&writer), out.display());
             output::note(format!("interrupted: {written} of {} draws are kept; --resume goes on with {path}", args.n));
             return Ok(Exit::Interrupted);
         }
@@ -128,19 +132,19 @@ pub(super) fn write<T: Scalar + FloatingPoint + Stored>(
         }
         Err(other) => return Err(other.into()),
     }
-    let made = writer.written() - done_before;
+    let made = written(&writer) - done_before;
     writer.finish()?;
     told(out, args, chosen, config, (made, begin.elapsed()), global)
 }
 
 /// Begins the file, or goes on with it.
-fn opened(out: &Path, args: &RandomArgs, description: &str) -> Result<NpyResumed> {
-    let shape = [args.n];
+fn opened(out: &Path, args: &RandomArgs, dimensions: u64, description: &str) -> Result<NpyResumed> {
+    let shape: &[u64] = if dimensions == 1 { &[args.n] } else { &[args.n, dimensions] };
     if args.resume {
-        return Ok(NpyWriter::resume(out, args.dtype, &shape, description)?);
+        return Ok(NpyWriter::resume(out, args.dtype, shape, description)?);
     }
     let overwrite = if args.force { Overwrite::Replace } else { Overwrite::Refuse };
-    match NpyWriter::create(out, args.dtype, &shape, description, overwrite) {
+    match NpyWriter::create(out, args.dtype, shape, description, overwrite) {
         Ok(writer) => Ok(NpyResumed::Unfinished(writer)),
         Err(NpyError::TargetExists { path }) => {
             bail!("{} already exists: name another file, or replace it with --force", path.display())
@@ -174,7 +178,7 @@ fn told<T: Scalar + FloatingPoint + Stored>(
         output::print(&out.display().to_string())?;
         if made > 0 && !global.quiet {
             let rate = made as f64 / seconds;
-            let bytes = rate * args.dtype.bytes() as f64;
+            let bytes = rate * (args.dtype.bytes() * chosen.distribution.dimensions() as u64) as f64;
             output::note(format!(
                 "{made} draws of {} in {seconds:.2} s on {devices}: {} million a second, {:.0} MB a second",
                 chosen.words,
