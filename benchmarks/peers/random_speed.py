@@ -3,7 +3,8 @@
     cargo build --release
     python benchmarks/peers/random_speed.py target/release/octopus
 
-Ours are those of `octopus bench random`. Each figure is the least of 15 passes over a million draws, in nanoseconds. NumPy and SciPy use one core; JAX, where it is
+Ours are those of `octopus bench random`. Each figure is the least of 15 passes over a million draws (of unit vectors:
+over a million numbers), in nanoseconds. NumPy and SciPy use one core; JAX, where it is
 installed, uses all. JAX itself has no von Mises draws: what is timed is Best and Fisher's loop over whole arrays in f32,
 written as TFP and NumPyro have it.
 """
@@ -24,14 +25,14 @@ DRAWS = 1_000_000
 PASSES = 15
 
 
-def least(draw):
+def least(draw, draws=DRAWS):
     best = float("inf")
     draw()
     for _ in range(PASSES):
         begin = time.perf_counter()
         draw()
         best = min(best, time.perf_counter() - begin)
-    return best * 1e9 / DRAWS
+    return best * 1e9 / draws
 
 
 def peers(generator):
@@ -48,6 +49,14 @@ def peers(generator):
         rows[f"von-mises {concentration:g}"] = (
             lambda k=concentration: generator.vonmises(0.0, k, DRAWS),
             lambda k=concentration: stats.vonmises.rvs(k, size=DRAWS, random_state=generator),
+        )
+    for dimensions, concentration in ((3, 0.1), (3, 5.0), (3, 10000.0), (100, 5.0)):
+        law = stats.vonmises_fisher(np.ones(dimensions) / dimensions**0.5, concentration)
+        count = DRAWS // dimensions
+        rows[f"von-mises-fisher {dimensions} {concentration:g}"] = (
+            None,
+            lambda law=law, count=count: law.rvs(count, random_state=generator),
+            count,
         )
     return rows
 
@@ -103,10 +112,10 @@ def main():
     jax = jax_rows()
     print("| ns a draw | f64 | f32 | NumPy | SciPy | JAX f32 | f64 all cores | f32 all cores |")
     print("|--|--|--|--|--|--|--|--|")
-    for name, (numpy, scipy) in peers(generator).items():
+    for name, (numpy, scipy, *draws) in peers(generator).items():
         double, single = ours[name, "float64"], ours[name, "float32"]
-        words = [f"{double[0]:.1f}", f"{single[0]:.1f}", f"{least(numpy):.1f}"]
-        words.append(f"{least(scipy):.1f}" if scipy else "")
+        words = [f"{double[0]:.1f}", f"{single[0]:.1f}", f"{least(numpy):.1f}" if numpy else ""]
+        words.append(f"{least(scipy, *draws):.1f}" if scipy else "")
         words.append(f"{least(jax[name]):.1f}" if name in jax else "")
         print(f"| {name} | " + " | ".join(words) + f" | {double[1]:.1f} | {single[1]:.1f} |", flush=True)
 

@@ -7,3 +7,4 @@
 #include "matmul_fast.cu"
 #include "random.cu"
 #include "reduce.cu"
+#include "von_mises_fisher.cu"

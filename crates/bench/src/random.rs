@@ -7,12 +7,13 @@ use crate::beside::{TimedBeside, TimedGpu};
 use crate::error::BenchError;
 use crate::of_draws;
 use octopus_device::{
-    Array, BatchConfig, BenchmarkConfig, Device, DrawError, Scalar, benchmark_device, draw_batches, with_device,
+    Array, ArrayShape, BatchConfig, BenchmarkConfig, Device, DrawError, Scalar, benchmark_device, draw_batches,
+    with_device,
 };
 use octopus_diag::{TableLook, TextColumn, text_table};
 use octopus_random::{
     Beta, Draw, Exponential, FloatingPoint, Gamma, Key, Normal, ParameterError, StudentT, Uniform, VonMises,
-    WrappedNormal,
+    VonMisesFisher, WrappedNormal,
 };
 use serde::Serialize;
 use std::fmt;
@@ -56,7 +57,7 @@ pub struct DrawTimings {
     schema: u32,
     #[serde(flatten)]
     gpu: TimedGpu,
-    /// The draws of a pass on the CPU, and on the GPU.
+    /// The numbers of a pass on the CPU, and on the GPU: as many draws, or fewer vectors.
     draws: usize,
     gpu_draws: usize,
     rows: Vec<DrawRow>,
@@ -87,8 +88,8 @@ struct Bench {
 
 impl Bench {
     fn all<T: Scalar + FloatingPoint>(&mut self) -> Result<(), BenchError> {
-        let mut out = vec![<T as Scalar>::ZERO; self.draws];
         for (name, distribution) in distributions::<T>()? {
+            let mut out = vec![<T as Scalar>::ZERO; self.draws];
             self.row(name, &*distribution, &mut out).map_err(of_draws)?;
         }
         Ok(())
@@ -98,12 +99,15 @@ impl Bench {
         &mut self,
         name: String,
         distribution: &dyn Draw<T>,
-        out: &mut [T],
+        out: &mut Vec<T>,
     ) -> Result<(), DrawError> {
         let key = Key::new(0);
+        // Of vectors about as many numbers are made as of numbers.
+        let draws = (out.len() / distribution.dimensions()).max(1);
+        out.resize(draws * distribution.dimensions(), <T as Scalar>::ZERO);
         let on_cpu = |work: &mut dyn FnMut() -> Result<(), DrawError>| {
             let timing = benchmark_device(Device::Cpu, &self.config, work)?;
-            Ok::<f64, DrawError>(timing.fastest_seconds * 1e9 / self.draws as f64)
+            Ok::<f64, DrawError>(timing.fastest_seconds * 1e9 / draws as f64)
         };
         let one_core_ns = on_cpu(&mut || Ok(distribution.fill(key, 0, out)?))?;
         let all_cores_ns = on_cpu(&mut || Ok(distribution.par_fill(key, 0, out)?))?;
@@ -118,15 +122,18 @@ impl Bench {
         distribution: &dyn Draw<T>,
         key: Key,
     ) -> Result<GpuDrawTimes, DrawError> {
-        let a_draw = |seconds: f64| seconds * 1e9 / self.gpu_draws as f64;
+        let dimensions = distribution.dimensions();
+        let draws = (self.gpu_draws / dimensions).max(1);
+        let a_draw = |seconds: f64| seconds * 1e9 / draws as f64;
+        let shape = if dimensions == 1 { draws.into() } else { ArrayShape::Matrix(draws, dimensions) };
         let kept = benchmark_device(gpu, &self.config, || {
-            with_device(gpu, || Array::drawn(distribution, key, self.gpu_draws)).map(drop)
+            with_device(gpu, || Array::drawn(distribution, key, shape)).map(drop)
         })?;
         let batches = BatchConfig { devices: vec![gpu], memory: BATCH_MEMORY, threads: None };
         let mut least = f64::INFINITY;
         for _ in 0..PASSES {
             let begin = Instant::now();
-            draw_batches(distribution, key, 0..self.gpu_draws as u64, &batches, |_: &[T]| Ok::<(), DrawError>(()))?;
+            draw_batches(distribution, key, 0..draws as u64, &batches, |_: &[T]| Ok::<(), DrawError>(()))?;
             least = least.min(begin.elapsed().as_secs_f64());
         }
         Ok(GpuDrawTimes { device_ns: a_draw(kept.fastest_seconds), to_host_ns: a_draw(least) })
@@ -151,6 +158,10 @@ fn distributions<T: FloatingPoint>() -> Result<Vec<Named<T>>, ParameterError> {
     ];
     for concentration in [0.1, 1.0, 5.0, 1e4] {
         all.push(named(&format!("von-mises {concentration}"), VonMises::new(zero, number(concentration))?));
+    }
+    for (dimensions, concentration) in [(3, 0.1), (3, 5.0), (3, 1e4), (100, 5.0)] {
+        let own = VonMisesFisher::new(&vec![one; dimensions], number(concentration))?;
+        all.push(named(&format!("von-mises-fisher {dimensions} {concentration}"), own));
     }
     Ok(all)
 }

@@ -131,7 +131,7 @@ fn numbers_may_be_negative(command: clap::Command) -> clap::Command {
 }
 
 /// What help calls values that are numbers.
-const NUMBERS: [&str; 6] = ["N", "P", "X", "S", "SHARE", "N,N,..."];
+const NUMBERS: [&str; 7] = ["N", "P", "X", "S", "SHARE", "N,N,...", "X,X,..."];
 
 /// The commands that take a model and its settings.
 const WITH_A_MODEL: [&str; 4] = ["sample", "sweep", "calibrate", "validate"];

@@ -427,6 +427,16 @@ impl KernelSet {
     ) -> Answer<()> {
         match *self {}
     }
+
+    pub(crate) fn draw_von_mises_fisher<T: Real>(
+        &self,
+        _: &RawStream,
+        _: (&DeviceBuffer<T>, T),
+        _: DrawRange,
+        _: (&mut DeviceBuffer<u32>, &mut DeviceBuffer<T>),
+    ) -> Answer<()> {
+        match *self {}
+    }
 }
 
 impl NutsFunctions {

@@ -757,6 +757,23 @@ impl Kernels {
         self.set.draw_von_mises_each(stream.raw(), [loc, concentration], columns, range, (refused, out))
     }
 
+    /// Fills `out` with unit vectors of the von Mises-Fisher distribution around `direction`, in rows of as many numbers:
+    /// row i is draw `range.first + i`.
+    ///
+    /// # Errors
+    /// When `direction` has fewer than 2 numbers, `out` is no whole number of rows, `refused` is empty, the objects are of
+    /// different devices, or the driver fails.
+    pub fn draw_von_mises_fisher<T: Real>(
+        &self,
+        stream: &Stream,
+        (direction, concentration): (&DeviceBuffer<T>, T),
+        range: DrawRange,
+        refused: &mut DeviceBuffer<u32>,
+        out: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        self.set.draw_von_mises_fisher(stream.raw(), (direction, concentration), range, (refused, out))
+    }
+
     fn reduce<T: Real>(&self, kernel: Reduction, stream: &Stream, x: &DeviceBuffer<T>) -> Result<T, CudaError> {
         let mut partial = self.partial(x.len())?;
         self.set.reduce(kernel, stream.raw(), x, &mut partial)?;

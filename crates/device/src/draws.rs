@@ -19,24 +19,67 @@ pub use onto::draw_batches_onto;
 
 use crate::array::pool::{PooledBuffer, host_memory};
 use crate::{Array, ArrayError, ArrayShape, Device, Engine, Scalar};
-use octopus_cuda::{DeviceBuffer, DrawRange, DrawnFrom};
+use octopus_cuda::{Context, CudaError, DeviceBuffer, DrawRange, DrawnFrom, Kernels, Stream};
 use octopus_random::distribution::MOST_TURNS;
 use octopus_random::{Draw, Family, FloatingPoint, Key};
 
-/// Returns the kernel of a distribution, with its parameters.
-pub(crate) fn kernel_of<T: FloatingPoint>(distribution: &dyn Draw<T>) -> (DrawnFrom, [T; 3]) {
-    let (family, parameters) = distribution.family();
-    let kernel = match family {
-        Family::Uniform => DrawnFrom::Uniform,
-        Family::Normal => DrawnFrom::Normal,
-        Family::Exponential => DrawnFrom::Exponential,
-        Family::Gamma => DrawnFrom::Gamma,
-        Family::Beta => DrawnFrom::Beta,
-        Family::StudentT => DrawnFrom::StudentT,
-        Family::VonMises => DrawnFrom::VonMises,
-        Family::WrappedNormal => DrawnFrom::WrappedNormal,
-    };
-    (kernel, parameters)
+/// A distribution as a GPU draws from it: a kernel with its parameters.
+pub(crate) enum DrawSource<T: Scalar> {
+    /// Draws that are numbers.
+    Numbers(DrawnFrom, [T; 3]),
+    /// Unit vectors.
+    Vectors {
+        /// The mean direction, on the device.
+        direction: DeviceBuffer<T>,
+        /// The concentration.
+        concentration: T,
+    },
+}
+
+impl<T: Scalar + FloatingPoint> DrawSource<T> {
+    /// Takes what a distribution needs to a device.
+    pub(crate) fn new(context: &Context, distribution: &dyn Draw<T>) -> Result<Self, CudaError> {
+        let (family, parameters) = distribution.family();
+        let kernel = match family {
+            Family::Uniform => DrawnFrom::Uniform,
+            Family::Normal => DrawnFrom::Normal,
+            Family::Exponential => DrawnFrom::Exponential,
+            Family::Gamma => DrawnFrom::Gamma,
+            Family::Beta => DrawnFrom::Beta,
+            Family::StudentT => DrawnFrom::StudentT,
+            Family::VonMises => DrawnFrom::VonMises,
+            Family::VonMisesFisher => {
+                let direction = DeviceBuffer::from_slice(context, distribution.direction())?;
+                return Ok(Self::Vectors { direction, concentration: parameters[0] });
+            }
+            Family::WrappedNormal => DrawnFrom::WrappedNormal,
+        };
+        Ok(Self::Numbers(kernel, parameters))
+    }
+
+    /// Returns how many numbers a draw is.
+    pub(crate) fn dimensions(&self) -> usize {
+        match self {
+            Self::Numbers(..) => 1,
+            Self::Vectors { direction, .. } => direction.len(),
+        }
+    }
+
+    /// Fills `out` with the draws of a range.
+    pub(crate) fn fill(
+        &self,
+        kernels: &Kernels,
+        stream: &Stream,
+        range: DrawRange,
+        (refused, out): (&mut DeviceBuffer<u32>, &mut DeviceBuffer<T>),
+    ) -> Result<(), CudaError> {
+        match self {
+            Self::Numbers(kernel, parameters) => kernels.draw(stream, (*kernel, *parameters), range, refused, out),
+            Self::Vectors { direction, concentration } => {
+                kernels.draw_von_mises_fisher(stream, (direction, *concentration), range, refused, out)
+            }
+        }
+    }
 }
 
 /// Returns what a kernel is asked for, to make draws from `first` on.
@@ -46,24 +89,30 @@ fn range_of(key: Key, first: u64) -> DrawRange {
 
 impl<T: Scalar + FloatingPoint> Array<T> {
     /// Makes an array of the first draws of a distribution, in C order, on this thread's [`Device::current`], on all cores
-    /// where that is the CPU.
+    /// where that is the CPU. Draws that are vectors are the rows of a matrix.
     ///
     /// On a GPU the draws are queued and the call returns. A draw that is refused in all of its turns, one in 10^58, is NaN
     /// there.
     ///
     /// ```
     /// use octopus_device::Array;
-    /// use octopus_random::{Key, VonMises};
+    /// use octopus_random::{Key, VonMises, VonMisesFisher};
     ///
     /// let angles = Array::<f32>::drawn(&VonMises::new(0.0, 5.0)?, Key::new(42), (10, 100))?;
     /// assert!(angles.max()? <= std::f32::consts::PI);
+    ///
+    /// let points = Array::drawn(&VonMisesFisher::new(&[0.0, 0.0, 1.0], 5.0)?, Key::new(42), (1000, 3))?;
+    /// assert!((points.mean_axis(0)?.to_host()?[2] - 0.8).abs() < 0.02);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// When the device is not there, its memory does not suffice, or it fails.
+    /// When the device is not there, its memory does not suffice, or it fails, or the shape has no place for vectors.
     pub fn drawn(distribution: &dyn Draw<T>, key: Key, shape: impl Into<ArrayShape>) -> Result<Self, DrawError> {
-        let shape = shape.into();
+        let (shape, dimensions) = (shape.into(), distribution.dimensions());
+        if dimensions > 1 && !matches!(shape, ArrayShape::Matrix(_, columns) if columns == dimensions) {
+            return Err(DrawError::Rows { dimensions, shape });
+        }
         let Device::Cuda(ordinal) = Device::current() else {
             let mut out = room::<T>(shape.elements("drawn")?)?;
             distribution.par_fill(key, 0, &mut out)?;
@@ -72,10 +121,10 @@ impl<T: Scalar + FloatingPoint> Array<T> {
         let engine = Engine::ready(ordinal)?;
         // It goes back to the pool and not to the driver, which would wait for the draws. Nobody reads it.
         let mut refused = PooledBuffer::filled(&engine, 1, |_| Ok(()))?;
+        let failed = |error| DrawError::from(engine.failed(error));
+        let source = DrawSource::new(engine.context(), distribution).map_err(failed)?;
         let (kernels, stream) = (engine.kernels(), engine.stream());
-        let fill = |out: &mut DeviceBuffer<T>| {
-            kernels.draw(stream, kernel_of(distribution), range_of(key, 0), &mut refused, out)
-        };
+        let fill = |out: &mut DeviceBuffer<T>| source.fill(kernels, stream, range_of(key, 0), (&mut refused, out));
         Ok(Self::made_on(&engine, shape, fill)?)
     }
 }

@@ -12,6 +12,7 @@
 //! | [`Beta`] | a, b | of two gammas |
 //! | [`StudentT`] | degrees of freedom, loc, scale | of a normal and a gamma |
 //! | [`VonMises`] | loc, concentration | Best and Fisher (1979), by half-angles |
+//! | [`VonMisesFisher`] | direction, concentration | Wood (1994), by half-angles; a draw is a unit vector |
 //! | [`WrappedNormal`] | loc, scale | a normal, wrapped |
 //!
 //! ```
@@ -36,6 +37,7 @@ mod proposals;
 mod student_t;
 mod uniform;
 mod von_mises;
+mod von_mises_fisher;
 mod wrapped;
 
 pub use beta::Beta;
@@ -45,6 +47,7 @@ pub use normal::Normal;
 pub use student_t::StudentT;
 pub use uniform::Uniform;
 pub use von_mises::VonMises;
+pub use von_mises_fisher::{MOST_DIMENSIONS, VonMisesFisher};
 pub use wrapped::WrappedNormal;
 
 use crate::{FloatingPoint, Key};
@@ -98,27 +101,30 @@ pub enum Family {
     StudentT,
     /// [`VonMises`]: loc on the circle and concentration.
     VonMises,
+    /// [`VonMisesFisher`]: concentration, and a [direction](Draw::direction).
+    VonMisesFisher,
     /// [`WrappedNormal`]: loc on the circle and scale.
     WrappedNormal,
 }
 
-/// A distribution that makes draws by their number.
+/// A distribution that makes draws by their number: each is a number, or a row of as many as there are dimensions.
 pub trait Draw<T: FloatingPoint>: Send + Sync {
     /// Returns the kind of distribution, and its parameters as its kernel takes them: those that [`Family`] names, then
     /// zeros.
     fn family(&self) -> (Family, [T; 3]);
 
-    /// Returns draw `index`.
-    ///
-    /// # Errors
-    /// When all turns of the draw were refused.
-    fn draw(&self, key: Key, index: u64) -> Result<T, TurnsExhausted> {
-        let mut one = [T::default()];
-        self.fill(key, index, &mut one)?;
-        Ok(one[0])
+    /// Returns the parameter that is a vector, the mean direction of [`VonMisesFisher`]; others have none.
+    fn direction(&self) -> &[T] {
+        &[]
     }
 
-    /// Fills `out` with draws `first`, `first + 1`, ..., on this thread.
+    /// Returns how many numbers a draw is: those of a vector, or 1.
+    fn dimensions(&self) -> usize {
+        self.direction().len().max(1)
+    }
+
+    /// Fills `out` with draws `first`, `first + 1`, ..., on this thread, vectors one after the other. A last one that has
+    /// no room is cut off.
     ///
     /// # Errors
     /// When all turns of a draw were refused; what is in `out` then means nothing.
@@ -129,13 +135,15 @@ pub trait Draw<T: FloatingPoint>: Send + Sync {
     /// # Errors
     /// When all turns of a draw were refused; what is in `out` then means nothing.
     fn par_fill(&self, key: Key, first: u64, out: &mut [T]) -> Result<(), TurnsExhausted> {
+        let dimensions = self.dimensions();
+        let share = (SHARE / dimensions).max(1);
         // The first share ends where a group of draws does, so that all others begin with one.
-        let ragged = (first.next_multiple_of(SHARE as u64) - first).min(out.len() as u64) as usize;
-        let (head, rest) = out.split_at_mut(ragged);
+        let ragged = (first.next_multiple_of(share as u64) - first).min(out.len() as u64) as usize;
+        let (head, rest) = out.split_at_mut(out.len().min(ragged * dimensions));
         self.fill(key, first, head)?;
         let start = first + ragged as u64;
-        let shares = rest.par_chunks_mut(SHARE).enumerate();
-        shares.try_for_each(|(number, share)| self.fill(key, start + (number * SHARE) as u64, share))
+        let shares = rest.par_chunks_mut(share * dimensions).enumerate();
+        shares.try_for_each(|(number, out)| self.fill(key, start + (number * share) as u64, out))
     }
 }
 
@@ -169,6 +177,25 @@ fn positive<T: FloatingPoint>(
 ) -> Result<T, ParameterError> {
     checked((distribution, parameter, "a finite number above 0"), value, |value| value > T::default())
 }
+
+/// Distributions whose draws are numbers.
+macro_rules! draws_are_numbers {
+    ($($distribution:ident),*) => {$(
+        impl<T: FloatingPoint> $distribution<T> {
+            /// Returns draw `index`.
+            ///
+            /// # Errors
+            /// When all turns of the draw were refused.
+            pub fn draw(&self, key: Key, index: u64) -> Result<T, TurnsExhausted> {
+                let mut one = [T::default()];
+                self.fill(key, index, &mut one)?;
+                Ok(one[0])
+            }
+        }
+    )*};
+}
+
+draws_are_numbers!(Uniform, Normal, Exponential, Gamma, Beta, StudentT, VonMises, WrappedNormal);
 
 /// Distributions that are drawn by proposals of one kind.
 macro_rules! drawn_by_proposals {

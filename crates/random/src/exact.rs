@@ -127,9 +127,9 @@ pub fn tanh(x: f64) -> f64 {
     f64::from_bits(value.to_bits() | (x.to_bits() & 0x8000_0000_0000_0000))
 }
 
-/// Computes e^x - 1 for x in [0, 40]: 2^n (e^r - 1) + (2^n - 1), the polynomial being that of [`exp`] without its 1.
+/// Computes e^x - 1 for x in [0, 80]: 2^n (e^r - 1) + (2^n - 1), the polynomial being that of [`exp`] without its 1.
 #[inline(always)]
-fn exp_minus_one(x: f64) -> f64 {
+pub fn exp_minus_one(x: f64) -> f64 {
     let shifted = x * LOG2_E + ROUND;
     let n = shifted - ROUND;
     let r = (x - n * LN2_HIGH) - n * LN2_LOW;
@@ -350,6 +350,18 @@ mod tests {
         assert_eq!((tanh(-0.3), tanh(f64::NEG_INFINITY)), (-tanh(0.3), -1.0));
         assert_eq!(tanh(5e-324), 5e-324);
         assert!(tanh(f64::NAN).is_nan());
+    }
+
+    #[test]
+    fn exp_minus_one_is_accurate() {
+        let near = (1..160_000).map(|i| f64::from(i) * 5.000_37e-4);
+        let tiny = (-1020..0).flat_map(|k| [1.0, 1.3, 1.9].map(|m| m * 2f64.powi(k)));
+        let worst = near.clone().chain(tiny).map(|x| units(exp_minus_one(x), x.exp_m1())).fold(0.0, f64::max);
+        assert!(worst < 3.5, "{worst}");
+        let of_f32 = |x: f64| relative(single::exp_minus_one(x as f32).into(), f64::from(x as f32).exp_m1());
+        let worst = near.map(of_f32).fold(0.0, f64::max);
+        assert!(worst < 3e-7, "{worst:e}");
+        assert_eq!((exp_minus_one(0.0), single::exp_minus_one(0.0)), (0.0, 0.0));
     }
 
     #[test]

@@ -64,6 +64,9 @@ pub trait FloatingPoint:
     /// -ln(1 - x) for x of (0, 1/2].
     #[must_use]
     fn minus_ln_of_rest(self) -> Self;
+    /// e^x - 1 for x of [0, 80], with its digits where it is small.
+    #[must_use]
+    fn exp_minus_one(self) -> Self;
     /// The square root, correctly rounded.
     #[must_use]
     fn sqrt(self) -> Self;
@@ -77,10 +80,10 @@ pub trait FloatingPoint:
     #[must_use]
     fn arctangent(above: Self, below: Self) -> Self;
 
-    /// The random bits of a draw in one of its turns: two numbers' worth.
+    /// The random bits of a draw in one of its turns: two numbers' worth, or four, in blocks that are the draw's own.
     #[must_use]
-    fn bits(key: Key, index: u64, turn: u32) -> [Self::Bits; 2];
-    /// The bits of a whole number of groups of 64 draws in their first turn, or that with this number: the numbers
+    fn bits<const N: usize>(key: Key, index: u64, turn: u32) -> [Self::Bits; N];
+    /// The bits of a whole number of groups of 64 draws in their first turn, or that with this number: the two numbers
     /// of [`bits`](Self::bits) for `first` and those after it. `first` is a multiple of 64.
     fn fill_bits(key: Key, first: u64, turn: u32, bits: [&mut [Self::Bits]; 2]);
     /// The bits of one number from a generator of another kind.
@@ -128,6 +131,10 @@ impl FloatingPoint for f64 {
         exact::minus_ln_of_rest(self)
     }
     #[inline(always)]
+    fn exp_minus_one(self) -> Self {
+        exact::exp_minus_one(self)
+    }
+    #[inline(always)]
     fn sqrt(self) -> Self {
         self.sqrt()
     }
@@ -144,9 +151,15 @@ impl FloatingPoint for f64 {
         circle::arctangent(above, below)
     }
     #[inline(always)]
-    fn bits(key: Key, index: u64, turn: u32) -> [u64; 2] {
-        let words = key.words(index, turn);
-        [u64::from(words[0]) << 32 | u64::from(words[1]), u64::from(words[2]) << 32 | u64::from(words[3])]
+    fn bits<const N: usize>(key: Key, index: u64, turn: u32) -> [u64; N] {
+        let mut bits = [0; N];
+        let blocks = turn * (N / 2) as u32;
+        for (block, pair) in bits.chunks_exact_mut(2).enumerate() {
+            let words = key.words(index, blocks + block as u32);
+            pair[0] = u64::from(words[0]) << 32 | u64::from(words[1]);
+            pair[1] = u64::from(words[2]) << 32 | u64::from(words[3]);
+        }
+        bits
     }
     #[inline(always)]
     fn fill_bits(key: Key, first: u64, turn: u32, bits: [&mut [u64]; 2]) {
@@ -214,6 +227,10 @@ impl FloatingPoint for f32 {
         single::minus_ln_of_rest(self)
     }
     #[inline(always)]
+    fn exp_minus_one(self) -> Self {
+        single::exp_minus_one(self)
+    }
+    #[inline(always)]
     fn sqrt(self) -> Self {
         self.sqrt()
     }
@@ -230,10 +247,22 @@ impl FloatingPoint for f32 {
         circle::single::arctangent(above, below)
     }
     #[inline(always)]
-    fn bits(key: Key, index: u64, turn: u32) -> [u32; 2] {
-        // Draws i and i + 32 of each 64 share a block: a warp, or a vector, has whole rows of both.
-        let words = key.words((index >> 6) << 5 | (index & 31), turn);
-        if (index >> 5) & 1 == 0 { [words[0], words[1]] } else { [words[2], words[3]] }
+    fn bits<const N: usize>(key: Key, index: u64, turn: u32) -> [u32; N] {
+        let mut bits = [0; N];
+        if N == 2 {
+            // Draws i and i + 32 of each 64 share a block: a warp, or a vector, has whole rows of both.
+            let words = key.words((index >> 6) << 5 | (index & 31), turn);
+            let is_first = (index >> 5) & 1 == 0;
+            bits[0] = if is_first { words[0] } else { words[2] };
+            bits[1] = if is_first { words[1] } else { words[3] };
+        } else {
+            // No call of a function that copies memory: it would be none of a vector's.
+            let words = key.words(index, turn);
+            for place in 0..N {
+                bits[place] = words[place];
+            }
+        }
+        bits
     }
     #[inline(always)]
     fn fill_bits(key: Key, first: u64, turn: u32, bits: [&mut [u32]; 2]) {

@@ -5,6 +5,7 @@
 //! | random numbers that depend on nothing but what they are for | [`Stream`] |
 //! | draws of distributions by their number, von Mises among them | [`distribution`], [`Key`] |
 //! | an array of von Mises draws, parameters broadcast | [`sample_von_mises`] |
+//! | unit vectors around a direction | [`sample_von_mises_fisher`] |
 //! | density, distribution function, quantile and entropy on the circle | [`circular`], [`VonMises`] |
 //! | modified Bessel functions without overflow | [`bessel`] |
 //! | `rand`'s distributions with our random numbers | [`Stream`], which is a generator of `rand` |
@@ -37,10 +38,12 @@ mod sample;
 mod stream;
 pub mod warp;
 
-pub use distribution::{Beta, Draw, Exponential, Gamma, Normal, StudentT, Uniform, VonMises, WrappedNormal};
+pub use distribution::{
+    Beta, Draw, Exponential, Gamma, Normal, StudentT, Uniform, VonMises, VonMisesFisher, WrappedNormal,
+};
 pub use distribution::{Family, ParameterError, TurnsExhausted};
 pub use floating_point::FloatingPoint;
 pub use key::Key;
 pub use philox::philox4x32_10;
-pub use sample::{BroadcastParameter, SampleError, sample_von_mises};
+pub use sample::{BroadcastParameter, SampleError, sample_von_mises, sample_von_mises_fisher};
 pub use stream::{Purpose, Stream};

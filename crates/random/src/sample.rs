@@ -1,6 +1,7 @@
-//! Arrays of draws whose parameters are arrays, too: `sample_von_mises` as NumPy and JAX have it.
+//! Arrays of draws in one call: `sample_von_mises`, whose parameters are arrays, too, as NumPy and JAX have it, and unit
+//! vectors.
 
-use crate::{Draw, FloatingPoint, Key, ParameterError, TurnsExhausted, VonMises};
+use crate::{Draw, FloatingPoint, Key, ParameterError, TurnsExhausted, VonMises, VonMisesFisher};
 use thiserror::Error;
 
 /// A parameter of [`sample_von_mises`]: one number, or an array that is broadcast to the draws' shape.
@@ -119,10 +120,8 @@ pub fn sample_von_mises<T: FloatingPoint>(
             return Err(SampleError::Shapes { parameter, own: text(given.shape), shape: text(shape) });
         }
     }
-    let count = elements(shape).ok_or_else(|| SampleError::Memory { shape: text(shape) })?;
-    let mut out = Vec::new();
-    out.try_reserve_exact(count).map_err(|_| SampleError::Memory { shape: text(shape) })?;
-    out.resize(count, T::default());
+    let mut out = room(shape)?;
+    let count = out.len();
     if let ([loc], [concentration]) = (loc.values, concentration.values) {
         VonMises::new(*loc, *concentration)?.par_fill(key, 0, &mut out)?;
         return Ok(out);
@@ -138,6 +137,44 @@ pub fn sample_von_mises<T: FloatingPoint>(
         VonMises::new(own.0, own.1)?.fill(key, start as u64, &mut out[start..end])?;
         start = end;
     }
+    Ok(out)
+}
+
+/// Draws `n` unit vectors of the von Mises-Fisher distribution around `direction`, as an array of shape (`n`,
+/// dimensions) in C order.
+///
+/// `direction` may have any length but 0. Draw `i` is row `i`, and depends on the key, on `i` and on the parameters alone.
+///
+/// ```
+/// use octopus_random::{Key, sample_von_mises_fisher};
+///
+/// let points = sample_von_mises_fisher(Key::new(42), &[0.0f32, 0.0, 1.0], 100.0, 1000)?;
+/// assert!(points.chunks(3).all(|point| point[2] > 0.7));
+/// # Ok::<(), octopus_random::SampleError>(())
+/// ```
+///
+/// # Errors
+/// When there are fewer than 2 dimensions or too many, the direction is not finite or is 0, the concentration is negative
+/// or NaN, or memory does not suffice.
+pub fn sample_von_mises_fisher<T: FloatingPoint>(
+    key: Key,
+    direction: &[T],
+    concentration: T,
+    n: usize,
+) -> Result<Vec<T>, SampleError> {
+    let distribution = VonMisesFisher::new(direction, concentration)?;
+    let mut out = room(&[n, direction.len()])?;
+    distribution.par_fill(key, 0, &mut out)?;
+    Ok(out)
+}
+
+/// Returns memory for an array.
+fn room<T: FloatingPoint>(shape: &[usize]) -> Result<Vec<T>, SampleError> {
+    let too_large = || SampleError::Memory { shape: text(shape) };
+    let count = elements(shape).ok_or_else(too_large)?;
+    let mut out = Vec::new();
+    out.try_reserve_exact(count).map_err(|_| too_large())?;
+    out.resize(count, T::default());
     Ok(out)
 }
 

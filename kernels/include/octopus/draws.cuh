@@ -225,6 +225,11 @@ template <class T> struct GammaDraw {
   /// ln(1 + y) - y + y^2/2 - y^3/3
   OCTOPUS_DEVICE static T bracket(T y, T above) {
     const T written = ((ln(above) - y) + (T)0.5 * y * y) - (T)(1.0 / 3.0) * y * y * y;
+    const T square = y * y;
+    return without_sign(y) < (T)0.125 ? square * square * series(y) : written;
+  }
+  /// (ln(1 + y) - y + y^2/2 - y^3/3) / y^4 for |y| below 1/8.
+  OCTOPUS_DEVICE static T series(T y) {
     T series = (T)(-1.0 / 12.0);
     series = series * y + (T)(1.0 / 11.0);
     series = series * y - (T)(1.0 / 10.0);
@@ -233,9 +238,7 @@ template <class T> struct GammaDraw {
     series = series * y + (T)(1.0 / 7.0);
     series = series * y - (T)(1.0 / 6.0);
     series = series * y + (T)(1.0 / 5.0);
-    series = series * y - (T)(1.0 / 4.0);
-    const T square = y * y;
-    return without_sign(y) < (T)0.125 ? square * square * series : written;
+    return series * y - (T)(1.0 / 4.0);
   }
   OCTOPUS_DEVICE Proposal<T> propose(Bits first, Bits second) const {
     const T y = spread * Numbers<T>::normal(first);

@@ -58,7 +58,7 @@ OCTOPUS_DEVICE double exp(double x) {
   return x < -708.0 ? 0.0 : value;
 }
 
-/// e^x - 1 for x in [0, 40]. tanh x is t / (t + 2) with t = e^(2|x|) - 1, which is made without the 1: near 0 no digit is lost.
+/// e^x - 1 for x in [0, 80]. tanh x is t / (t + 2) with t = e^(2|x|) - 1, which is made without the 1: near 0 no digit is lost.
 OCTOPUS_DEVICE double exp_minus_one(double x) {
   constexpr double LN2_HIGH = 6.931'471'803'691'238e-1;
   constexpr double LN2_LOW = 1.908'214'929'270'587'7e-10;
@@ -214,7 +214,7 @@ OCTOPUS_DEVICE float exp(float x) {
   return x < -87.0f ? 0.0f : value;
 }
 
-/// e^x - 1 for x in [0, 20].
+/// e^x - 1 for x in [0, 80].
 OCTOPUS_DEVICE float exp_minus_one(float x) {
   constexpr float LN2_HIGH = 0.693'145'75f;
   constexpr float LN2_LOW = 1.428'606'8e-6f;

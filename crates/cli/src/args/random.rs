@@ -46,13 +46,16 @@ pub(crate) struct RandomArgs {
 }
 
 /// The parameters of all distributions; each takes some of them.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Parameters")]
 pub(crate) struct ParameterArgs {
     /// Direction or location; angles in radians: von-mises, wrapped-normal, normal, student-t [default: 0]
     #[arg(long, value_name = "X")]
     pub(crate) loc: Option<f64>,
-    /// Concentration, 0 for the uniform distribution on the circle: von-mises
+    /// Mean direction, a vector of any length: von-mises-fisher, whose draws are unit vectors with as many numbers
+    #[arg(long, value_name = "X,X,...", value_delimiter = ',')]
+    pub(crate) direction: Vec<f64>,
+    /// Concentration, 0 for the uniform distribution on the circle or the sphere: von-mises, von-mises-fisher
     #[arg(long, value_name = "X")]
     pub(crate) concentration: Option<f64>,
     /// Scale: normal, wrapped-normal, student-t, gamma, exponential (its mean) [default: 1]
@@ -95,6 +98,8 @@ pub(crate) enum DistributionName {
     StudentT,
     /// Angles around a direction
     VonMises,
+    /// Unit vectors around a direction
+    VonMisesFisher,
     /// Angles: a normal distribution around the circle
     WrappedNormal,
 }

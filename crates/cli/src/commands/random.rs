@@ -16,7 +16,7 @@ use octopus_files::NpyType;
 use octopus_random::{FloatingPoint, Key};
 use serde_json::json;
 
-/// The most draws that are printed: more belong into a file.
+/// The most numbers that are printed: more belong into a file.
 const MOST_PRINTED: u64 = 100_000;
 
 /// Draws random numbers.
@@ -31,27 +31,27 @@ pub(crate) fn run(args: &RandomArgs, global: Global) -> Result<Exit> {
 }
 
 fn of_type<T: Scalar + FloatingPoint + file::Stored>(args: &RandomArgs, global: Global) -> Result<Exit> {
-    let chosen = Chosen::<T>::of(args.distribution, args.parameters)?;
+    let chosen = Chosen::<T>::of(args.distribution, args.parameters.clone())?;
     let devices = devices(args.device, global)?;
     let config = BatchConfig { devices, memory: args.memory, threads: args.threads };
     // Told before a file is begun.
-    config.batch::<T>().map_err(|error| UsageError(format!("--memory: {error}")))?;
+    config.batch::<T>(chosen.distribution.dimensions()).map_err(|error| UsageError(format!("--memory: {error}")))?;
     match &args.out {
         Some(out) => file::write(out, args, &chosen, &config, global),
         None => print(args, &chosen, &config, global),
     }
 }
 
-/// Prints the draws, one on a line.
+/// Prints the draws, one on a line, the numbers of a vector side by side.
 fn print<T: Scalar + FloatingPoint + file::Stored>(
     args: &RandomArgs,
     chosen: &Chosen<T>,
     config: &BatchConfig,
     global: Global,
 ) -> Result<Exit> {
-    if args.n > MOST_PRINTED {
-        let n = args.n;
-        return Err(UsageError(format!("--n {n}: more than {MOST_PRINTED} draws go into a file, --out FILE")).into());
+    let (n, dimensions) = (args.n, chosen.distribution.dimensions());
+    if n.saturating_mul(dimensions as u64) > MOST_PRINTED {
+        return Err(UsageError(format!("--n {n}: more than {MOST_PRINTED} numbers go into a file, --out FILE")).into());
     }
     let mut draws = Vec::new();
     draw_batches(chosen.distribution.as_ref(), Key::new(args.seed), 0..args.n, config, |batch: &[T]| {
@@ -59,9 +59,11 @@ fn print<T: Scalar + FloatingPoint + file::Stored>(
         Ok::<(), DrawError>(())
     })?;
     if global.json {
+        let draws = if dimensions == 1 { json!(draws) } else { draws.chunks(dimensions).collect() };
         output::print_json(&json!({ "schema": 1, "distribution": chosen.words, "seed": args.seed, "draws": draws }))?;
     } else {
-        let lines: Vec<String> = draws.iter().map(|draw| draw.to_string()).collect();
+        let line = |draw: &[f64]| draw.iter().map(ToString::to_string).collect::<Vec<String>>().join(" ");
+        let lines: Vec<String> = draws.chunks(dimensions).map(line).collect();
         output::print(&lines.join("\n"))?;
     }
     Ok(Exit::Fine)

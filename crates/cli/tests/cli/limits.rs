@@ -89,6 +89,8 @@ pub(crate) const LIMITS: &[Limits] = &[
     Limits { with: "normal", ..of("random", "--scale", &["0", "1e300"], &["-5e-324", "inf", "nan"]) },
     Limits { with: "normal", ..of("random", "--loc", &["-1e308", "1e308"], &["-inf", "inf", "nan"]) },
     Limits { with: "von-mises", ..of("random", "--concentration", &["0", "1e308", "inf"], &["-5e-324", "nan"]) },
+    Limits { with: "von-mises-fisher --concentration 1",
+             ..of("random", "--direction", &["-1,0", "1e308,0,-1e308"], &["1", "0,0", "1,inf", "nan,1", ""]) },
     Limits { with: "gamma", ..of("random", "--shape", &["1e-300", "1e300"], &["0", "inf", "nan"]) },
     Limits { with: "beta --b 1", ..of("random", "--a", &["1e-300", "1e300"], &["0", "inf", "nan"]) },
     Limits { with: "beta --a 1", ..of("random", "--b", &["1e-300", "1e300"], &["0", "inf", "nan"]) },

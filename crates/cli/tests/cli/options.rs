@@ -151,6 +151,7 @@ const TABLE: &[(&str, &str, Shown)] = &[
     ("random", "--memory", In("random.rs", "too_little_memory_is_told_before_a_file_is_begun")),
     ("random", "--threads", In("random.rs", "types_threads_and_memory_change_no_draw")),
     ("random", "--loc", In("random.rs", "parameters_are_those_of_their_distribution")),
+    ("random", "--direction", In("random.rs", "unit_vectors_are_rows_printed_or_in_a_file")),
     ("random", "--concentration", In("random.rs", "parameters_are_those_of_their_distribution")),
     ("random", "--scale", In("random.rs", "parameters_are_those_of_their_distribution")),
     ("random", "--shape", In("random.rs", "parameters_are_those_of_their_distribution")),

@@ -5,7 +5,7 @@ use crate::support::{Answer, program, run};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float16Type, Float32Type, Float64Type};
 use octopus_files::{NpyValues, read_npy};
-use octopus_random::{Draw, Key, VonMises};
+use octopus_random::{Draw, Key, VonMises, VonMisesFisher};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::fs::{self, File};
 use std::path::Path;
@@ -44,6 +44,41 @@ fn draws_are_those_of_the_library_printed_or_in_a_file() {
     assert_eq!((array.shape, array.values), (vec![300], NpyValues::F8(expected)));
 }
 
+#[test]
+fn unit_vectors_are_rows_printed_or_in_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = "random von-mises-fisher --direction -1,2,0.5 --concentration 5 --n 300 --seed 7";
+    let mut expected = vec![0.0; 900];
+    VonMisesFisher::new(&[-1.0, 2.0, 0.5], 5.0).unwrap().fill(Key::new(7), 0, &mut expected).unwrap();
+    let printed = run(dir.path(), line).succeeds().stdout.clone();
+    let rows: Vec<Vec<f64>> =
+        printed.lines().map(|row| row.split(' ').map(|number| number.parse().unwrap()).collect()).collect();
+    assert_eq!((rows.len(), rows.concat()), (300, expected.clone()));
+    let json = run(dir.path(), &format!("{line} --json")).succeeds().json();
+    assert_eq!(json["distribution"], "von-mises-fisher(direction=-1,2,0.5, concentration=5)");
+    assert_eq!((json["draws"][7][2].as_f64(), json["draws"].as_array().unwrap().len()), (Some(expected[23]), 300));
+    let file = run(dir.path(), &format!("{line} --out {{}}/a.npy"));
+    assert!(file.succeeds().stderr.contains("300 draws"), "{}", file.stderr);
+    let array = read_npy(&dir.path().join("a.npy")).unwrap();
+    assert_eq!((array.shape, array.values), (vec![300, 3], NpyValues::F8(expected)));
+    // Batches end where vectors do, and what is finished needs no more.
+    let many = |words: &str| {
+        let line = "random von-mises-fisher --direction 0,0,1,0,0,0,1 --concentration 5 --n 100000 --dtype float32";
+        run(dir.path(), &format!("{line} {words}"))
+    };
+    many("--out {}/whole.npy").succeeds();
+    many("--out {}/small.npy --memory 1MiB --threads 1").succeeds();
+    assert!(bytes(dir.path(), "whole.npy") == bytes(dir.path(), "small.npy"));
+    assert!(many("--out {}/whole.npy --resume").succeeds().stderr.contains("has all of its 100000 draws"));
+    let answer = |words: &str| run(dir.path(), &format!("random {words} --n 3"));
+    refused(&answer("von-mises-fisher --concentration 1"), 2, &["von-mises-fisher needs --direction"]);
+    refused(&answer("von-mises-fisher --direction 0,1"), 2, &["von-mises-fisher needs --concentration"]);
+    refused(&answer("normal --direction 0,1"), 2, &["--direction: normal has no such parameter"]);
+    let bad = answer("von-mises-fisher --concentration 1 --direction 3");
+    refused(&bad, 2, &["--direction: von Mises-Fisher: number of dimensions is 1; it must be from 2 to 65536"]);
+    refused(&many(""), 2, &["--n 100000: more than 100000 numbers go into a file"]);
+}
+
 /// Each parameter of each distribution moves its draws, and a distribution refuses those of others.
 #[test]
 fn parameters_are_those_of_their_distribution() {
@@ -61,6 +96,7 @@ fn parameters_are_those_of_their_distribution() {
         ("beta --a 2 --b 3", &["--a 3", "--b 2"]),
         ("student-t --df 4", &["--df 5", "--loc 1", "--scale 2"]),
         ("von-mises --concentration 2", &["--concentration 3", "--loc 1"]),
+        ("von-mises-fisher --direction 0,1 --concentration 2", &["--direction 1,1", "--concentration 3"]),
         ("wrapped-normal", &["--loc 1", "--scale 2"]),
     ] {
         let plain = drawn(line);

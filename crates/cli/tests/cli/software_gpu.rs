@@ -247,7 +247,7 @@ fn benchmarks_and_calibrations_of_a_double_say_so() {
     assert_eq!((&json["schema"], &json["test_double"], &json["draws"]), (&1.into(), &true.into(), &1000.into()));
     let rows = json["rows"].as_array().unwrap();
     let name = |row: &serde_json::Value| format!("{} {}", row["distribution"], row["dtype"]);
-    assert_eq!(rows.iter().map(name).collect::<BTreeSet<_>>().len(), 24, "12 distributions in two types");
+    assert_eq!(rows.iter().map(name).collect::<BTreeSet<_>>().len(), 32, "16 distributions in two types");
     for row in rows {
         for field in ["one_core_ns", "all_cores_ns", "device_ns", "to_host_ns"] {
             assert!(row[field].as_f64().is_some_and(|value| value > 0.0), "{field}: {row}");

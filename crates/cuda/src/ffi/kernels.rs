@@ -482,6 +482,30 @@ impl KernelSet {
         // (checked). It reads one element of each parameter for each draw, of which the last is there (checked).
         unsafe { launch.on(stream) }
     }
+
+    pub(crate) fn draw_von_mises_fisher<T: Real>(
+        &self,
+        stream: &RawStream,
+        (direction, concentration): (&DeviceBuffer<T>, T),
+        range: DrawRange,
+        (refused, out): (&mut DeviceBuffer<u32>, &mut DeviceBuffer<T>),
+    ) -> Result<(), CudaError> {
+        let (function, dimensions) = (self.function("draw_von_mises_fisher", T::SUFFIX)?, direction.len());
+        has_flag(function, refused)?;
+        let narrow = u32::try_from(dimensions).ok().filter(|dimensions| *dimensions >= 2);
+        let (Some(narrow), true) = (narrow, out.len().is_multiple_of(dimensions.max(1))) else {
+            let detail = format!("{} numbers in rows of {dimensions}", out.len());
+            return Err(CudaError::LaunchShape { kernel: function.name().to_owned(), detail });
+        };
+        let rows = out.len() / dimensions;
+        let launch = Launch::new(function, self.resident_blocks(rows), [ARRAY_THREADS, 1, 1]);
+        let launch = launch.output(out).value(range.key).value(range.first).value(rows as u64);
+        let launch = launch.input(direction).value(narrow).value(concentration);
+        let launch = launch.value(range.most_turns).output(refused);
+        // SAFETY: the kernel writes `rows` rows of as many numbers as `direction` has to `out`, which is as long (checked),
+        // and refused[0], which is there (checked). It reads those rows and all of `direction`.
+        unsafe { launch.on(stream) }
+    }
 }
 
 /// Checks that there is a place for a draw that is always refused.

@@ -245,6 +245,31 @@ on_software_gpu!(a_draw_that_is_always_refused_is_told, "", {
     }
 });
 
+// The same of vectors: all of its numbers are NaN. Rows that are not whole are refused.
+on_software_gpu!(a_vector_that_is_always_refused_is_told, "", {
+    let context = context();
+    let (kernels, stream) = (Kernels::load(&context).unwrap(), Stream::new(&context).unwrap());
+    let attempt = |direction: &[f64], most_turns, length, flags| {
+        let direction = DeviceBuffer::from_slice(&context, direction).unwrap();
+        let mut refused = DeviceBuffer::zeroed(&context, flags).unwrap();
+        let mut out = DeviceBuffer::zeroed(&context, length).unwrap();
+        let range = DrawRange { key: 42, first: 5, most_turns };
+        kernels.draw_von_mises_fisher(&stream, (&direction, 5.0), range, &mut refused, &mut out)?;
+        stream.synchronize()?;
+        Ok::<_, CudaError>((refused.to_vec()?, out.to_vec()?))
+    };
+    let (refused, rows) = attempt(&[0.0, 0.0, 1.0], 1, 3000, 1).unwrap();
+    assert_eq!(refused, [1]);
+    let lost = rows.chunks(3).filter(|row| row[0].is_nan()).count();
+    assert!((100..600).contains(&lost), "{lost}");
+    assert!(rows.chunks(3).all(|row| row.iter().all(|x| x.is_nan() == row[0].is_nan())));
+    let (refused, rows) = attempt(&[0.0, 0.0, 1.0], 128, 3000, 1).unwrap();
+    assert!(refused == [0] && rows.iter().all(|x| x.is_finite()));
+    for (direction, length, flags) in [(&[0.0, 1.0][..], 7, 1), (&[1.0], 4, 1), (&[], 4, 1), (&[0.0, 1.0], 4, 0)] {
+        assert!(attempt(direction, 128, length, flags).is_err(), "{direction:?} {length} {flags}");
+    }
+});
+
 on_software_gpu!(parameters_that_end_too_early_are_refused, "", {
     let context = context();
     let (kernels, stream) = (Kernels::load(&context).unwrap(), Stream::new(&context).unwrap());

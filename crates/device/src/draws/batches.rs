@@ -1,12 +1,12 @@
 //! A stream of draws, batch by batch and in order, from the CPU or from any number of GPUs.
 
 use super::{on_cpu, on_gpu};
-use crate::{ArrayError, Device, Scalar};
+use crate::{ArrayError, ArrayShape, Device, Scalar};
 use octopus_random::{Draw, FloatingPoint, Key, TurnsExhausted};
 use std::ops::Range;
 use thiserror::Error;
 
-/// Draws of a batch are a multiple of so many: the cores share whole parts of that.
+/// Draws of a batch are a multiple of so many, vectors of so many numbers: the cores share whole parts of that.
 const STEP: u64 = 1 << 16;
 /// The most bytes of a batch of a GPU: more of them gain nothing.
 const LARGEST: u64 = 16 << 20;
@@ -53,6 +53,14 @@ pub enum DrawError {
         /// What the system says.
         problem: String,
     },
+    /// An array has no place for draws that are vectors.
+    #[error("draws of {dimensions} numbers are the rows of a matrix with as many columns, which shape {shape} is not")]
+    Rows {
+        /// The numbers of a draw.
+        dimensions: usize,
+        /// The array's shape.
+        shape: ArrayShape,
+    },
     /// No device was named.
     #[error("no device was named to make draws on")]
     NoDevice,
@@ -65,24 +73,25 @@ pub enum DrawError {
 }
 
 impl BatchConfig {
-    /// Returns the draws of a batch of a type: as many as the memory allows, twice on each device.
+    /// Returns the draws of a batch of a type, each of so many numbers: as many as the memory allows, twice on each device.
     ///
     /// # Errors
     /// When the memory is too little, or no device was named.
-    pub fn batch<T>(&self) -> Result<u64, DrawError> {
-        let (devices, size) = (self.devices.len() as u64, size_of::<T>() as u64);
+    pub fn batch<T>(&self, dimensions: usize) -> Result<u64, DrawError> {
+        let (devices, size) = (self.devices.len() as u64, (size_of::<T>() * dimensions) as u64);
+        let step = (STEP / dimensions as u64).max(1);
         if devices == 0 {
             return Err(DrawError::NoDevice);
         }
         let most = if self.devices.contains(&Device::Cpu) {
             let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-            self.threads.unwrap_or_else(cores) as u64 * STEPS_OF_A_THREAD * STEP
+            self.threads.unwrap_or_else(cores) as u64 * STEPS_OF_A_THREAD * step
         } else {
-            LARGEST / size
+            (LARGEST / size).max(step)
         };
-        let draws = (self.memory / (2 * devices * size)).min(most) / STEP * STEP;
+        let draws = (self.memory / (2 * devices * size)).min(most) / step * step;
         if draws == 0 {
-            let least = STEP * 2 * devices * size;
+            let least = step * 2 * devices * size;
             return Err(DrawError::Memory { given: self.memory, least, devices: self.devices.len() });
         }
         Ok(draws)
@@ -90,6 +99,7 @@ impl BatchConfig {
 }
 
 /// Makes draws `range` of a distribution and hands them to `take` in order, batch by batch, while the next are made.
+/// Vectors come whole, one after the other.
 ///
 /// `take` gets no batch twice, and stops the stream by its error.
 ///
@@ -119,7 +129,7 @@ pub fn draw_batches<T: Scalar + FloatingPoint, E: From<DrawError>>(
     config: &BatchConfig,
     take: impl FnMut(&[T]) -> Result<(), E>,
 ) -> Result<(), E> {
-    let batch = config.batch::<T>()?;
+    let batch = config.batch::<T>(distribution.dimensions())?;
     let batches = Batches { range, batch };
     if config.devices.iter().all(|device| *device == Device::Cpu) {
         return on_cpu::stream(distribution, key, batches, config.threads, take);
@@ -176,17 +186,22 @@ mod tests {
 
     #[test]
     fn batches_are_as_large_as_the_memory_allows() {
-        assert_eq!(config(1 << 20, 1).batch::<f64>(), Ok(1 << 16));
+        assert_eq!(config(1 << 20, 1).batch::<f64>(1), Ok(1 << 16));
         assert_eq!(
-            config((1 << 20) - 1, 1).batch::<f64>().unwrap_err().to_string(),
+            config((1 << 20) - 1, 1).batch::<f64>(1).unwrap_err().to_string(),
             "1048575 bytes of memory are too few for two batches of draws on each of 1 devices: at least 1048576 are needed"
         );
-        assert_eq!(config(3 << 20, 2).batch::<f32>(), Ok(3 << 16));
-        assert_eq!(config(u64::MAX, 1).batch::<f32>(), Ok(4 << 20));
-        assert_eq!(config(1 << 30, 0).batch::<f32>(), Err(DrawError::NoDevice));
+        assert_eq!(config(3 << 20, 2).batch::<f32>(1), Ok(3 << 16));
+        assert_eq!(config(u64::MAX, 1).batch::<f32>(1), Ok(4 << 20));
+        assert_eq!(config(1 << 30, 0).batch::<f32>(1), Err(DrawError::NoDevice));
+        // Vectors: whole parts of 65,536 numbers, or single ones.
+        assert_eq!(config(1 << 20, 1).batch::<f64>(3), Ok(21_845));
+        assert_eq!(config(u64::MAX, 1).batch::<f64>(65_536), Ok(32));
+        assert_eq!(config(3 << 20, 1).batch::<f64>(65_536), Ok(3));
         let on_cpu = |threads| BatchConfig { devices: vec![Device::Cpu], memory: u64::MAX, threads };
-        assert_eq!(on_cpu(Some(3)).batch::<f64>(), Ok(6 << 16));
-        assert!(on_cpu(None).batch::<f32>().unwrap() >= 2 << 16);
+        assert_eq!(on_cpu(Some(3)).batch::<f64>(1), Ok(6 << 16));
+        assert_eq!(on_cpu(Some(3)).batch::<f64>(100), Ok(6 * 655));
+        assert!(on_cpu(None).batch::<f32>(1).unwrap() >= 2 << 16);
     }
 
     #[test]

@@ -18,9 +18,10 @@ pub(super) fn stream<T: Scalar + FloatingPoint, E: From<DrawError>>(
 ) -> Result<(), E> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
     let pool = pool.map_err(|error| DrawError::Threads { problem: error.to_string() })?;
+    let dimensions = distribution.dimensions();
     let (give_back, given_back) = mpsc::channel();
     for _ in 0..UNDER_WAY {
-        let buffer = room::<T>(batches.most()).map_err(DrawError::from)?;
+        let buffer = room::<T>(batches.most() * dimensions).map_err(DrawError::from)?;
         // The other end is below: it is there.
         let _ = give_back.send(buffer);
     }
@@ -30,9 +31,10 @@ pub(super) fn stream<T: Scalar + FloatingPoint, E: From<DrawError>>(
             for (first, count) in batches {
                 // Who takes has gone: nobody wants more.
                 let Ok(mut buffer) = given_back.recv() else { return };
-                let drawn = pool.install(|| distribution.par_fill(key, first, &mut buffer[..count]));
+                let numbers = count * dimensions;
+                let drawn = pool.install(|| distribution.par_fill(key, first, &mut buffer[..numbers]));
                 let failed = drawn.is_err();
-                if made.send(drawn.map(|()| (buffer, count)).map_err(DrawError::from)).is_err() || failed {
+                if made.send(drawn.map(|()| (buffer, numbers)).map_err(DrawError::from)).is_err() || failed {
                     return;
                 }
             }
@@ -40,8 +42,8 @@ pub(super) fn stream<T: Scalar + FloatingPoint, E: From<DrawError>>(
         // Dropped at the end, however that comes: the thread then stops waiting for a buffer.
         let give_back = give_back;
         for batch in to_take {
-            let (buffer, count) = batch?;
-            take(&buffer[..count])?;
+            let (buffer, numbers) = batch?;
+            take(&buffer[..numbers])?;
             // After the last batch nobody takes it.
             let _ = give_back.send(buffer);
         }

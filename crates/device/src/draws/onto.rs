@@ -1,12 +1,13 @@
 //! A pipeline of devices: some draw, and one works on what they have drawn.
 
 use super::{BatchConfig, DrawError, draw_batches};
-use crate::{Array, Device, Scalar, with_device};
+use crate::{Array, ArrayShape, Device, Scalar, with_device};
 use octopus_random::{Draw, FloatingPoint, Key};
 use std::ops::Range;
 
 /// Makes draws `range` on the devices of `config` and hands them to `work` in order, batch by batch, as arrays of another
-/// device, which is [`Device::current`] meanwhile. The next batches are drawn and copied while `work` works on one.
+/// device, which is [`Device::current`] meanwhile; vectors are rows. The next batches are drawn and copied while `work`
+/// works on one.
 ///
 /// Batches go from device to device by way of pinned memory of the host. Array operations queue on a GPU: what `work`
 /// asks for may still be under way when it returns, and the next batch arrives after it.
@@ -39,7 +40,11 @@ pub fn draw_batches_onto<T: Scalar + FloatingPoint, E: From<DrawError>>(
     mut work: impl FnMut(Array<T>) -> Result<(), E>,
 ) -> Result<(), E> {
     draw_batches(distribution, key, range, config, |batch| {
-        let batch = Array::on(device, batch).map_err(DrawError::from)?;
+        let shape = match distribution.dimensions() {
+            1 => batch.len().into(),
+            dimensions => ArrayShape::Matrix(batch.len() / dimensions, dimensions),
+        };
+        let batch = Array::on(device, batch).and_then(|array| array.reshape(shape)).map_err(DrawError::from)?;
         with_device(device, || work(batch))
     })
 }

@@ -2,7 +2,7 @@
 
 use super::inputs::{SEED, numbers, numbers_with_corners};
 use crate::cpu::{self, SliceOperand};
-use crate::draws::kernel_of;
+use crate::draws::DrawSource;
 use crate::{ArrayError, DeviceIdentity, Engine, Scalar};
 use octopus_cuda::{
     Arithmetic, AxisReduction, BroadcastOperand, COLUMN_PART, Context, CudaError, DeviceBuffer, DrawParameter,
@@ -12,7 +12,7 @@ use octopus_random::distribution::MOST_TURNS;
 use octopus_random::exact::normal_quantile;
 use octopus_random::{
     Beta, Draw, Exponential, FloatingPoint, Gamma, Key, Normal, ParameterError, Purpose, StudentT, Uniform, VonMises,
-    WrappedNormal,
+    VonMisesFisher, WrappedNormal,
 };
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +32,7 @@ pub enum ExactSize {
 pub struct ExactRow {
     /// The kernel's name, e.g. `array_exp_f64`.
     pub name: String,
-    /// The size: elements of the input; of a matrix product the middle side `k`, of `m = k + 5` and `n = max(k - 3, 1)`;
+    /// The size: elements of the input, or draws; of a matrix product the middle side `k`, of `m = k + 5` and `n = max(k - 3, 1)`;
     /// of what goes by rows and columns the columns, of `n + 5` rows.
     pub n: usize,
     /// The hash of the device's result.
@@ -324,6 +324,8 @@ impl Exactness<'_> {
         self.drawn("draw_beta", n, Beta::new(half, three))?;
         self.drawn("draw_student_t", n, StudentT::new(three, half, three))?;
         self.drawn("draw_von_mises", n, VonMises::new(three, three))?;
+        let direction = [half, three, zero, half, -three, half];
+        self.drawn("draw_von_mises_fisher", n, VonMisesFisher::new(&direction, three))?;
         self.drawn("draw_wrapped_normal", n, WrappedNormal::new(half, three))?;
         // A direction for each of three columns, and the same concentration for all.
         let (locs, concentration) = ([zero, half, three], [three]);
@@ -358,11 +360,12 @@ impl Exactness<'_> {
     ) -> Result<(), CudaError> {
         let problem = |detail: String| CudaError::LaunchShape { kernel: stem.to_owned(), detail };
         let distribution = distribution.map_err(|error| problem(error.to_string()))?;
-        let mut expected = vec![<T as Scalar>::ZERO; n];
+        let mut expected = vec![<T as Scalar>::ZERO; n * distribution.dimensions()];
         distribution.fill(Key::new(SEED), 0, &mut expected).map_err(|error| problem(error.to_string()))?;
+        let source = DrawSource::new(self.context(), &distribution)?;
         let mut refused = DeviceBuffer::zeroed(self.context(), 1)?;
-        let (kernel, flag) = (kernel_of(&distribution), &mut refused);
-        self.array((stem, n), |k, s, out| k.draw(s, kernel, RANGE, flag, out), written(&expected))
+        let flag = &mut refused;
+        self.matrix((stem, n, expected.len()), |k, s, out| source.fill(k, s, RANGE, (flag, out)), written(&expected))
     }
 }
 

@@ -6,7 +6,8 @@ use octopus_device::{
     Array, ArrayError, BatchConfig, Device, DrawError, Engine, Scalar, draw_batches, draw_batches_onto, with_device,
 };
 use octopus_random::{
-    Beta, Draw, Exponential, FloatingPoint, Gamma, Key, Normal, StudentT, Uniform, VonMises, WrappedNormal,
+    Beta, Draw, Exponential, FloatingPoint, Gamma, Key, Normal, StudentT, Uniform, VonMises, VonMisesFisher,
+    WrappedNormal,
 };
 use octopus_softgpu::Body;
 
@@ -35,6 +36,26 @@ fn distributions<T: FloatingPoint>() -> Vec<Box<dyn Draw<T>>> {
     // Angles of 0, which have a sign.
     all.push(Box::new(VonMises::new(number(-0.0), number(f64::INFINITY)).unwrap()));
     all
+}
+
+/// Unit vectors around a direction that is no axis.
+fn vectors<T: FloatingPoint>(dimensions: &[usize]) -> Vec<VonMisesFisher<T>> {
+    let direction = |dimensions| (0..dimensions).map(|place| T::from_f64(f64::from(place) * 0.7 - 1.9)).collect();
+    let around = |dimensions: &usize| -> Vec<T> { direction(*dimensions as u32) };
+    let pairs = dimensions.iter().flat_map(|own| CONCENTRATIONS.iter().map(move |c| (own, *c)));
+    pairs.map(|(own, c)| VonMisesFisher::new(&around(own), T::from_f64(c)).unwrap()).collect()
+}
+
+fn vectors_on_gpu_in<T: Scalar + FloatingPoint>(rows: usize, dimensions: &[usize]) {
+    for own in vectors::<T>(dimensions) {
+        let shape = (rows, own.dimensions());
+        let mut cpu = vec![<T as Scalar>::ZERO; rows * own.dimensions()];
+        own.fill(KEY, 0, &mut cpu).unwrap();
+        let drawn = || Array::drawn(&own, KEY, shape).unwrap();
+        let gpu = with_device(Device::Cuda(0), || drawn().to_host().unwrap());
+        assert_eq!(all_bits(&cpu), all_bits(&gpu), "{} in {shape:?}", own.concentration());
+        assert_eq!(all_bits(&cpu), all_bits(&drawn().to_host().unwrap()), "{shape:?} on all cores");
+    }
 }
 
 fn on_gpu_in<T: Scalar + FloatingPoint>(length: usize) {
@@ -83,6 +104,8 @@ fn draws_give_the_cpu_s_bits() {
         on_gpu_in::<f64>(70_001);
         from_within_a_block_in::<f32>();
         from_within_a_block_in::<f64>();
+        vectors_on_gpu_in::<f32>(10_001, &[2, 3, 4, 10, 100]);
+        vectors_on_gpu_in::<f64>(10_001, &[2, 3, 4, 10, 100]);
     });
 }
 
@@ -97,6 +120,8 @@ fn draws_as_ptx_give_the_cpu_s_bits() {
         on_gpu_in::<f64>(3_001);
         from_within_a_block_in::<f32>();
         from_within_a_block_in::<f64>();
+        vectors_on_gpu_in::<f32>(701, &[2, 3, 10]);
+        vectors_on_gpu_in::<f64>(701, &[2, 3, 10]);
     });
 }
 
@@ -128,10 +153,37 @@ fn batches_in<T: Scalar + FloatingPoint>(devices: &[Device]) {
     }
 }
 
+/// Batches of vectors end where vectors do.
+fn rows_in<T: Scalar + FloatingPoint>(devices: &[Device]) {
+    let first = 12_345;
+    for own in vectors::<T>(&[3, 7]).iter().step_by(4) {
+        let mut whole = vec![<T as Scalar>::ZERO; 100_000 * own.dimensions()];
+        own.par_fill(KEY, first, &mut whole).unwrap();
+        for memory in [2 << 20, 5 << 20] {
+            let config = BatchConfig { devices: devices.to_vec(), memory, threads: Some(3) };
+            let (all, largest) = streamed(own, first..first + 100_000, &config).unwrap();
+            assert_eq!(all_bits(&all), all_bits(&whole), "{devices:?} {memory}");
+            assert!(largest.is_multiple_of(own.dimensions()));
+            assert!(2 * devices.len() * largest * size_of::<T>() <= memory as usize, "{largest}");
+        }
+    }
+}
+
 #[test]
 fn batches_on_the_cpu_are_the_draws_in_order() {
     batches_in::<f32>(&[Device::Cpu]);
     batches_in::<f64>(&[Device::Cpu]);
+    rows_in::<f32>(&[Device::Cpu]);
+    rows_in::<f64>(&[Device::Cpu]);
+}
+
+#[test]
+fn vectors_are_the_rows_of_a_matrix() {
+    let own = VonMisesFisher::new(&[0.0f32, 0.0, 1.0], 5.0).unwrap();
+    let told = |shape: octopus_device::ArrayShape| Array::drawn(&own, KEY, shape).unwrap_err().to_string();
+    let words = "draws of 3 numbers are the rows of a matrix with as many columns, which shape";
+    assert_eq!(told(6.into()), format!("{words} (6,) is not"));
+    assert_eq!(told((3, 2).into()), format!("{words} (3, 2) is not"));
 }
 
 #[test]
@@ -141,6 +193,8 @@ fn batches_of_gpus_are_the_cpu_s_draws_in_order() {
             let devices: Vec<Device> = devices.iter().map(|gpu| Device::Cuda(*gpu)).collect();
             batches_in::<f32>(&devices);
             batches_in::<f64>(&devices);
+            rows_in::<f32>(&devices);
+            rows_in::<f64>(&devices);
         }
     });
 }

@@ -24,7 +24,7 @@ pub struct Gamma<T> {
 const NAME: &str = "gamma";
 
 /// From this |y| on the bracket is what is written, below it its series.
-const SERIES_BELOW: f64 = 0.125;
+pub(super) const SERIES_BELOW: f64 = 0.125;
 
 impl<T: FloatingPoint> Gamma<T> {
     /// Makes the distribution with density proportional to x^(shape - 1) exp(-x / scale).
@@ -62,7 +62,15 @@ impl<T: FloatingPoint> Gamma<T> {
 fn bracket<T: FloatingPoint>(y: T, above: T) -> T {
     let number = T::from_f64;
     let written = ((above.ln() - y) + number(0.5) * y * y) - number(1.0 / 3.0) * y * y * y;
-    // 2e-9 of it is left out, and it is 2e-4 at the most.
+    let square = y * y;
+    if y.abs() < number(SERIES_BELOW) { square * square * series(y) } else { written }
+}
+
+/// (ln(1 + y) - y + y^2/2 - y^3/3) / y^4 for |y| below [`SERIES_BELOW`].
+#[inline(always)]
+pub(super) fn series<T: FloatingPoint>(y: T) -> T {
+    let number = T::from_f64;
+    // 2e-9 of it is left out.
     let mut series = number(-1.0 / 12.0);
     series = series * y + number(1.0 / 11.0);
     series = series * y - number(1.0 / 10.0);
@@ -71,9 +79,7 @@ fn bracket<T: FloatingPoint>(y: T, above: T) -> T {
     series = series * y + number(1.0 / 7.0);
     series = series * y - number(1.0 / 6.0);
     series = series * y + number(1.0 / 5.0);
-    series = series * y - number(1.0 / 4.0);
-    let square = y * y;
-    if y.abs() < number(SERIES_BELOW) { square * square * series } else { written }
+    series * y - number(1.0 / 4.0)
 }
 
 impl<T: FloatingPoint> Propose<T> for Gamma<T> {

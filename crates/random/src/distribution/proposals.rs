@@ -9,15 +9,15 @@ use crate::{FloatingPoint, Key};
 use pulp::{Arch, Simd, WithSimd};
 
 /// Draws worked on together.
-const SPAN: usize = 8 * GROUP;
+pub(super) const SPAN: usize = 8 * GROUP;
 
 /// Turns of one part of a draw that is made of several: each part has as many of its own.
 pub(super) const PART: u32 = 1 << 16;
 
-/// What a distribution makes of random bits.
-pub(super) trait Propose<T: FloatingPoint>: Sync {
+/// What a distribution makes of random bits: those of two numbers in each turn, or of four.
+pub(super) trait Propose<T: FloatingPoint, const N: usize = 2>: Sync {
     /// Returns what the draw will be made of, and whether it is taken.
-    fn propose(&self, bits: [T::Bits; 2]) -> ([T; 2], bool);
+    fn propose(&self, bits: [T::Bits; N]) -> ([T; 2], bool);
 
     /// Returns the draw of what was proposed and taken; `extra` are bits that no proposal has seen.
     fn finish(&self, taken: [T; 2], extra: T::Bits) -> T;
@@ -34,7 +34,7 @@ pub(super) trait Propose<T: FloatingPoint>: Sync {
 }
 
 /// Fills `out` with draws `first`, `first + 1`, ...; `part` is the first of their turns.
-pub(super) fn fill<T: FloatingPoint, P: Propose<T>>(
+pub(super) fn fill<T: FloatingPoint, P: Propose<T, N>, const N: usize>(
     proposer: &P,
     (key, first, part): (Key, u64, u32),
     out: &mut [T],
@@ -43,7 +43,7 @@ pub(super) fn fill<T: FloatingPoint, P: Propose<T>>(
 }
 
 /// [`fill`], compiled for each level of vector instructions.
-struct Filler<'a, T, P> {
+struct Filler<'a, T, P, const N: usize> {
     proposer: &'a P,
     key: Key,
     first: u64,
@@ -52,12 +52,12 @@ struct Filler<'a, T, P> {
     out: &'a mut [T],
 }
 
-impl<T: FloatingPoint, P: Propose<T>> WithSimd for Filler<'_, T, P> {
+impl<T: FloatingPoint, P: Propose<T, N>, const N: usize> WithSimd for Filler<'_, T, P, N> {
     type Output = Result<(), TurnsExhausted>;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Self::Output {
-        let mut at = Span::default();
+        let mut at = Span::<T, N>::default();
         let mut first = self.first;
         let mut rest = self.out;
         while !rest.is_empty() {
@@ -80,18 +80,18 @@ impl<T: FloatingPoint, P: Propose<T>> WithSimd for Filler<'_, T, P> {
 }
 
 /// The working memory of a span of draws.
-struct Span<T: FloatingPoint> {
-    bits: [[T::Bits; SPAN]; 2],
+struct Span<T: FloatingPoint, const N: usize> {
+    bits: [[T::Bits; SPAN]; N],
     taken: [[T; SPAN]; 2],
     again: [[T; SPAN]; 2],
     refused: [bool; SPAN],
     pending: [u32; SPAN],
 }
 
-impl<T: FloatingPoint> Default for Span<T> {
+impl<T: FloatingPoint, const N: usize> Default for Span<T, N> {
     fn default() -> Self {
         Self {
-            bits: [[T::Bits::default(); SPAN]; 2],
+            bits: [[T::Bits::default(); SPAN]; N],
             taken: [[T::default(); SPAN]; 2],
             again: [[T::default(); SPAN]; 2],
             refused: [false; SPAN],
@@ -100,9 +100,9 @@ impl<T: FloatingPoint> Default for Span<T> {
     }
 }
 
-impl<T: FloatingPoint> Span<T> {
+impl<T: FloatingPoint, const N: usize> Span<T, N> {
     #[inline(always)]
-    fn draw<P: Propose<T>>(
+    fn draw<P: Propose<T, N>>(
         &mut self,
         proposer: &P,
         (key, first, part): (Key, u64, u32),
@@ -110,17 +110,9 @@ impl<T: FloatingPoint> Span<T> {
         out: &mut [T],
     ) -> Result<(), TurnsExhausted> {
         let n = out.len();
-        let [even, odd] = &mut self.bits;
-        let (even, odd) = (&mut even[..n], &mut odd[..n]);
-        if first.is_multiple_of(GROUP as u64) && n.is_multiple_of(GROUP) {
-            T::fill_bits(key, first, part, [even, odd]);
-        } else {
-            for l in 0..n {
-                [even[l], odd[l]] = T::bits(key, first + l as u64, part);
-            }
-        }
+        fill_bits::<T, N>((key, first, part), &mut self.bits, n);
         let [a, b] = &mut self.taken;
-        propose_each(proposer, [even, odd], [&mut a[..n], &mut b[..n]], &mut self.refused[..n]);
+        propose_each(proposer, &self.bits, [&mut a[..n], &mut b[..n]], &mut self.refused[..n]);
         if !P::ALWAYS {
             let mut count = 0;
             for (l, refused) in self.refused[..n].iter().enumerate() {
@@ -141,8 +133,7 @@ impl<T: FloatingPoint> Span<T> {
             }
         }
         if proposer.needs_extra() {
-            let [extra, _] = &mut self.bits;
-            for (l, extra) in extra[..n].iter_mut().enumerate() {
+            for (l, extra) in self.bits[0][..n].iter_mut().enumerate() {
                 // No part has as many turns.
                 [*extra, _] = T::bits(key, first + l as u64, part + PART - 1);
             }
@@ -157,17 +148,24 @@ impl<T: FloatingPoint> Span<T> {
 
     /// Gives those that are pending another turn, and returns how many were refused again.
     #[inline(always)]
-    fn draw_again<P: Propose<T>>(&mut self, proposer: &P, (key, first, turn): (Key, u64, u32), count: usize) -> usize {
+    fn draw_again<P: Propose<T, N>>(
+        &mut self,
+        proposer: &P,
+        (key, first, turn): (Key, u64, u32),
+        count: usize,
+    ) -> usize {
         // A whole number of vectors: what is behind the last is some old draw, which nobody asks for.
         let padded = count.next_multiple_of(GROUP / 2);
-        let [even, odd] = &mut self.bits;
-        let (even, odd, pending) = (&mut even[..padded], &mut odd[..padded], &self.pending[..padded]);
+        let (bits, pending) = (&mut self.bits, &self.pending[..padded]);
         let (low, high) = (first as u32, first & !0xffff_ffff);
         for p in 0..padded {
-            [even[p], odd[p]] = T::bits(key, high | u64::from(low.wrapping_add(pending[p])), turn);
+            let own: [T::Bits; N] = T::bits(key, high | u64::from(low.wrapping_add(pending[p])), turn);
+            for place in 0..N {
+                bits[place][p] = own[place];
+            }
         }
         let [a, b] = &mut self.again;
-        propose_each(proposer, [even, odd], [&mut a[..padded], &mut b[..padded]], &mut self.refused[..padded]);
+        propose_each(proposer, &self.bits, [&mut a[..padded], &mut b[..padded]], &mut self.refused[..padded]);
         let mut left = 0;
         for p in 0..count {
             let l = self.pending[p];
@@ -181,28 +179,58 @@ impl<T: FloatingPoint> Span<T> {
     }
 }
 
+/// Fills each of `bits` for `n` draws from `first` on in one of their turns, no more than a span, whose indices have the
+/// same upper half.
 #[inline(always)]
-fn propose_each<T: FloatingPoint, P: Propose<T>>(
+pub(super) fn fill_bits<T: FloatingPoint, const N: usize>(
+    (key, first, turn): (Key, u64, u32),
+    bits: &mut [[T::Bits; SPAN]; N],
+    n: usize,
+) {
+    let n = n.min(SPAN);
+    if let [even, odd] = bits.as_mut_slice()
+        && first.is_multiple_of(GROUP as u64)
+        && n.is_multiple_of(GROUP)
+    {
+        return T::fill_bits(key, first, turn, [&mut even[..n], &mut odd[..n]]);
+    }
+    let (low, high) = (first as u32, first & !0xffff_ffff);
+    for l in 0..n {
+        let own: [T::Bits; N] = T::bits(key, high | u64::from(low.wrapping_add(l as u32)), turn);
+        for place in 0..N {
+            bits[place][l] = own[place];
+        }
+    }
+}
+
+#[inline(always)]
+fn propose_each<T: FloatingPoint, P: Propose<T, N>, const N: usize>(
     proposer: &P,
-    [even, odd]: [&[T::Bits]; 2],
+    bits: &[[T::Bits; SPAN]; N],
     [a, b]: [&mut [T]; 2],
     refused: &mut [bool],
 ) {
-    let n = refused.len();
-    let (even, odd, a, b) = (&even[..n], &odd[..n], &mut a[..n], &mut b[..n]);
+    let n = refused.len().min(SPAN);
+    let (a, b, refused) = (&mut a[..n], &mut b[..n], &mut refused[..n]);
     for l in 0..n {
+        let mut own = [T::Bits::default(); N];
+        for place in 0..N {
+            own[place] = bits[place][l];
+        }
         let taken;
-        ([a[l], b[l]], taken) = proposer.propose([even[l], odd[l]]);
+        ([a[l], b[l]], taken) = proposer.propose(own);
         refused[l] = !taken;
     }
 }
 
 /// Draws with a generator of another kind; NaN when that refuses as many turns as a draw has, which no generator does
 /// whose numbers are random.
-pub(super) fn draw_with<T: FloatingPoint, P: Propose<T>, R: rand::Rng + ?Sized>(proposer: &P, generator: &mut R) -> T {
+pub(super) fn draw_with<T: FloatingPoint, P: Propose<T, N>, const N: usize, R: rand::Rng + ?Sized>(
+    proposer: &P,
+    generator: &mut R,
+) -> T {
     for _ in 0..MOST_TURNS {
-        let bits = [T::bits_of(generator), T::bits_of(generator)];
-        let (proposed, taken) = proposer.propose(bits);
+        let (proposed, taken) = proposer.propose(std::array::from_fn(|_| T::bits_of(generator)));
         if taken {
             let extra = if proposer.needs_extra() { T::bits_of(generator) } else { T::Bits::default() };
             return proposer.finish(proposed, extra);
@@ -232,7 +260,7 @@ mod tests {
 
     /// Draw by draw, turn by turn: what the spans must give.
     fn one(limit: f64, key: Key, index: u64) -> f64 {
-        let taken = (0..).map(|turn| f64::bits(key, index, turn)).find(|bits| f64::uniform(bits[1]) < limit);
+        let taken = (0..).map(|turn| f64::bits::<2>(key, index, turn)).find(|bits| f64::uniform(bits[1]) < limit);
         f64::uniform(taken.unwrap()[0])
     }
 

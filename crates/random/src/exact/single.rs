@@ -100,9 +100,9 @@ pub fn tanh(x: f32) -> f32 {
     f32::from_bits(value.to_bits() | (x.to_bits() & 0x8000_0000))
 }
 
-/// Computes e^x - 1 for x in [0, 20].
+/// Computes e^x - 1 for x in [0, 80].
 #[inline(always)]
-fn exp_minus_one(x: f32) -> f32 {
+pub fn exp_minus_one(x: f32) -> f32 {
     let shifted = x * LOG2_E + ROUND;
     let n = shifted - ROUND;
     let r = (x - n * LN2_HIGH) - n * LN2_LOW;

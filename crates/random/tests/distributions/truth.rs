@@ -63,6 +63,60 @@ impl VonMisesTruth {
     }
 }
 
+/// The distribution of the angle between a unit vector and the mean direction of a von Mises-Fisher distribution, tabled: the
+/// density is proportional to sin^(dimensions - 2) e^(concentration cos).
+pub(crate) struct PolarTruth {
+    /// The end of the table: pi, or where the density has long ended.
+    end: f64,
+    table: Vec<f64>,
+    /// The means of 1 - cos and of its square.
+    moments: [f64; 2],
+}
+
+impl PolarTruth {
+    pub(crate) fn new(dimensions: usize, concentration: f64) -> Self {
+        let power = dimensions as f64 - 2.0;
+        let end = PI.min(((dimensions as f64).sqrt() + 12.0) / concentration.sqrt().max(1e-300));
+        let width = end / CELLS as f64;
+        let one_less_cosine = |x: f64| 2.0 * (0.5 * x).sin().powi(2);
+        let ln_density = |x: f64| {
+            let of_sine = if power == 0.0 { 0.0 } else { power * x.sin().ln() };
+            of_sine - concentration * one_less_cosine(x)
+        };
+        let highest = (0..CELLS).map(|cell| ln_density((cell as f64 + 0.5) * width)).fold(f64::NEG_INFINITY, f64::max);
+        let rule = [(-0.6f64.sqrt(), 5.0 / 18.0), (0.0, 8.0 / 18.0), (0.6f64.sqrt(), 5.0 / 18.0)];
+        let integral = |cell: usize, weight: &dyn Fn(f64) -> f64| -> f64 {
+            let middle = (cell as f64 + 0.5) * width;
+            let points = rule.iter().map(|(at, share)| (middle + 0.5 * width * at, share));
+            points.map(|(x, share)| share * (ln_density(x) - highest).exp() * weight(x)).sum()
+        };
+        let mut table = vec![0.0];
+        for cell in 0..CELLS {
+            table.push(table[cell] + integral(cell, &|_| 1.0));
+        }
+        let all = table[CELLS];
+        table.iter_mut().for_each(|value| *value /= all);
+        let mean =
+            |power: i32| (0..CELLS).map(|cell| integral(cell, &|x| one_less_cosine(x).powi(power))).sum::<f64>() / all;
+        Self { end, table, moments: [mean(1), mean(2)] }
+    }
+
+    pub(crate) fn cdf(&self, angle: f64) -> f64 {
+        let place = (angle / self.end).clamp(0.0, 1.0) * CELLS as f64;
+        let cell = (place as usize).min(CELLS - 1);
+        self.table[cell] + (place - cell as f64) * (self.table[cell + 1] - self.table[cell])
+    }
+
+    /// The mean of 1 - cosine is within 4 standard errors of one less the mean resultant length.
+    pub(crate) fn assert_moment(&self, angles: &[f64], name: &str) {
+        let n = angles.len() as f64;
+        let [one, two] = self.moments;
+        let less = angles.iter().map(|x| 2.0 * (0.5 * x).sin().powi(2)).sum::<f64>() / n;
+        let bound = 4.0 * ((two - one * one) / n).sqrt();
+        assert!((less - one).abs() < bound, "{name}: mean 1 - cos {less} {one} {bound}");
+    }
+}
+
 /// The wrapped normal distribution function around 0: the sum over turns.
 pub(crate) fn wrapped_normal(scale: f64) -> impl Fn(f64) -> f64 {
     use statrs::distribution::{ContinuousCDF, Normal};

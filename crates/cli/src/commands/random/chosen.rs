@@ -4,7 +4,8 @@ use crate::args::{DistributionName, ParameterArgs};
 use crate::exit::UsageError;
 use clap::ValueEnum;
 use octopus_random::{
-    Beta, Draw, Exponential, FloatingPoint, Gamma, Normal, ParameterError, StudentT, Uniform, VonMises, WrappedNormal,
+    Beta, Draw, Exponential, FloatingPoint, Gamma, Normal, ParameterError, StudentT, Uniform, VonMises, VonMisesFisher,
+    WrappedNormal,
 };
 
 /// A distribution with its parameters.
@@ -20,6 +21,7 @@ pub(super) struct Chosen<T: FloatingPoint> {
 struct Given {
     name: String,
     left: Vec<(&'static str, f64)>,
+    direction: Vec<f64>,
     taken: Vec<String>,
 }
 
@@ -43,6 +45,10 @@ impl<T: FloatingPoint> Chosen<T> {
             DistributionName::VonMises => {
                 boxed(VonMises::<T>::new(given.or("loc", 0.0), given.needed("concentration")?))
             }
+            DistributionName::VonMisesFisher => {
+                let direction = given.direction()?;
+                boxed(VonMisesFisher::<T>::new(&direction, given.needed("concentration")?))
+            }
             DistributionName::WrappedNormal => {
                 boxed(WrappedNormal::<T>::new(given.or("loc", 0.0), given.or("scale", 1.0)))
             }
@@ -50,8 +56,12 @@ impl<T: FloatingPoint> Chosen<T> {
         if let Some((option, value)) = given.left.first() {
             return Err(UsageError(format!("--{option} {value}: {} has no such parameter", given.name)));
         }
-        let in_options = |error: ParameterError| {
-            UsageError(format!("--{} {}: it must be {}", error.parameter, error.value, error.must))
+        if !given.direction.is_empty() {
+            return Err(UsageError(format!("--direction: {} has no such parameter", given.name)));
+        }
+        let in_options = |error: ParameterError| match error.parameter {
+            "direction" | "number of dimensions" => UsageError(format!("--direction: {error}")),
+            parameter => UsageError(format!("--{parameter} {}: it must be {}", error.value, error.must)),
         };
         let distribution = taken.map_err(in_options)?;
         let words = format!("{}({})", given.name, given.taken.join(", "));
@@ -67,7 +77,7 @@ fn boxed<T: FloatingPoint, D: Draw<T> + 'static>(
 
 impl Given {
     fn new(name: String, parameters: ParameterArgs) -> Self {
-        let ParameterArgs { loc, concentration, scale, shape, a, b, df, low, high } = parameters;
+        let ParameterArgs { loc, direction, concentration, scale, shape, a, b, df, low, high } = parameters;
         let all = [
             ("loc", loc),
             ("concentration", concentration),
@@ -80,7 +90,18 @@ impl Given {
             ("high", high),
         ];
         let left = all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
-        Self { name, left, taken: Vec::new() }
+        Self { name, left, direction, taken: Vec::new() }
+    }
+
+    /// Takes the vector.
+    fn direction<T: FloatingPoint>(&mut self) -> Result<Vec<T>, UsageError> {
+        let numbers = std::mem::take(&mut self.direction);
+        if numbers.is_empty() {
+            return Err(UsageError(format!("{} needs --direction", self.name)));
+        }
+        let words: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+        self.taken.push(format!("direction={}", words.join(",")));
+        Ok(numbers.into_iter().map(T::from_f64).collect())
     }
 
     /// Takes a parameter that has a value without being given.

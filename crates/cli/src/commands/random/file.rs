@@ -86,6 +86,9 @@ pub(super) fn write<T: Scalar + FloatingPoint + Stored>(
 ) -> Result<Exit> {
     // What the draws depend on: neither device nor memory.
     let description = format!("octopus random {} --seed {}", chosen.words, args.seed);
+    // A file counts numbers: those of a vector are written together.
+    let dimensions = chosen.distribution.dimensions() as u64;
+    let written = |writer: &ResumableFile| writer.written() / dimensions;
     let mut writer = match opened(out, args, plan(out, args, chosen)?, &description)? {
         Resumption::Unfinished(writer) => writer,
         Resumption::Finished => {
@@ -96,7 +99,7 @@ pub(super) fn write<T: Scalar + FloatingPoint + Stored>(
         }
     };
     let interrupt = Interrupt::listen();
-    let (begin, done_before) = (Instant::now(), writer.written());
+    let (begin, done_before) = (Instant::now(), written(&writer));
     if done_before > 0 && !global.quiet {
         output::note(format!("{done_before} of {} draws are there already", args.n));
     }
@@ -109,7 +112,8 @@ pub(super) fn write<T: Scalar + FloatingPoint + Stored>(
             let now = Instant::now();
             if line.due(now) {
                 line = Timer::of_line(global.quiet, now);
-                output::note(progress(writer.written(), args.n, writer.written() - done_before, now - begin));
+                let written = written(&writer);
+                output::note(progress(written, args.n, written - done_before, now - begin));
             }
             if interrupt.asked() {
                 return Err(StopError::Interrupted);
@@ -124,7 +128,7 @@ pub(super) fn write<T: Scalar + FloatingPoint + Stored>(
         Ok(()) => {}
         Err(StopError::Interrupted) => {
             writer.checkpoint()?;
-            let (written, path) = (writer.written(), out.display());
+            let (written, path) = (written(&writer), out.display());
             output::note(format!("interrupted: {written} of {} draws are kept; --resume goes on with {path}", args.n));
             return Ok(Exit::Interrupted);
         }
@@ -135,19 +139,20 @@ pub(super) fn write<T: Scalar + FloatingPoint + Stored>(
         }
         Err(other) => return Err(other.into()),
     }
-    let made = writer.written() - done_before;
+    let made = written(&writer) - done_before;
     writer.finish()?;
     told(out, args, chosen, config, (made, begin.elapsed()), global)
 }
 
 /// Plans the file that its name asks for.
 fn plan<T: FloatingPoint>(out: &Path, args: &RandomArgs, chosen: &Chosen<T>) -> Result<FilePlan> {
-    let shape = [args.n];
+    let dimensions = chosen.distribution.dimensions() as u64;
+    let shape: &[u64] = if dimensions == 1 { &[args.n] } else { &[args.n, dimensions] };
     match out.extension().and_then(OsStr::to_str) {
-        Some("npy") => Ok(NpyHeader::new(out, args.dtype, &shape)?.plan()),
+        Some("npy") => Ok(NpyHeader::new(out, args.dtype, shape)?.plan()),
         Some("parquet") => {
             let metadata = json!({ "schema": 1, "command": "random", "distribution": chosen.words, "seed": args.seed });
-            let plan = parquet_plan(out, &chosen.name.replace('-', "_"), args.dtype, &shape, &metadata);
+            let plan = parquet_plan(out, &chosen.name.replace('-', "_"), args.dtype, shape, &metadata);
             Ok(plan.map_err(|error| UsageError(format!("--n {}: {error}", args.n)))?)
         }
         _ => Err(UsageError(format!("--out {}: the name must end in .npy or .parquet", out.display())).into()),
@@ -194,7 +199,7 @@ fn told<T: Scalar + FloatingPoint + Stored>(
         output::print(&out.display().to_string())?;
         if made > 0 && !global.quiet {
             let rate = made as f64 / seconds;
-            let bytes = rate * args.dtype.bytes() as f64;
+            let bytes = rate * (args.dtype.bytes() * chosen.distribution.dimensions() as u64) as f64;
             output::note(format!(
                 "{made} draws of {} in {seconds:.2} s on {devices}: {} million a second, {:.0} MB a second",
                 chosen.words,
