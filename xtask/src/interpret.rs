@@ -105,7 +105,9 @@ pub(crate) fn run(root: &Path, whole: bool) -> Result<TaskOutcome> {
 /// When the software GPU cannot be built, a folder cannot be made, or a run fails.
 pub(crate) fn record(root: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
     let gpu = SoftwareGpu::build()?.with_sampler(Lanes::Ptx, &[""; 0])?;
-    let fixed = ["--device", "cuda", "--draws", "4", "--seed", LARGE_SEED, "--quiet", "--force", "--out"];
+    // By time alone, iterations would be in other launches each time: a checkpoint ends a launch.
+    let fixed =
+        ["--device", "cuda", "--draws", "4", "--seed", LARGE_SEED, "--checkpoint-every", "1", "--quiet", "--force"];
     let run = target(root).join("interpreted/recorded");
     let one_at_a_time =
         sampled().chain(uniform_coordinates()).map(|words| words.and(&["--chains", "3", "--tune", "12"]));
@@ -113,7 +115,11 @@ pub(crate) fn record(root: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
     let uneven = uneven_groups(&target(root).join("interpreted"))?;
     let together = teams(&uneven).map(|words| words.and(&["--chains", "2", "--tune", "4"]));
     let pools = pools().map(|words| words.and(&["--chains", "3", "--tune", "40"]));
-    let all = one_at_a_time.chain(ends).chain(together).chain(pools).map(|words| words.and(&fixed).with(&run));
+    let all = one_at_a_time
+        .chain(ends)
+        .chain(together)
+        .chain(pools)
+        .map(|words| words.and(&fixed).and(&["--out"]).with(&run));
     let mut folders = Vec::new();
     for words in [small_runs(root), words(&["device", "exact"])].into_iter().chain(all) {
         let of_run = folder.join(folders.len().to_string());

@@ -201,7 +201,20 @@ fn family(entry: &str) -> String {
             format!("{stem}{}", rest.trim_start_matches(|c: char| c.is_ascii_digit()))
         }
         _ if plain.starts_with("nuts") => plain,
-        _ => "arrays".to_owned(),
+        _ => family_of_arrays(entry).to_owned(),
+    }
+}
+
+/// Returns the family of a kernel of arrays.
+fn family_of_arrays(entry: &str) -> &'static str {
+    const REDUCTIONS: [&str; 6] = ["array_sum", "array_dot", "array_min", "array_max", "rows_", "columns_"];
+    let is = |beginnings: &[&str]| beginnings.iter().any(|beginning| entry.starts_with(beginning));
+    match () {
+        () if is(&["draw_"]) => "draws",
+        () if is(&["random_"]) => "random",
+        () if is(&["matmul"]) => "matmul",
+        () if is(&REDUCTIONS) => "reductions",
+        () => "arrays",
     }
 }
 
@@ -315,7 +328,12 @@ mod tests {
             ("nuts_restart_batch_eight_schools_f32_32x1", "nuts_restart_batch_32"),
             ("nuts_expand_eight_schools_f64", "nuts_expand"),
             ("nuts_windows_apply", "nuts_windows_apply"),
-            ("matmul_f32", "arrays"),
+            ("array_broadcast_add_f64", "arrays"),
+            ("array_sum_f32", "reductions"),
+            ("columns_max_f64", "reductions"),
+            ("matmul_f32_fast", "matmul"),
+            ("draw_von_mises_each_f32", "draws"),
+            ("random_normal_f64", "random"),
         ] {
             assert_eq!(family(entry), expected);
         }
