@@ -276,6 +276,7 @@ fn compare<T: Copy + Default, U: PartialOrd>(a: &Row<T>, b: &Row<T>, how: Compar
         Compare::Le => lanes!(|a: U, b: U| a <= b),
         Compare::Gt => lanes!(|a: U, b: U| a > b),
         Compare::Ge => lanes!(|a: U, b: U| a >= b),
+        Compare::NeU => !lanes!(|a: U, b: U| a == b),
         Compare::LtU => !lanes!(|a: U, b: U| a >= b),
         Compare::LeU => !lanes!(|a: U, b: U| a > b),
         Compare::GtU => !lanes!(|a: U, b: U| a <= b),

@@ -1,7 +1,7 @@
 //! The forms of instructions that are known: those of our kernels. Any other is an error.
 
 use crate::instruction::Class::{self, Double as D, Predicate as P, Word as W};
-use crate::instruction::Compare::{self, Eq, Ge, GeU, Gt, GtU, Le, LeU, Lt, LtU, Nan, Ne};
+use crate::instruction::Compare::{self, Eq, Ge, GeU, Gt, GtU, Le, LeU, Lt, LtU, Nan, Ne, NeU};
 use crate::instruction::Op::{self, *};
 use crate::instruction::{MemoryAccess, Special, SpecialKind, StateSpace};
 
@@ -97,6 +97,7 @@ fn comparison(compare: &str, kind: &str) -> Option<Form> {
 
 fn real_comparison(compare: &str, kind: &str) -> Option<Form> {
     let compare: Compare = match compare {
+        "neu" => NeU,
         "ltu" => LtU,
         "leu" => LeU,
         "gtu" => GtU,

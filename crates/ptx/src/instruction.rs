@@ -34,7 +34,7 @@ pub(crate) enum Op {
 /// A comparison; those that end in `U` hold of a NaN too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[rustfmt::skip]
-pub(crate) enum Compare { Eq, Ne, Lt, Le, Gt, Ge, LtU, LeU, GtU, GeU, Nan }
+pub(crate) enum Compare { Eq, Ne, Lt, Le, Gt, Ge, NeU, LtU, LeU, GtU, GeU, Nan }
 
 /// A special register of three dimensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -257,6 +257,7 @@ fn comparisons() {
     real("ge", |order| order.is_some_and(|o| o.is_ge()));
     real("ltu", |order| order.is_none_or(|o| o.is_lt()));
     real("leu", |order| order.is_none_or(|o| o.is_le()));
+    real("neu", |order| order.is_none_or(|o| o.is_ne()));
     real("gtu", |order| order.is_none_or(|o| o.is_gt()));
     real("geu", |order| order.is_none_or(|o| o.is_ge()));
     real("nan", |order| order.is_none());
