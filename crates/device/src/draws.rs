@@ -14,7 +14,7 @@ mod on_gpu;
 
 pub use batches::{BatchConfig, DrawError, draw_batches};
 
-use crate::array::pool::{PooledBuffer, host_memory};
+use crate::array::pool::{HostBuffer, PooledBuffer};
 use crate::{Array, ArrayError, ArrayShape, Device, Engine, Scalar};
 use octopus_cuda::{DeviceBuffer, DrawRange, DrawnFrom};
 use octopus_random::distribution::MOST_TURNS;
@@ -62,7 +62,7 @@ impl<T: Scalar + FloatingPoint> Array<T> {
     pub fn drawn(distribution: &dyn Draw<T>, key: Key, shape: impl Into<ArrayShape>) -> Result<Self, DrawError> {
         let shape = shape.into();
         let Device::Cuda(ordinal) = Device::current() else {
-            let mut out = room::<T>(shape.elements("drawn")?)?;
+            let mut out = HostBuffer::unfilled(shape.elements("drawn")?)?;
             distribution.par_fill(key, 0, &mut out)?;
             return Ok(Self::from(out).reshape(shape)?);
         };
@@ -75,13 +75,6 @@ impl<T: Scalar + FloatingPoint> Array<T> {
         };
         Ok(Self::made_on(&engine, shape, fill)?)
     }
-}
-
-/// Returns memory of the host for draws.
-fn room<T: Scalar>(length: usize) -> Result<Vec<T>, ArrayError> {
-    let mut room = host_memory(length)?;
-    room.resize(length, T::ZERO);
-    Ok(room)
 }
 
 impl From<ArrayError> for DrawError {

@@ -6,6 +6,8 @@ mod software_gpu;
 mod against_numpy;
 #[path = "arrays/draws.rs"]
 mod draws;
+#[path = "arrays/halves.rs"]
+mod halves;
 #[path = "arrays/hierarchy.rs"]
 mod hierarchy;
 #[path = "arrays/matrices.rs"]

@@ -2,7 +2,9 @@
 
 use crate::numbers::all_bits;
 use crate::software_gpu::run;
-use octopus_device::{Array, ArrayError, BatchConfig, Device, DrawError, Engine, Scalar, draw_batches, with_device};
+use octopus_device::{
+    Array, ArrayElement, ArrayError, BatchConfig, Device, DrawError, Engine, Scalar, draw_batches, with_device,
+};
 use octopus_random::{
     Beta, Draw, Exponential, FloatingPoint, Gamma, Key, Normal, StudentT, Uniform, VonMises, WrappedNormal,
 };
@@ -35,7 +37,7 @@ fn distributions<T: FloatingPoint>() -> Vec<Box<dyn Draw<T>>> {
 
 fn on_gpu_in<T: Scalar + FloatingPoint>(length: usize) {
     for distribution in distributions::<T>() {
-        let mut cpu = vec![<T as Scalar>::ZERO; length];
+        let mut cpu = vec![<T as ArrayElement>::ZERO; length];
         distribution.fill(KEY, 0, &mut cpu).unwrap();
         let drawn = || Array::drawn(distribution.as_ref(), KEY, length).unwrap();
         let gpu = with_device(Device::Cuda(0), || drawn().to_host().unwrap());
@@ -97,7 +99,7 @@ fn streamed<T: Scalar + FloatingPoint>(
 fn batches_in<T: Scalar + FloatingPoint>(devices: &[Device]) {
     let first = 12_345;
     let own = VonMises::new(<T as FloatingPoint>::from_f64(0.5), <T as FloatingPoint>::from_f64(5.0)).unwrap();
-    let mut whole = vec![<T as Scalar>::ZERO; 400_000];
+    let mut whole = vec![<T as ArrayElement>::ZERO; 400_000];
     own.par_fill(KEY, first, &mut whole).unwrap();
     for memory in [2 << 20, 5 << 20, 64 << 20] {
         let config = BatchConfig { devices: devices.to_vec(), memory, threads: Some(3) };
