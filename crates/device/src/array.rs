@@ -10,6 +10,7 @@
 //! | one number of each column or row | [`Array::sum_axis`], [`mean_axis`](Array::mean_axis), [`std_axis`](Array::std_axis), [`norm_axis`](Array::norm_axis), [`min_axis`](Array::min_axis), [`max_axis`](Array::max_axis) |
 //! | products of matrices | [`Array::matmul`], [`matmul_fast`](Array::matmul_fast), [`outer`](Array::outer) |
 //! | the same elements in other places | [`Array::reshape`], [`transpose`](Array::transpose), [`slice`](Array::slice), [`concatenate`](Array::concatenate) |
+//! | a file of NumPy (`.npy`) | [`Array::save`], [`load`](Array::load) |
 //! | another type (NumPy's `astype`) | [`Array::to_f16`], [`to_f32`](Array::to_f32), [`to_f64`](Array::to_f64) |
 //! | slices, and no device in mind | [`cpu`]: the same operations over slices, in the argument order of the kernels |
 //!
@@ -43,6 +44,7 @@ mod engine;
 mod error;
 mod half;
 mod layout;
+mod npy;
 pub(crate) mod pool;
 mod product;
 mod reduce;
@@ -53,6 +55,7 @@ pub(crate) mod storage;
 pub use element::ArrayElement;
 pub use engine::Engine;
 pub use error::ArrayError;
+pub use npy::ArrayFileError;
 pub use scalar::Scalar;
 pub use shape::ArrayShape;
 pub use storage::Array;

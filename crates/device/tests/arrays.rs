@@ -12,6 +12,8 @@ mod halves;
 mod hierarchy;
 #[path = "arrays/matrices.rs"]
 mod matrices;
+#[path = "arrays/npy.rs"]
+mod npy;
 #[path = "arrays/numbers.rs"]
 mod numbers;
 #[path = "arrays/on_cpu.rs"]
