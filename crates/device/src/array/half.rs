@@ -45,7 +45,7 @@ pub(in crate::array) fn to_f32(x: f16) -> f32 {
     let (sign, size) = ((bits & 0x8000) << 16, bits & 0x7fff);
     let normal = (size << 13) + (112 << 23);
     // As many times 2^-24.
-    let subnormal = (size as i32 as f32 * 5.960_464_477_539_063e-8).to_bits();
+    let subnormal = (size as i32 as f32 * (1.0 / 16_777_216.0)).to_bits();
     let infinity = 0x7f80_0000 | (size << 13) | if size > 0x7c00 { 0x0040_0000 } else { 0 };
     let wide = if size < 0x0400 { subnormal } else { normal };
     let wide = if size >= 0x7c00 { infinity } else { wide };

@@ -88,7 +88,8 @@ mod tests {
     #[test]
     fn what_comes_takes_the_place_of_what_was_kept() {
         let pool = Pool::default();
-        (keep(&pool, 4), keep(&pool, 6));
+        keep(&pool, 4);
+        keep(&pool, 6);
         assert_eq!(pool.kept().bytes, 10, "as many as there may be");
         keep(&pool, 1);
         assert_eq!(pool.clear(), 1);
