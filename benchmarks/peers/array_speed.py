@@ -25,7 +25,7 @@ def ramp(length, step):
 
 
 x, y = ramp(ELEMENTS, 0.37), ramp(ELEMENTS, -0.725)
-x32, y32 = x.astype(np.float32), y.astype(np.float32)
+x32, y32, x16 = x.astype(np.float32), y.astype(np.float32), x.astype(np.float16)
 a = x.reshape(SIDES)
 a32 = a.astype(np.float32)
 row, column = a[0].copy(), a[:, :1].copy()
@@ -54,6 +54,8 @@ operations = {
     "outer": lambda: np.outer(row, row),
     "transpose": lambda: np.ascontiguousarray(a.T),
     "concatenate": lambda: np.concatenate([a, a], axis=1),
+    "to_f16 of f32": lambda: x32.astype(np.float16),
+    "to_f32 of f16": lambda: x16.astype(np.float32),
     "sum": lambda: x.sum(),
     "sum f32": lambda: x32.sum(),
     "max": lambda: x.max(),

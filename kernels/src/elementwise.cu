@@ -1,6 +1,7 @@
 // Element-wise operations on arrays. Any grid of blocks of 256 threads does the whole array; `out` may be an input.
 #pragma once
 #include "octopus/grid.cuh"
+#include "octopus/half.cuh"
 #include "octopus/math.cuh"
 
 extern "C" __global__ void __launch_bounds__(256) array_fill_f32(float* out, float value, unsigned long long n) {
@@ -14,6 +15,10 @@ extern "C" __global__ void __launch_bounds__(256) array_copy_f32(const float* x,
   octopus::each(n, [=](octopus::u64 i) { out[i] = x[i]; });
 }
 extern "C" __global__ void __launch_bounds__(256) array_copy_f64(const double* x, double* out, unsigned long long n) {
+  octopus::each(n, [=](octopus::u64 i) { out[i] = x[i]; });
+}
+extern "C" __global__ void __launch_bounds__(256)
+    array_copy_f16(const octopus::f16* x, octopus::f16* out, unsigned long long n) {
   octopus::each(n, [=](octopus::u64 i) { out[i] = x[i]; });
 }
 

@@ -1,6 +1,7 @@
 // Arrays made of numbers or of parts of other arrays: nothing is computed but their places.
 #pragma once
 #include "octopus/grid.cuh"
+#include "octopus/half.cuh"
 
 // start + step i, rounded after the product and after the sum; i is rounded to the type first.
 extern "C" __global__ void __launch_bounds__(256)
@@ -34,13 +35,35 @@ extern "C" __global__ void __launch_bounds__(256)
     out[out_first + i * out_row + j] = x[x_first + i * x_row + j];
   });
 }
+extern "C" __global__ void __launch_bounds__(256)
+    array_window_f16(const octopus::f16* x, octopus::f16* out, unsigned long long rows, unsigned long long columns, unsigned long long x_first, unsigned long long x_row, unsigned long long out_first, unsigned long long out_row) {
+  octopus::each_of_matrix(rows, columns, [=](octopus::u64 i, octopus::u64 j) {
+    out[out_first + i * out_row + j] = x[x_first + i * x_row + j];
+  });
+}
 
-// Conversions, to nearest.
+// Conversions, to nearest, ties to even: f64 to f16 at once, and not by way of f32, which would round twice.
 extern "C" __global__ void __launch_bounds__(256) array_to_f64_f32(const float* x, double* out, unsigned long long n) {
   octopus::each(n, [=](octopus::u64 i) { out[i] = (double)x[i]; });
 }
 extern "C" __global__ void __launch_bounds__(256) array_to_f32_f64(const double* x, float* out, unsigned long long n) {
   octopus::each(n, [=](octopus::u64 i) { out[i] = (float)x[i]; });
+}
+extern "C" __global__ void __launch_bounds__(256)
+    array_to_f16_f32(const float* x, octopus::f16* out, unsigned long long n) {
+  octopus::each(n, [=](octopus::u64 i) { out[i] = octopus::to_f16(x[i]); });
+}
+extern "C" __global__ void __launch_bounds__(256)
+    array_to_f16_f64(const double* x, octopus::f16* out, unsigned long long n) {
+  octopus::each(n, [=](octopus::u64 i) { out[i] = octopus::to_f16(x[i]); });
+}
+extern "C" __global__ void __launch_bounds__(256)
+    array_to_f32_f16(const octopus::f16* x, float* out, unsigned long long n) {
+  octopus::each(n, [=](octopus::u64 i) { out[i] = octopus::to_f32(x[i]); });
+}
+extern "C" __global__ void __launch_bounds__(256)
+    array_to_f64_f16(const octopus::f16* x, double* out, unsigned long long n) {
+  octopus::each(n, [=](octopus::u64 i) { out[i] = (double)octopus::to_f32(x[i]); });
 }
 
 namespace octopus {
@@ -73,5 +96,9 @@ extern "C" __global__ void __launch_bounds__(256)
 }
 extern "C" __global__ void __launch_bounds__(256)
     array_transpose_f64(const double* x, double* out, unsigned long long rows, unsigned long long columns) {
+  octopus::transpose(x, out, rows, columns);
+}
+extern "C" __global__ void __launch_bounds__(256)
+    array_transpose_f16(const octopus::f16* x, octopus::f16* out, unsigned long long rows, unsigned long long columns) {
   octopus::transpose(x, out, rows, columns);
 }

@@ -126,7 +126,7 @@ impl Bench {
                 match device {
                     // One thread, as the other rows have.
                     Device::Cpu => {
-                        let mut out = vec![<T as Scalar>::ZERO; n];
+                        let mut out = vec![T::ZERO; n];
                         distribution.fill(Key::new(0), 0, &mut out)?;
                         Ok(Out::Array(Array::from(out)))
                     }

@@ -89,7 +89,7 @@ struct Bench {
 impl Bench {
     fn all<T: Scalar + FloatingPoint>(&mut self) -> Result<(), BenchError> {
         for (name, distribution) in distributions::<T>()? {
-            let mut out = vec![<T as Scalar>::ZERO; self.draws];
+            let mut out = vec![T::ZERO; self.draws];
             self.row(name, &*distribution, &mut out).map_err(of_draws)?;
         }
         Ok(())
@@ -104,7 +104,7 @@ impl Bench {
         let key = Key::new(0);
         // Of vectors about as many numbers are made as of numbers.
         let draws = (out.len() / distribution.dimensions()).max(1);
-        out.resize(draws * distribution.dimensions(), <T as Scalar>::ZERO);
+        out.resize(draws * distribution.dimensions(), T::ZERO);
         let on_cpu = |work: &mut dyn FnMut() -> Result<(), DrawError>| {
             let timing = benchmark_device(Device::Cpu, &self.config, work)?;
             Ok::<f64, DrawError>(timing.fastest_seconds * 1e9 / draws as f64)

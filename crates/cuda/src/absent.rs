@@ -17,7 +17,7 @@ use crate::nuts::{
     NutsBatch, NutsBatchLaunch, NutsBatchSlot, NutsChains, NutsData, NutsEntry, NutsGeometry, NutsLaunch, NutsSlot,
 };
 use crate::session::DeviceSession;
-use crate::{CudaError, DeviceAttribute, DeviceBuffer, Element, Real, Stream};
+use crate::{CudaError, DeviceAttribute, DeviceBuffer, Element, Real, Stored, Stream};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -235,7 +235,7 @@ impl KernelSet {
         match *self {}
     }
 
-    pub(crate) fn unary<T: Real>(
+    pub(crate) fn unary<T: Stored>(
         &self,
         _: Unary,
         _: &RawStream,
@@ -320,9 +320,8 @@ impl KernelSet {
         match *self {}
     }
 
-    pub(crate) fn convert<T: Real, U: Real>(
+    pub(crate) fn cast<T: Stored, U: Stored>(
         &self,
-        _: &str,
         _: &RawStream,
         _: &DeviceBuffer<T>,
         _: &mut DeviceBuffer<U>,
@@ -371,7 +370,7 @@ impl KernelSet {
         match *self {}
     }
 
-    pub(crate) fn transpose<T: Real>(
+    pub(crate) fn transpose<T: Stored>(
         &self,
         _: &RawStream,
         _: (usize, usize),
@@ -381,7 +380,7 @@ impl KernelSet {
         match *self {}
     }
 
-    pub(crate) fn window<T: Real>(
+    pub(crate) fn window<T: Stored>(
         &self,
         _: &RawStream,
         _: (usize, usize),

@@ -1,8 +1,9 @@
 //! The types of elements that a device buffer can hold.
 
+use half::f16;
 use std::fmt;
 
-/// Closes [`Element`] and [`Real`] to other crates: unsafe code relies on what they promise.
+/// Closes [`Element`], [`Stored`] and [`Real`] to other crates: unsafe code relies on what they promise.
 pub(crate) mod sealed {
     /// A type without padding and of which every pattern of bits is a value, aligned to at most 8 bytes.
     pub trait Sealed: Copy {
@@ -13,16 +14,19 @@ pub(crate) mod sealed {
     }
 }
 
-/// A type that device and pinned buffers hold: `f32`, `f64`, `u8`, `u32`, `i32`, `u64`.
+/// A type that device and pinned buffers hold: `f16`, `f32`, `f64`, `u8`, `u32`, `i32`, `u64`.
 ///
 /// Sealed: every pattern of bits is a value of these types, which makes copies from a device sound.
 pub trait Element: sealed::Sealed + Copy + Default + PartialEq + fmt::Debug + Send + Sync + 'static {}
 
-/// A type that the kernels compute in: `f32` or `f64`.
-pub trait Real: Element {
-    /// The end of the kernels' names: `f32` or `f64`.
+/// A type that the kernels copy, move and convert: `f16`, `f32` or `f64`.
+pub trait Stored: Element {
+    /// The end of the kernels' names: the type's own.
     const SUFFIX: &'static str;
 }
+
+/// A type that the kernels compute in: `f32` or `f64`.
+pub trait Real: Stored {}
 
 macro_rules! elements {
     ($($type:ty, $is_float:literal;)*) => {$(
@@ -39,6 +43,8 @@ macro_rules! elements {
 }
 
 elements! {
+    // Kernels have its bits, as integers.
+    f16, false;
     f32, true;
     f64, true;
     u8, false;
@@ -47,10 +53,18 @@ elements! {
     u64, false;
 }
 
-impl Real for f32 {
+impl Stored for f16 {
+    const SUFFIX: &'static str = "f16";
+}
+
+impl Stored for f32 {
     const SUFFIX: &'static str = "f32";
 }
 
-impl Real for f64 {
+impl Stored for f64 {
     const SUFFIX: &'static str = "f64";
 }
+
+impl Real for f32 {}
+
+impl Real for f64 {}

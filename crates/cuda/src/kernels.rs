@@ -5,7 +5,7 @@
 //! results, are here.
 
 use crate::binding::{KernelSet, RawModule};
-use crate::{Context, CudaError, DeviceBuffer, PTX, Real, Stream};
+use crate::{Context, CudaError, DeviceBuffer, PTX, Real, Stored, Stream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -272,7 +272,7 @@ impl Kernels {
     ///
     /// # Errors
     /// When lengths differ, the objects are of different devices, or the driver fails.
-    pub fn copy<T: Real>(
+    pub fn copy<T: Stored>(
         &self,
         stream: &Stream,
         x: &DeviceBuffer<T>,
@@ -577,7 +577,7 @@ impl Kernels {
     ///
     /// # Errors
     /// When lengths differ, the objects are of different devices, or the driver fails.
-    pub fn transpose<T: Real>(
+    pub fn transpose<T: Stored>(
         &self,
         stream: &Stream,
         (rows, columns): (usize, usize),
@@ -591,7 +591,7 @@ impl Kernels {
     ///
     /// # Errors
     /// When a window ends beyond its buffer, the objects are of different devices, or the driver fails.
-    pub fn window<T: Real>(
+    pub fn window<T: Stored>(
         &self,
         stream: &Stream,
         (rows, columns): (usize, usize),
@@ -601,20 +601,17 @@ impl Kernels {
         self.set.window(stream.raw(), (rows, columns), (x, from), (out, to))
     }
 
-    /// Converts to f64, which holds each value exactly.
+    /// Converts `x[i]` to another type, to the nearest, ties to even; to the same type is to copy.
     ///
     /// # Errors
     /// When lengths differ, the objects are of different devices, or the driver fails.
-    pub fn to_f64(&self, stream: &Stream, x: &DeviceBuffer<f32>, out: &mut DeviceBuffer<f64>) -> Result<(), CudaError> {
-        self.set.convert("array_to_f64", stream.raw(), x, out)
-    }
-
-    /// Converts to f32, to the nearest, ties to even.
-    ///
-    /// # Errors
-    /// When lengths differ, the objects are of different devices, or the driver fails.
-    pub fn to_f32(&self, stream: &Stream, x: &DeviceBuffer<f64>, out: &mut DeviceBuffer<f32>) -> Result<(), CudaError> {
-        self.set.convert("array_to_f32", stream.raw(), x, out)
+    pub fn cast<T: Stored, U: Stored>(
+        &self,
+        stream: &Stream,
+        x: &DeviceBuffer<T>,
+        out: &mut DeviceBuffer<U>,
+    ) -> Result<(), CudaError> {
+        self.set.cast(stream.raw(), x, out)
     }
 
     /// Computes `out[i] = a * x[i] + y[i]`, rounded after the product and after the sum.

@@ -94,7 +94,7 @@ pub use code::DriverCode;
 pub use context::{Context, MemoryInfo};
 pub use device::{Device, DeviceAttribute, DeviceUuid};
 pub use driver::{CudaVersion, DriverStart, driver_start, driver_version, set_driver_library};
-pub use element::{Element, Real};
+pub use element::{Element, Real, Stored};
 pub use error::CudaError;
 pub use kernels::{
     Arithmetic, AxisReduction, BroadcastOperand, COLUMN_PART, DrawParameter, DrawRange, DrawnFrom, Kernels,

@@ -17,8 +17,9 @@ fn ramp(length: usize, step: f64) -> Vec<f64> {
 }
 
 fn main() -> Result<(), ArrayError> {
-    let (x, y) = (Array::from(ramp(ELEMENTS, 0.37)), Array::from(ramp(ELEMENTS, -0.725)));
-    let (x32, y32) = (x.to_f32()?, y.to_f32()?);
+    // Copies, in memory that is the arrays' own, as NumPy's are in its own.
+    let (x, y) = (Array::from_slice(&ramp(ELEMENTS, 0.37))?, Array::from_slice(&ramp(ELEMENTS, -0.725))?);
+    let (x32, y32, x16) = (x.to_f32()?, y.to_f32()?, x.to_f16()?);
     let a = x.to_device(Device::Cpu)?.reshape(SIDES)?;
     let a32 = a.to_f32()?;
     let (row, column) = (a.slice(..1, ..)?.reshape(SIDES.1)?, a.slice(.., ..1)?);
@@ -47,6 +48,8 @@ fn main() -> Result<(), ArrayError> {
         ("outer", Box::new(|| row.outer(&row).map(drop))),
         ("transpose", Box::new(|| a.transpose().map(drop))),
         ("concatenate", Box::new(|| Array::concatenate(&[&a, &a], 1).map(drop))),
+        ("to_f16 of f32", Box::new(|| x32.to_f16().map(drop))),
+        ("to_f32 of f16", Box::new(|| x16.to_f32().map(drop))),
         ("sum", Box::new(|| x.sum().map(drop))),
         ("sum f32", Box::new(|| x32.sum().map(drop))),
         ("max", Box::new(|| x.max().map(drop))),

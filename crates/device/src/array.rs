@@ -10,7 +10,8 @@
 //! | one number of each column or row | [`Array::sum_axis`], [`mean_axis`](Array::mean_axis), [`std_axis`](Array::std_axis), [`norm_axis`](Array::norm_axis), [`min_axis`](Array::min_axis), [`max_axis`](Array::max_axis) |
 //! | products of matrices | [`Array::matmul`], [`matmul_fast`](Array::matmul_fast), [`outer`](Array::outer) |
 //! | the same elements in other places | [`Array::reshape`], [`transpose`](Array::transpose), [`slice`](Array::slice), [`concatenate`](Array::concatenate) |
-//! | another type | `Array::to_f32`, `Array::to_f64` |
+//! | a file of NumPy (`.npy`) | [`Array::save`], [`load`](Array::load) |
+//! | another type (NumPy's `astype`) | [`Array::to_f16`], [`to_f32`](Array::to_f32), [`to_f64`](Array::to_f64) |
 //! | slices, and no device in mind | [`cpu`]: the same operations over slices, in the argument order of the kernels |
 //!
 //! **Shapes** are of one dimension or two ([`ArrayShape`]), written as NumPy writes them. Two arrays are broadcast as in
@@ -18,6 +19,10 @@
 //!
 //! **Where results live.** A result lives where its operands live; operands of different devices are an error and never
 //! copied in silence: [`Array::to_device`] copies. Results that are arrays stay there, and nothing waits for them.
+//!
+//! **Types.** Arithmetic is done in `f32` and `f64`. `f16` stores numbers at half the memory of `f32`: such arrays are made,
+//! moved, cut, put together and converted, and to compute with them is to convert them to `f32` first; CuPy, which has
+//! arithmetic of `f16`, rounds after each operation what is rounded here once, at the end.
 //!
 //! **The same bits everywhere.** Each operation is rounded once, to the nearest; nothing is fused, reordered or
 //! approximated. Reductions have one shape, set by the length alone: chunks of 16 384 elements; within a chunk of `m`
@@ -30,12 +35,16 @@
 //! [`Array::matmul_fast`] promises a bound and no bits.
 
 mod axes;
+mod cast;
 pub mod cpu;
 mod create;
+mod element;
 mod elementwise;
 mod engine;
 mod error;
+mod half;
 mod layout;
+mod npy;
 pub(crate) mod pool;
 mod product;
 mod reduce;
@@ -43,8 +52,10 @@ mod scalar;
 mod shape;
 pub(crate) mod storage;
 
+pub use element::ArrayElement;
 pub use engine::Engine;
 pub use error::ArrayError;
+pub use npy::ArrayFileError;
 pub use scalar::Scalar;
 pub use shape::ArrayShape;
 pub use storage::Array;

@@ -17,7 +17,7 @@ mod onto;
 pub use batches::{BatchConfig, DrawError, draw_batches};
 pub use onto::draw_batches_onto;
 
-use crate::array::pool::{PooledBuffer, host_memory};
+use crate::array::pool::{HostBuffer, PooledBuffer};
 use crate::{Array, ArrayError, ArrayShape, Device, Engine, Scalar};
 use octopus_cuda::{Context, CudaError, DeviceBuffer, DrawRange, DrawnFrom, Kernels, Stream};
 use octopus_random::distribution::MOST_TURNS;
@@ -114,7 +114,7 @@ impl<T: Scalar + FloatingPoint> Array<T> {
             return Err(DrawError::Rows { dimensions, shape });
         }
         let Device::Cuda(ordinal) = Device::current() else {
-            let mut out = room::<T>(shape.elements("drawn")?)?;
+            let mut out = HostBuffer::unfilled(shape.elements("drawn")?)?;
             distribution.par_fill(key, 0, &mut out)?;
             return Ok(Self::from(out).reshape(shape)?);
         };
@@ -127,13 +127,6 @@ impl<T: Scalar + FloatingPoint> Array<T> {
         let fill = |out: &mut DeviceBuffer<T>| source.fill(kernels, stream, range_of(key, 0), (&mut refused, out));
         Ok(Self::made_on(&engine, shape, fill)?)
     }
-}
-
-/// Returns memory of the host for draws.
-fn room<T: Scalar>(length: usize) -> Result<Vec<T>, ArrayError> {
-    let mut room = host_memory(length)?;
-    room.resize(length, T::ZERO);
-    Ok(room)
 }
 
 impl From<ArrayError> for DrawError {

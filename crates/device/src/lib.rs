@@ -67,7 +67,7 @@ mod timing;
 mod version;
 mod visible;
 
-pub use array::{Array, ArrayError, ArrayShape, Engine, Scalar, cpu};
+pub use array::{Array, ArrayElement, ArrayError, ArrayFileError, ArrayShape, Engine, Scalar, cpu};
 pub use check::CHECK_IDS;
 pub use costs::{
     Choice, CostsCache, CostsCacheError, CostsConfig, CostsKey, CostsMiss, DeviceCosts, KernelCost, LinearCost,

@@ -6,10 +6,14 @@ mod software_gpu;
 mod against_numpy;
 #[path = "arrays/draws.rs"]
 mod draws;
+#[path = "arrays/halves.rs"]
+mod halves;
 #[path = "arrays/hierarchy.rs"]
 mod hierarchy;
 #[path = "arrays/matrices.rs"]
 mod matrices;
+#[path = "arrays/npy.rs"]
+mod npy;
 #[path = "arrays/numbers.rs"]
 mod numbers;
 #[path = "arrays/on_cpu.rs"]

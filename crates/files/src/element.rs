@@ -1,5 +1,6 @@
 //! The numbers that a file is of.
 
+use half::f16;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -45,7 +46,7 @@ impl fmt::Display for NpyType {
     }
 }
 
-/// A number that a file can be of: `f64`, `f32`, and `u16` for the bits of a half-precision number.
+/// A number that a file can be of: `f64`, `f32`, `f16`, and `u16` for the bits of a half-precision number.
 pub trait NpyElement: bytemuck::Pod {
     /// The numbers' type.
     const TYPE: NpyType;
@@ -76,6 +77,14 @@ impl NpyElement for u16 {
 
     fn swapped(self) -> Self {
         self.swap_bytes()
+    }
+}
+
+impl NpyElement for f16 {
+    const TYPE: NpyType = NpyType::F2;
+
+    fn swapped(self) -> Self {
+        Self::from_bits(self.to_bits().swap_bytes())
     }
 }
 
@@ -117,5 +126,6 @@ mod tests {
         assert_eq!(1.5f64.swapped().to_le_bytes(), 1.5f64.to_be_bytes());
         assert_eq!(1.5f32.swapped().to_le_bytes(), 1.5f32.to_be_bytes());
         assert_eq!(0x1234u16.swapped(), 0x3412);
+        assert_eq!(f16::from_bits(0x1234).swapped().to_bits(), 0x3412);
     }
 }

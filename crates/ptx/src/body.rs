@@ -205,7 +205,8 @@ impl Reader<'_> {
         }
         let mut access = access;
         // A register may be wider than what is loaded.
-        access.doubles |= access.width == 4 && matches!(self.names.get(values[0]), Some((Class::Double, _)));
+        access.doubles |=
+            matches!(access.width, 2 | 4) && matches!(self.names.get(values[0]), Some((Class::Double, _)));
         let inner = address.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).ok_or("it has no address")?;
         let (base, offset) = inner.split_once('+').unwrap_or((inner, "0"));
         let mut offset: i64 = offset.parse().map_err(|_| format!("`{offset}` is no offset"))?;

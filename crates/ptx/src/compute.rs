@@ -186,6 +186,7 @@ pub(crate) fn compute(registers: &Registers, instruction: &Instruction, lanes: u
             let a = doubles(0);
             map!(to_word(), lanes, [a], |a: u64| (f64::from_bits(a) as f32).to_bits());
         }
+        Op::U16ToF32 => w1!(|a: u32| ((a & 0xffff) as f32).to_bits()),
         Op::U32ToF32 => w1!(|a: u32| (a as f32).to_bits()),
         Op::U32ToF64 => {
             let a = words(0);
@@ -220,6 +221,7 @@ pub(crate) fn compute(registers: &Registers, instruction: &Instruction, lanes: u
             let found = compare(words(0), words(1), c, u32::cast_signed);
             put(to_predicate(), lanes, found);
         }
+        Op::CompareU16(c) => put(to_predicate(), lanes, compare(words(0), words(1), c, |a| a & 0xffff)),
         Op::CompareU32(c) => put(to_predicate(), lanes, compare(words(0), words(1), c, |a| a)),
         Op::CompareS64(c) => put(to_predicate(), lanes, compare(doubles(0), doubles(1), c, u64::cast_signed)),
         Op::CompareU64(c) => put(to_predicate(), lanes, compare(doubles(0), doubles(1), c, |a| a)),

@@ -38,6 +38,7 @@ const FORMS: &[(&str, Op, &[Class], &[Class])] = &[
     ("cvta.to.global.u64", Move64, &[D], &[D]),
     ("cvt.u32.u64", Narrow, &[W], &[D]), ("cvt.u64.u32", Widen, &[D], &[W]), ("cvt.f64.f32", F32ToF64, &[D], &[W]),
     ("cvt.rn.f32.f64", F64ToF32, &[W], &[D]), ("cvt.rn.f32.u32", U32ToF32, &[W], &[W]),
+    ("cvt.rn.f32.u16", U16ToF32, &[W], &[W]),
     ("cvt.rn.f64.u32", U32ToF64, &[D], &[W]), ("cvt.rn.f32.u64", U64ToF32, &[W], &[D]),
     ("cvt.rn.f64.u64", U64ToF64, &[D], &[D]),
     ("fma.rn.f64", FuseF64, &[D], &[D, D, D]), ("fma.rn.f32", FuseF32, &[W], &[W, W, W]),
@@ -85,6 +86,7 @@ fn comparison(compare: &str, kind: &str) -> Option<Form> {
     };
     let (op, reads): (Op, &[Class]) = match (kind, ordered) {
         ("s16" | "s32", _) | ("b32", Eq | Ne) => (CompareS32(ordered), &[W, W]),
+        ("u16", _) => (CompareU16(ordered), &[W, W]),
         ("u32", _) => (CompareU32(ordered), &[W, W]),
         ("s64", _) | ("b64", Eq | Ne) => (CompareS64(ordered), &[D, D]),
         ("u64", _) => (CompareU64(ordered), &[D, D]),
@@ -135,6 +137,7 @@ pub(crate) fn access(name: &str) -> Option<(bool, MemoryAccess)> {
     parts.next_if(|part| ["v2", "v4"].contains(part));
     let width = match parts.next()? {
         "u8" => 1,
+        "u16" => 2,
         "u32" | "f32" => 4,
         "u64" | "f64" => 8,
         _ => return None,

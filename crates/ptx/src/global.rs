@@ -48,7 +48,7 @@ macro_rules! element {
         }
     )+};
 }
-element!(u8, u32, u64);
+element!(u8, u16, u32, u64);
 
 impl<'a> GlobalMemory<'a> {
     /// Takes the allocations, in any order.

@@ -23,9 +23,9 @@ pub(crate) enum Op {
     Add32, Sub32, And32, Or32, Xor32, Not32, Shl32, Shr32, Mul32, MulAdd32, MulWide, Div32, Max32, Select32,
     InsertBits32, ReverseBits, FindShift, SignExtend8, ZeroExtend16, Move32,
     Add64, Sub64, And64, Or64, Xor64, Not64, Shl64, Shr64, Mul64, Div64, Min64, Max64, Select64, InsertBits64, Move64, Pack, Unpack,
-    Narrow, Widen, F32ToF64, F64ToF32, U32ToF32, U32ToF64, U64ToF32, U64ToF64,
+    Narrow, Widen, F32ToF64, F64ToF32, U16ToF32, U32ToF32, U32ToF64, U64ToF32, U64ToF64,
     AndPredicate, OrPredicate, XorPredicate, NotPredicate, MovePredicate,
-    CompareS32(Compare), CompareU32(Compare), CompareS64(Compare), CompareU64(Compare),
+    CompareS32(Compare), CompareU16(Compare), CompareU32(Compare), CompareS64(Compare), CompareU64(Compare),
     CompareF32(Compare), CompareF64(Compare),
     Branch, Return, Barrier, WarpBarrier, Sleep, Fence, ShuffleXor, ShuffleIndex,
     Load(MemoryAccess), Store(MemoryAccess), Special(Special),
@@ -66,7 +66,7 @@ pub(crate) enum StateSpace {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MemoryAccess {
     pub(crate) space: StateSpace,
-    /// The bytes of an element: 1, 4 or 8.
+    /// The bytes of an element: 1, 2, 4 or 8.
     pub(crate) width: u8,
     /// The elements: 1, 2 or 4.
     pub(crate) count: u8,

@@ -67,6 +67,8 @@ impl BlockMemory<'_, '_> {
                 (8, _) => self.load_each::<u64, u64>(access, &addresses, lanes, offset, double(element))?,
                 (4, true) => self.load_each::<u32, u64>(access, &addresses, lanes, offset, double(element))?,
                 (4, false) => self.load_each::<u32, u32>(access, &addresses, lanes, offset, word(element))?,
+                (2, true) => self.load_each::<u16, u64>(access, &addresses, lanes, offset, double(element))?,
+                (2, false) => self.load_each::<u16, u32>(access, &addresses, lanes, offset, word(element))?,
                 _ => self.load_each::<u8, u32>(access, &addresses, lanes, offset, word(element))?,
             }
         }
@@ -122,6 +124,12 @@ impl BlockMemory<'_, '_> {
                     self.store_each(access, &addresses, lanes, offset, double(element), |value| value as u32)?
                 }
                 (4, false) => self.store_each(access, &addresses, lanes, offset, word(element), |value| value)?,
+                (2, true) => {
+                    self.store_each(access, &addresses, lanes, offset, double(element), |value| value as u16)?
+                }
+                (2, false) => {
+                    self.store_each(access, &addresses, lanes, offset, word(element), |value| value as u16)?
+                }
                 _ => self.store_each(access, &addresses, lanes, offset, word(element), |value| value as u8)?,
             }
         }

@@ -11,7 +11,7 @@ use crate::kernels::{
     AxisReduction, Binary, BroadcastOperand, CHUNK, COLUMN_PART, DrawParameter, DrawRange, DrawnFrom, MatrixShape,
     NumberStream, Numbers, Reduction, Unary, WindowPlace, WithScalar,
 };
-use crate::{CudaError, DeviceBuffer, Real};
+use crate::{CudaError, DeviceBuffer, Real, Stored};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -82,7 +82,7 @@ impl KernelSet {
         unsafe { launch.on(stream) }
     }
 
-    pub(crate) fn unary<T: Real>(
+    pub(crate) fn unary<T: Stored>(
         &self,
         kernel: Unary,
         stream: &RawStream,
@@ -146,14 +146,16 @@ impl KernelSet {
         unsafe { launch.on(stream) }
     }
 
-    pub(crate) fn convert<T: Real, U: Real>(
+    pub(crate) fn cast<T: Stored, U: Stored>(
         &self,
-        stem: &str,
         stream: &RawStream,
         x: &DeviceBuffer<T>,
         out: &mut DeviceBuffer<U>,
     ) -> Result<(), CudaError> {
-        let (function, length) = (self.function(stem, T::SUFFIX)?, out.len());
+        // No two of these types have one name.
+        let stem =
+            if T::SUFFIX == U::SUFFIX { Unary::Copy.stem().to_owned() } else { format!("array_to_{}", U::SUFFIX) };
+        let (function, length) = (self.function(&stem, T::SUFFIX)?, out.len());
         same_length(function, "x", length, x)?;
         let launch = Launch::new(function, self.array_blocks(length), [ARRAY_THREADS, 1, 1]);
         let launch = launch.input(x).output(out).value(length as u64);
@@ -261,7 +263,7 @@ impl KernelSet {
         unsafe { launch.on(stream) }
     }
 
-    pub(crate) fn transpose<T: Real>(
+    pub(crate) fn transpose<T: Stored>(
         &self,
         stream: &RawStream,
         (rows, columns): (usize, usize),
@@ -281,7 +283,7 @@ impl KernelSet {
         unsafe { launch.on(stream) }
     }
 
-    pub(crate) fn window<T: Real>(
+    pub(crate) fn window<T: Stored>(
         &self,
         stream: &RawStream,
         (rows, columns): (usize, usize),
@@ -517,7 +519,7 @@ fn has_flag(function: &RawFunction, refused: &DeviceBuffer<u32>) -> Result<(), C
     Err(CudaError::LengthMismatch { operation, what: "refused", expected: 1, found: 0 })
 }
 
-fn same_length<T: Real>(
+fn same_length<T: Stored>(
     function: &RawFunction,
     what: &'static str,
     expected: usize,
@@ -539,7 +541,7 @@ fn elements(function: &RawFunction, (rows, columns): (usize, usize)) -> Result<u
 }
 
 /// Checks that a buffer has the elements first + i row + j column for i < rows and j < columns.
-fn within<T: Real>(
+fn within<T: Stored>(
     function: &RawFunction,
     what: &'static str,
     (rows, columns): (usize, usize),

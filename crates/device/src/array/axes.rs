@@ -3,9 +3,8 @@
 //!
 //! Results are arrays and stay on the device, without a wait; their order is in the [module](super)'s description.
 
-use super::elementwise::Pair;
 use super::reduce::freedom;
-use super::storage::{Storage, on_whole_host};
+use super::storage::{Pair, Storage, on_whole_host};
 use super::{Array, ArrayError, ArrayShape, Engine, Scalar, cpu};
 use octopus_cuda::{Arithmetic, AxisReduction, COLUMN_PART, CudaError, DeviceBuffer, ROW_PART};
 use std::sync::Arc;

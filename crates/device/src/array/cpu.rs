@@ -23,8 +23,8 @@ mod warp;
 pub use broadcast::{SliceOperand, broadcast, select};
 pub use columns::reduce_columns;
 pub use elementwise::{
-    abs, add, add_scalar, axpy, clip, div, div_scalar, exp, ln, mul, relu, scale, sigmoid, sqrt, sub, tanh, to_f32,
-    to_f64,
+    abs, add, add_scalar, axpy, clip, div, div_scalar, exp, ln, mul, relu, scale, sigmoid, sqrt, sub, tanh, to_f16,
+    to_f32, to_f64,
 };
 pub use layout::{arange, eye, transpose, window};
 pub use matmul::matmul;

@@ -1,8 +1,8 @@
 //! Element-wise operations on arrays (add, axpy, exp, tanh, clip, select, ...) with broadcasting: one twin on each side.
 
 use super::cpu::SliceOperand;
-use super::storage::{Storage, on_host, on_host_by_rows};
-use super::{Array, ArrayError, ArrayShape, Engine, Scalar, cpu};
+use super::storage::{Pair, Storage, on_host, on_host_by_rows};
+use super::{Array, ArrayError, ArrayShape, Scalar, cpu};
 use octopus_cuda::{Arithmetic, BroadcastOperand, CudaError, DeviceBuffer, Kernels, Stream};
 
 impl<T: Scalar> Array<T> {
@@ -266,23 +266,6 @@ impl<T: Scalar> Array<T> {
         let (left, right) = (self.shape, other.shape);
         if left == right { Ok(pair) } else { Err(ArrayError::Broadcast { operation, left, right }) }
     }
-
-    /// Pairs both operands, once they are known to be on one device.
-    pub(super) fn beside<'a>(&'a self, operation: &'static str, other: &'a Self) -> Result<Pair<'a, T>, ArrayError> {
-        match (&self.storage, &other.storage) {
-            (Storage::Host(x), Storage::Host(y)) => Ok(Pair::Host(x, y)),
-            (Storage::Cuda(x), Storage::Cuda(y)) if x.engine().device() == y.engine().device() => {
-                Ok(Pair::Cuda(x.engine(), x, y))
-            }
-            _ => Err(ArrayError::Devices { operation, left: self.device(), right: other.device() }),
-        }
-    }
-}
-
-/// Two operands on one device.
-pub(super) enum Pair<'a, T: Scalar> {
-    Host(&'a [T], &'a [T]),
-    Cuda(&'a std::sync::Arc<Engine>, &'a DeviceBuffer<T>, &'a DeviceBuffer<T>),
 }
 
 /// Rows and columns of the loop over a broadcast array: a single column is gone through as one row.

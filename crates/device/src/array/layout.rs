@@ -1,12 +1,12 @@
-//! Arrays made of parts of other arrays: transpose, slice, concatenate; and conversions from one type to the other.
+//! Arrays made of parts of other arrays: transpose, slice, concatenate.
 
-use super::pool::host_memory;
-use super::storage::{Storage, on_host, on_host_by_rows};
-use super::{Array, ArrayError, ArrayShape, Scalar, cpu};
-use octopus_cuda::{DeviceBuffer, WindowPlace};
+use super::pool::HostBuffer;
+use super::storage::{Storage, on_host_by_rows};
+use super::{Array, ArrayElement, ArrayError, ArrayShape, cpu};
+use octopus_cuda::WindowPlace;
 use std::ops::{Bound, RangeBounds};
 
-impl<T: Scalar> Array<T> {
+impl<T: ArrayElement> Array<T> {
     /// Turns a matrix over: row i becomes column i. A vector stays as it is, as in NumPy.
     ///
     /// # Errors
@@ -104,13 +104,15 @@ impl<T: Scalar> Array<T> {
         let from = |array: &Self| WindowPlace { first: 0, row: array.shape.sides().1 };
         match &first.storage {
             Storage::Host(_) => {
-                let mut all = host_memory(shape.elements(NAME)?)?;
-                all.clear();
+                let mut all = HostBuffer::unfilled(shape.elements(NAME)?)?;
+                let mut rest = &mut all[..];
                 // Below each other, arrays are taken whole; side by side, row after row of each.
                 for row in 0..if is_below { 1 } else { rows } {
-                    for x in arrays.iter() {
-                        let own = if is_below { x.len() } else { x.shape.sides().1 };
-                        all.extend_from_slice(x.host().map_or(&[], |elements| &elements[row * own..][..own]));
+                    for x in arrays.iter().filter_map(|array| array.host()) {
+                        let own = x.len() / if is_below { 1 } else { rows };
+                        let (out, after) = rest.split_at_mut(own);
+                        out.copy_from_slice(&x[row * own..][..own]);
+                        rest = after;
                     }
                 }
                 Self::from(all).reshape(shape)
@@ -154,38 +156,6 @@ impl<T: Scalar> Array<T> {
             Ok((start, end - start))
         } else {
             Err(ArrayError::Slice { axis, start, end, shape: self.shape })
-        }
-    }
-}
-
-impl Array<f32> {
-    /// Converts to f64, which holds each value exactly.
-    ///
-    /// # Errors
-    /// When memory does not suffice, or the device fails.
-    pub fn to_f64(&self) -> Result<Array<f64>, ArrayError> {
-        match &self.storage {
-            Storage::Host(x) => on_host(self.shape, |range, out| cpu::to_f64(&x[range], out)),
-            Storage::Cuda(x) => {
-                let (engine, x): (_, &DeviceBuffer<f32>) = (x.engine(), x);
-                Array::made_on(engine, self.shape, |out| engine.kernels().to_f64(engine.stream(), x, out))
-            }
-        }
-    }
-}
-
-impl Array<f64> {
-    /// Converts to f32, to the nearest, ties to even.
-    ///
-    /// # Errors
-    /// When memory does not suffice, or the device fails.
-    pub fn to_f32(&self) -> Result<Array<f32>, ArrayError> {
-        match &self.storage {
-            Storage::Host(x) => on_host(self.shape, |range, out| cpu::to_f32(&x[range], out)),
-            Storage::Cuda(x) => {
-                let (engine, x): (_, &DeviceBuffer<f64>) = (x.engine(), x);
-                Array::made_on(engine, self.shape, |out| engine.kernels().to_f32(engine.stream(), x, out))
-            }
         }
     }
 }

@@ -8,8 +8,7 @@
 mod on_cpu;
 mod on_gpu;
 
-pub(super) use on_cpu::HostBuffer;
-pub(crate) use on_cpu::host_memory;
+pub(crate) use on_cpu::HostBuffer;
 pub use on_cpu::trim;
 pub(crate) use on_gpu::PooledBuffer;
 
@@ -20,7 +19,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// The part of a memory, one in so many, that is kept at the most.
 const SHARE: u64 = 16;
 
-/// What is kept: buffers by their type and length.
+/// What is kept: buffers by their type and bytes.
 #[derive(Default)]
 pub(super) struct Pool {
     kept: Mutex<Kept>,
@@ -37,27 +36,26 @@ impl Pool {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a buffer of so many elements and bytes, where one is kept.
-    fn take<B: Send + 'static>(&self, length: usize, bytes: impl Fn(&B) -> usize) -> Option<B> {
+    /// Takes a buffer of so many bytes, where one is kept.
+    fn take<B: Send + 'static>(&self, bytes: usize) -> Option<B> {
         let mut kept = self.kept();
-        let buffer = kept.buffers.get_mut(&(TypeId::of::<B>(), length))?.pop()?.downcast::<B>().ok()?;
-        kept.bytes -= bytes(&buffer) as u64;
+        let buffer = kept.buffers.get_mut(&(TypeId::of::<B>(), bytes))?.pop()?.downcast::<B>().ok()?;
+        kept.bytes -= bytes as u64;
         Some(*buffer)
     }
 
-    /// Keeps a buffer of so many elements and bytes, `most` bytes in all. Where it does not fit beside what is kept, that
-    /// goes: the lengths that a program now works with take the place of those that it no longer asks for.
-    fn keep<B: Send + 'static>(&self, buffer: B, length: usize, bytes: usize, most: u64) {
-        let bytes = bytes as u64;
-        if bytes == 0 || bytes > most {
+    /// Keeps a buffer of so many bytes, `most` in all. Where it does not fit beside what is kept, that goes: the sizes that a
+    /// program now works with take the place of those that it no longer asks for.
+    fn keep<B: Send + 'static>(&self, buffer: B, bytes: usize, most: u64) {
+        if bytes == 0 || bytes as u64 > most {
             return;
         }
         let mut kept = self.kept();
-        // Given back once nobody waits for the lock.
-        let given_back =
-            if kept.bytes.saturating_add(bytes) > most { std::mem::take(&mut *kept) } else { Kept::default() };
-        kept.bytes += bytes;
-        kept.buffers.entry((TypeId::of::<B>(), length)).or_default().push(Box::new(buffer));
+        let is_full = kept.bytes + bytes as u64 > most;
+        let given_back = if is_full { std::mem::take(&mut *kept) } else { Kept::default() };
+        kept.bytes += bytes as u64;
+        kept.buffers.entry((TypeId::of::<B>(), bytes)).or_default().push(Box::new(buffer));
+        // Memory is given back once nobody waits for the lock.
         drop(kept);
         drop(given_back);
     }
@@ -73,28 +71,25 @@ impl Pool {
 mod tests {
     use super::*;
 
-    fn take(pool: &Pool, length: usize) -> Option<Vec<u8>> {
-        pool.take(length, Vec::len)
-    }
-
-    fn keep(pool: &Pool, length: usize) {
-        pool.keep(vec![0_u8; length], length, length, 10);
+    fn keep(pool: &Pool, bytes: usize) {
+        pool.keep(vec![0_u8; bytes], bytes, 10);
     }
 
     #[test]
-    fn what_is_kept_is_taken_once_by_its_length_and_type() {
+    fn what_is_kept_is_taken_once_by_its_bytes_and_type() {
         let pool = Pool::default();
         keep(&pool, 4);
-        assert!(take(&pool, 3).is_none() && pool.take(4, Vec::<u32>::len).is_none());
-        assert_eq!(take(&pool, 4).map(|buffer| buffer.len()), Some(4));
-        assert!(take(&pool, 4).is_none());
+        assert!(pool.take::<Vec<u8>>(3).is_none() && pool.take::<Vec<u32>>(4).is_none());
+        assert_eq!(pool.take::<Vec<u8>>(4), Some(vec![0; 4]));
+        assert!(pool.take::<Vec<u8>>(4).is_none());
         assert_eq!(pool.clear(), 0);
     }
 
     #[test]
     fn what_comes_takes_the_place_of_what_was_kept() {
         let pool = Pool::default();
-        (keep(&pool, 4), keep(&pool, 6));
+        keep(&pool, 4);
+        keep(&pool, 6);
         assert_eq!(pool.kept().bytes, 10, "as many as there may be");
         keep(&pool, 1);
         assert_eq!(pool.clear(), 1);

@@ -1,7 +1,6 @@
 //! Products of arrays: matmul, exact or fast, and outer.
 
-use super::elementwise::Pair;
-use super::storage::on_whole_host;
+use super::storage::{Pair, on_whole_host};
 use super::{Array, ArrayError, ArrayShape, Scalar, cpu};
 use octopus_cuda::{Arithmetic, MatrixShape};
 

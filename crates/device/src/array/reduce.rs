@@ -2,8 +2,7 @@
 //!
 //! Which kernel does a reduction is decided here; its passes and their memory are in `octopus_cuda::Kernels`.
 
-use super::elementwise::Pair;
-use super::storage::Storage;
+use super::storage::{Pair, Storage};
 use super::{Array, ArrayError, Scalar, cpu};
 use octopus_cuda::{CudaError, DeviceBuffer, Kernels, Stream};
 

@@ -1,5 +1,6 @@
-//! The types of numbers that arrays hold: f32 and f64.
+//! The types of numbers that are computed with: f32 and f64.
 
+use super::ArrayElement;
 use octopus_cuda::Real;
 use octopus_random::exact;
 use std::fmt::Display;
@@ -9,10 +10,15 @@ use std::ops::{Add, Div, Mul, Sub};
 ///
 /// `exp`, `ln`, `tanh` and `sigmoid` are those of [`octopus_random::exact`], the same as the kernels': every machine gives the same bits.
 pub trait Scalar:
-    Real + PartialOrd + Display + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
+    ArrayElement
+    + Real
+    + PartialOrd
+    + Display
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
 {
-    /// The sum of nothing: +0.
-    const ZERO: Self;
     /// One.
     const ONE: Self;
     /// The minimum of nothing.
@@ -56,21 +62,12 @@ pub trait Scalar:
     #[must_use]
     fn mul_add(self, a: Self, b: Self) -> Self;
 
-    /// Converts to f64, which holds the value exactly.
-    #[must_use]
-    fn to_f64(self) -> f64;
-
     /// The nearest to a whole number, ties to even.
     #[must_use]
     fn from_u64(value: u64) -> Self;
-
-    /// The nearest to a number in f64.
-    #[must_use]
-    fn from_f64(value: f64) -> Self;
 }
 
 impl Scalar for f32 {
-    const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
     const INFINITY: Self = Self::INFINITY;
     const NEG_INFINITY: Self = Self::NEG_INFINITY;
@@ -120,22 +117,13 @@ impl Scalar for f32 {
         Self::mul_add(self, a, b)
     }
 
-    fn to_f64(self) -> f64 {
-        f64::from(self)
-    }
-
     #[inline(always)]
     fn from_u64(value: u64) -> Self {
-        value as Self
-    }
-
-    fn from_f64(value: f64) -> Self {
         value as Self
     }
 }
 
 impl Scalar for f64 {
-    const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
     const INFINITY: Self = Self::INFINITY;
     const NEG_INFINITY: Self = Self::NEG_INFINITY;
@@ -185,16 +173,8 @@ impl Scalar for f64 {
         Self::mul_add(self, a, b)
     }
 
-    fn to_f64(self) -> f64 {
-        self
-    }
-
     #[inline(always)]
     fn from_u64(value: u64) -> Self {
         value as Self
-    }
-
-    fn from_f64(value: f64) -> Self {
-        value
     }
 }

@@ -2,15 +2,15 @@
 //!
 //! The elements of the parts in which results are made on the CPU stand here.
 
-use super::pool::{HostBuffer, PooledBuffer, host_memory};
-use super::{ArrayError, ArrayShape, Engine, Scalar};
+use super::pool::{HostBuffer, PooledBuffer};
+use super::{ArrayElement, ArrayError, ArrayShape, Engine};
 use crate::Device;
 use octopus_cuda::DeviceBuffer;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Numbers in one dimension or two on a [`Device`], `f32` or `f64`, in C order and without gaps.
+/// Numbers in one dimension or two on a [`Device`], `f32`, `f64` or (stored only) `f16`, in C order and without gaps.
 ///
 /// ```
 /// use octopus_device::{Array, Device};
@@ -35,20 +35,20 @@ use std::sync::Arc;
 ///
 /// On a GPU an operation is queued and the call returns; [`Array::to_host`] and the reductions wait for it. An array that
 /// is dropped leaves its memory to the next one of its length ([`Engine::trim`] gives it back), so that a loop over
-/// arrays does not wait for the driver.
+/// arrays does not wait for the driver. So it is on the CPU, for arrays of 64 KiB and more ([`cpu::trim`](super::cpu::trim)).
 /// All threads share the device's one stream ([`Engine`]).
-pub struct Array<T: Scalar> {
+pub struct Array<T: ArrayElement> {
     pub(super) shape: ArrayShape,
     pub(super) storage: Storage<T>,
 }
 
 /// The elements.
-pub(super) enum Storage<T: Scalar> {
+pub(super) enum Storage<T: ArrayElement> {
     Host(HostBuffer<T>),
     Cuda(PooledBuffer<T>),
 }
 
-impl<T: Scalar> Array<T> {
+impl<T: ArrayElement> Array<T> {
     /// Makes a copy of `elements` on this thread's [`Device::current`].
     ///
     /// # Errors
@@ -63,9 +63,8 @@ impl<T: Scalar> Array<T> {
     /// When the device is not there, its memory does not suffice, or it fails.
     pub fn on(device: Device, elements: &[T]) -> Result<Self, ArrayError> {
         let Device::Cuda(ordinal) = device else {
-            let mut copy = host_memory(elements.len())?;
-            copy.clear();
-            copy.extend_from_slice(elements);
+            let mut copy = HostBuffer::unfilled(elements.len())?;
+            copy.copy_from_slice(elements);
             return Ok(copy.into());
         };
         let engine = Engine::ready(ordinal)?;
@@ -175,6 +174,17 @@ impl<T: Scalar> Array<T> {
         }
     }
 
+    /// Pairs both operands, once they are known to be on one device.
+    pub(super) fn beside<'a>(&'a self, operation: &'static str, other: &'a Self) -> Result<Pair<'a, T>, ArrayError> {
+        match (&self.storage, &other.storage) {
+            (Storage::Host(x), Storage::Host(y)) => Ok(Pair::Host(x, y)),
+            (Storage::Cuda(x), Storage::Cuda(y)) if x.engine().device() == y.engine().device() => {
+                Ok(Pair::Cuda(x.engine(), x, y))
+            }
+            _ => Err(ArrayError::Devices { operation, left: self.device(), right: other.device() }),
+        }
+    }
+
     /// A new array on an engine's device, filled by `fill`.
     pub(crate) fn made_on(
         engine: &Arc<Engine>,
@@ -186,14 +196,18 @@ impl<T: Scalar> Array<T> {
     }
 }
 
-/// Elements that are made at a time on the CPU: parts of three arrays stay in the first-level cache.
-const PART: usize = 1024;
+/// Two operands on one device.
+pub(super) enum Pair<'a, T: ArrayElement> {
+    Host(&'a [T], &'a [T]),
+    Cuda(&'a Arc<Engine>, &'a DeviceBuffer<T>, &'a DeviceBuffer<T>),
+}
 
-/// A new array on the CPU, part after part of which `fill` is given, with the part's range.
-///
-/// Parts of memory that was kept are overwritten. Those of new memory are cleared first, which safe Rust asks for, but
-/// while they are in the cache.
-pub(super) fn on_host<T: Scalar>(
+/// Elements that are made at a time on the CPU: parts of three arrays stay in the first-level cache.
+pub(super) const PART: usize = 1024;
+
+/// A new array on the CPU, part after part of which `fill` is given, with the part's range: what goes through a part more
+/// than once finds it in the cache.
+pub(super) fn on_host<T: ArrayElement>(
     shape: ArrayShape,
     fill: impl FnMut(Range<usize>, &mut [T]) -> Result<(), ArrayError>,
 ) -> Result<Array<T>, ArrayError> {
@@ -201,7 +215,7 @@ pub(super) fn on_host<T: Scalar>(
 }
 
 /// As [`on_host`], in parts of whole rows.
-pub(super) fn on_host_by_rows<T: Scalar>(
+pub(super) fn on_host_by_rows<T: ArrayElement>(
     shape: ArrayShape,
     mut fill: impl FnMut(Range<usize>, &mut [T]) -> Result<(), ArrayError>,
 ) -> Result<Array<T>, ArrayError> {
@@ -210,32 +224,26 @@ pub(super) fn on_host_by_rows<T: Scalar>(
     on_host_by_parts(shape, part, |range, out| fill(range.start / columns..range.end / columns, out))
 }
 
-fn on_host_by_parts<T: Scalar>(
+fn on_host_by_parts<T: ArrayElement>(
     shape: ArrayShape,
     part: usize,
     mut fill: impl FnMut(Range<usize>, &mut [T]) -> Result<(), ArrayError>,
 ) -> Result<Array<T>, ArrayError> {
     let length = shape.elements("a new array")?;
-    let mut elements = host_memory(length)?;
+    let mut elements = HostBuffer::unfilled(length)?;
     for start in (0..length).step_by(part.max(1)) {
         let end = length.min(start.saturating_add(part));
-        // A copy of zeros that are in the cache: `resize` would write them one by one.
-        while elements.len() < end {
-            elements.extend_from_slice(&const { [T::ZERO; PART] }[..PART.min(end - elements.len())]);
-        }
         fill(start..end, &mut elements[start..end])?;
     }
     Ok(Array::from(elements).shaped(shape))
 }
 
 /// A new array on the CPU, made as a whole.
-pub(super) fn on_whole_host<T: Scalar>(
+pub(super) fn on_whole_host<T: ArrayElement>(
     shape: ArrayShape,
     fill: impl FnOnce(&mut [T]) -> Result<(), ArrayError>,
 ) -> Result<Array<T>, ArrayError> {
-    let length = shape.elements("a new array")?;
-    let mut elements = host_memory(length)?;
-    elements.resize(length, T::ZERO);
+    let mut elements = HostBuffer::unfilled(shape.elements("a new array")?)?;
     fill(&mut elements)?;
     Ok(Array::from(elements).shaped(shape))
 }
@@ -245,14 +253,20 @@ fn has_elements(shape: ArrayShape, size: usize) -> Result<(), ArrayError> {
     if rows.checked_mul(columns) == Some(size) { Ok(()) } else { Err(ArrayError::Reshape { size, shape }) }
 }
 
-/// Makes an array on the CPU, without a copy.
-impl<T: Scalar> From<Vec<T>> for Array<T> {
-    fn from(elements: Vec<T>) -> Self {
-        Self { shape: elements.len().into(), storage: Storage::Host(elements.into()) }
+impl<T: ArrayElement> From<HostBuffer<T>> for Array<T> {
+    fn from(elements: HostBuffer<T>) -> Self {
+        Self { shape: elements.len().into(), storage: Storage::Host(elements) }
     }
 }
 
-impl<T: Scalar> fmt::Debug for Array<T> {
+/// Makes an array on the CPU, without a copy.
+impl<T: ArrayElement> From<Vec<T>> for Array<T> {
+    fn from(elements: Vec<T>) -> Self {
+        HostBuffer::from(elements).into()
+    }
+}
+
+impl<T: ArrayElement> fmt::Debug for Array<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Array<{}>({} on {})", T::SUFFIX, self.shape, self.device())
     }

@@ -1,8 +1,8 @@
 //! Batches of draws from all cores, while the last one is taken.
 
 use super::batches::{Batches, DrawError};
-use super::room;
 use crate::Scalar;
+use crate::array::pool::HostBuffer;
 use octopus_random::{Draw, FloatingPoint, Key};
 use std::sync::mpsc;
 
@@ -21,12 +21,12 @@ pub(super) fn stream<T: Scalar + FloatingPoint, E: From<DrawError>>(
     let dimensions = distribution.dimensions();
     let (give_back, given_back) = mpsc::channel();
     for _ in 0..UNDER_WAY {
-        let buffer = room::<T>(batches.most() * dimensions).map_err(DrawError::from)?;
+        let buffer = HostBuffer::<T>::unfilled(batches.most() * dimensions).map_err(DrawError::from)?;
         // The other end is below: it is there.
         let _ = give_back.send(buffer);
     }
     std::thread::scope(|scope| {
-        let (made, to_take) = mpsc::channel::<Result<(Vec<T>, usize), DrawError>>();
+        let (made, to_take) = mpsc::channel::<Result<(HostBuffer<T>, usize), DrawError>>();
         scope.spawn(move || {
             for (first, count) in batches {
                 // Who takes has gone: nobody wants more.

@@ -5,7 +5,7 @@
 
 use super::batches::{Batches, DrawError};
 use super::{DrawSource, range_of};
-use crate::{Engine, Scalar};
+use crate::{ArrayElement, Engine, Scalar};
 use octopus_cuda::{CudaError, DeviceBuffer, PinnedBuffer, Stream, Transfer};
 use octopus_random::{Draw, FloatingPoint, Key, TurnsExhausted};
 use std::sync::Arc;
@@ -101,7 +101,7 @@ impl<T: Scalar + FloatingPoint> Lane<T> {
         let draws = draws.wait().map_err(failed)?;
         let refused = refused.wait().map_err(failed)?;
         if refused[0] != 0 {
-            let place = draws[..numbers].iter().position(|draw| Scalar::to_f64(*draw).is_nan()).unwrap_or(0);
+            let place = draws[..numbers].iter().position(|draw| ArrayElement::to_f64(*draw).is_nan()).unwrap_or(0);
             let index = first + (place / self.source.dimensions()) as u64;
             return Err(DrawError::from(TurnsExhausted { distribution: "a distribution on a GPU", index }).into());
         }

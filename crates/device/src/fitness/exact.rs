@@ -3,7 +3,8 @@
 use super::inputs::{SEED, numbers, numbers_with_corners};
 use crate::cpu::{self, SliceOperand};
 use crate::draws::DrawSource;
-use crate::{ArrayError, DeviceIdentity, Engine, Scalar};
+use crate::{ArrayElement, ArrayError, DeviceIdentity, Engine, Scalar};
+use half::f16;
 use octopus_cuda::{
     Arithmetic, AxisReduction, BroadcastOperand, COLUMN_PART, Context, CudaError, DeviceBuffer, DrawParameter,
     DrawRange, Kernels, MatrixShape, NumberStream, Stream, WindowPlace,
@@ -93,7 +94,9 @@ impl<'a> Exactness<'a> {
         for n in with(&[1, 257], &[100_003]) {
             self.elementwise::<f32>(n)?;
             self.elementwise::<f64>(n)?;
-            self.conversions(n)?;
+            self.conversions::<f16>(n)?;
+            self.conversions::<f32>(n)?;
+            self.conversions::<f64>(n)?;
             self.random(n)?;
             self.draws::<f32>(n)?;
             self.draws::<f64>(n)?;
@@ -103,6 +106,9 @@ impl<'a> Exactness<'a> {
             self.reductions::<f64>(n)?;
         }
         for k in with(&[1, 37], &[300]) {
+            self.places::<f16>(k)?;
+            self.places::<f32>(k)?;
+            self.places::<f64>(k)?;
             self.matrices::<f32>(k)?;
             self.matrices::<f64>(k)?;
         }
@@ -117,16 +123,16 @@ impl<'a> Exactness<'a> {
         self.stream.context()
     }
 
-    fn row<T: Scalar>(&mut self, stem: &str, n: usize, device: &[T], processor: &[T]) {
+    fn row<T: ArrayElement>(&mut self, stem: &str, n: usize, device: &[T], processor: &[T]) {
         self.named(format!("{stem}_{}", T::SUFFIX), n, device, processor);
     }
 
-    fn named<T: Scalar>(&mut self, name: String, n: usize, device: &[T], processor: &[T]) {
+    fn named<T: ArrayElement>(&mut self, name: String, n: usize, device: &[T], processor: &[T]) {
         self.rows.push(ExactRow { name, n, hash: hash(device), cpu: hash(processor) });
     }
 
     /// One kernel that writes an array of `n` elements, and its twin.
-    fn array<T: Scalar>(
+    fn array<T: ArrayElement>(
         &mut self,
         (stem, n): (&str, usize),
         launch: impl FnOnce(&Kernels, &Stream, &mut DeviceBuffer<T>) -> Result<(), CudaError>,
@@ -136,7 +142,7 @@ impl<'a> Exactness<'a> {
     }
 
     /// One kernel that writes `length` elements, of size `n`, and its twin.
-    fn matrix<T: Scalar>(
+    fn matrix<T: ArrayElement>(
         &mut self,
         (stem, n, length): (&str, usize, usize),
         launch: impl FnOnce(&Kernels, &Stream, &mut DeviceBuffer<T>) -> Result<(), CudaError>,
@@ -157,7 +163,6 @@ impl<'a> Exactness<'a> {
         let a = T::from_f64(FACTOR);
         let (u, v) = (&on_x, &on_y);
         self.array(("array_fill", n), |k, s, out| k.fill(s, a, out), written(&vec![a; n]))?;
-        self.array(("array_copy", n), |k, s, out| k.copy(s, u, out), written(&x))?;
         self.array(("array_add", n), |k, s, out| k.add(s, u, v, out), |out| cpu::add(&x, &y, out))?;
         self.array(("array_sub", n), |k, s, out| k.sub(s, u, v, out), |out| cpu::sub(&x, &y, out))?;
         self.array(("array_mul", n), |k, s, out| k.mul(s, u, v, out), |out| cpu::mul(&x, &y, out))?;
@@ -189,21 +194,50 @@ impl<'a> Exactness<'a> {
         )
     }
 
-    /// Conversions of `n` numbers, in both directions; a kernel's name ends in the type that it reads.
-    fn conversions(&mut self, n: usize) -> Result<(), CudaError> {
-        let (single, double) = (numbers_with_corners::<f32>(n, 0), numbers_with_corners::<f64>(n, 0));
-        let (on_single, on_double) =
-            (DeviceBuffer::from_slice(self.context(), &single)?, DeviceBuffer::from_slice(self.context(), &double)?);
-        let (mut to_f64, mut to_f32) = (vec![0.0; n], vec![0.0; n]);
-        of_twin(cpu::to_f64(&single, &mut to_f64))?;
-        of_twin(cpu::to_f32(&double, &mut to_f32))?;
-        let mut out = DeviceBuffer::zeroed(self.context(), n)?;
-        self.kernels.to_f64(self.stream, &on_single, &mut out)?;
-        self.named("array_to_f64_f32".into(), n, &out.to_vec()?, &to_f64);
-        let mut out = DeviceBuffer::zeroed(self.context(), n)?;
-        self.kernels.to_f32(self.stream, &on_double, &mut out)?;
-        self.named("array_to_f32_f64".into(), n, &out.to_vec()?, &to_f32);
+    /// A copy of `n` numbers, and their conversions to the other types; a kernel's name ends in the type that it reads.
+    fn conversions<T: ArrayElement>(&mut self, n: usize) -> Result<(), CudaError> {
+        let x = numbers_with_corners::<T>(n, 0);
+        let on_x = DeviceBuffer::from_slice(self.context(), &x)?;
+        self.array(("array_copy", n), |k, s, out| k.copy(s, &on_x, out), written(&x))?;
+        self.conversion(&x, &on_x, cpu::to_f16)?;
+        self.conversion(&x, &on_x, cpu::to_f32)?;
+        self.conversion(&x, &on_x, cpu::to_f64)
+    }
+
+    fn conversion<T: ArrayElement, U: ArrayElement>(
+        &mut self,
+        x: &[T],
+        on_x: &DeviceBuffer<T>,
+        twin: impl FnOnce(&[T], &mut [U]) -> Result<(), ArrayError>,
+    ) -> Result<(), CudaError> {
+        if T::SUFFIX == U::SUFFIX {
+            return Ok(());
+        }
+        let mut expected = vec![U::ZERO; x.len()];
+        of_twin(twin(x, &mut expected))?;
+        let mut out = DeviceBuffer::zeroed(self.context(), x.len())?;
+        self.kernels.cast(self.stream, on_x, &mut out)?;
+        self.named(format!("array_to_{}_{}", U::SUFFIX, T::SUFFIX), x.len(), &out.to_vec()?, &expected);
         Ok(())
+    }
+
+    /// The same elements in other places, of a matrix of `k + 5` x `k`.
+    fn places<T: ArrayElement>(&mut self, k: usize) -> Result<(), CudaError> {
+        let sides @ (rows, columns) = (k + 5, k);
+        let x = numbers_with_corners::<T>(rows * columns, 0);
+        let on_x = DeviceBuffer::from_slice(self.context(), &x)?;
+        self.matrix(
+            ("array_transpose", k, rows * columns),
+            |kernels, s, out| kernels.transpose(s, sides, &on_x, out),
+            |out| cpu::transpose(sides, &x, out),
+        )?;
+        let (from, to) = (WindowPlace { first: columns, row: columns }, WindowPlace { first: 1, row: columns + 1 });
+        let window = (rows - 1, columns);
+        self.matrix(
+            ("array_window", k, rows * (columns + 1)),
+            |kernels, s, out| kernels.window(s, window, (&on_x, from), (out, to)),
+            |out| cpu::window(window, (&x, from), (out, to)),
+        )
     }
 
     /// What goes by rows and columns, on a matrix of `k + 5` x `k`.
@@ -241,18 +275,6 @@ impl<'a> Exactness<'a> {
             ("array_eye", k, k * k),
             |kernels, s, out| kernels.eye(s, k, out),
             |out: &mut [T]| cpu::eye(k, out),
-        )?;
-        self.matrix(
-            ("array_transpose", k, rows * columns),
-            |kernels, s, out| kernels.transpose(s, sides, &on_x, out),
-            |out| cpu::transpose(sides, &x, out),
-        )?;
-        let (from, to) = (WindowPlace { first: columns, row: columns }, WindowPlace { first: 1, row: columns + 1 });
-        let window = (rows - 1, columns);
-        self.matrix(
-            ("array_window", k, rows * (columns + 1)),
-            |kernels, s, out| kernels.window(s, window, (&on_x, from), (out, to)),
-            |out| cpu::window(window, (&x, from), (out, to)),
         )?;
         for (names, reduction) in [
             (["rows_sum", "columns_sum"], AxisReduction::Sum),
@@ -360,7 +382,7 @@ impl Exactness<'_> {
     ) -> Result<(), CudaError> {
         let problem = |detail: String| CudaError::LaunchShape { kernel: stem.to_owned(), detail };
         let distribution = distribution.map_err(|error| problem(error.to_string()))?;
-        let mut expected = vec![<T as Scalar>::ZERO; n * distribution.dimensions()];
+        let mut expected = vec![<T as ArrayElement>::ZERO; n * distribution.dimensions()];
         distribution.fill(Key::new(SEED), 0, &mut expected).map_err(|error| problem(error.to_string()))?;
         let source = DrawSource::new(self.context(), &distribution)?;
         let mut refused = DeviceBuffer::zeroed(self.context(), 1)?;
@@ -378,7 +400,7 @@ fn shape_around(k: usize) -> MatrixShape {
 }
 
 /// Returns the twin of a kernel whose result is known.
-fn written<T: Scalar>(values: &[T]) -> impl FnOnce(&mut [T]) -> Result<(), ArrayError> {
+fn written<T: ArrayElement>(values: &[T]) -> impl FnOnce(&mut [T]) -> Result<(), ArrayError> {
     |out| {
         out.copy_from_slice(values);
         Ok(())
@@ -394,7 +416,7 @@ pub(super) fn of_twin<T>(result: Result<T, ArrayError>) -> Result<T, CudaError> 
 }
 
 /// FNV-1a over the bits as f64, which holds f32 exactly.
-fn hash<T: Scalar>(values: &[T]) -> String {
+fn hash<T: ArrayElement>(values: &[T]) -> String {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     for value in values {
         let value = value.to_f64();

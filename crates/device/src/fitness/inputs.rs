@@ -2,7 +2,7 @@
 //!
 //! Special values (zeros, infinities, subnormal numbers) stand here.
 
-use crate::Scalar;
+use crate::ArrayElement;
 use octopus_random::exact::normal_quantile;
 use octopus_random::{Purpose, Stream};
 
@@ -30,7 +30,7 @@ const CORNERS: [f64; 16] = [
 ];
 
 /// `n` numbers of both signs, spread over twenty powers of two. `which` tells apart the inputs of one kernel.
-pub(super) fn numbers<T: Scalar>(n: usize, which: u32) -> Vec<T> {
+pub(super) fn numbers<T: ArrayElement>(n: usize, which: u32) -> Vec<T> {
     let stream = Stream::new(SEED, which, 0, Purpose::User);
     let number = |i: usize| {
         let normal = normal_quantile(stream.uniform_at(i as u64));
@@ -40,7 +40,7 @@ pub(super) fn numbers<T: Scalar>(n: usize, which: u32) -> Vec<T> {
 }
 
 /// Makes numbers as [`numbers`] does, with the corner cases in front, where there is room for them.
-pub(super) fn numbers_with_corners<T: Scalar>(n: usize, which: u32) -> Vec<T> {
+pub(super) fn numbers_with_corners<T: ArrayElement>(n: usize, which: u32) -> Vec<T> {
     let mut numbers = numbers(n, which);
     if n >= 2 * CORNERS.len() {
         for (number, corner) in numbers.iter_mut().zip(CORNERS) {

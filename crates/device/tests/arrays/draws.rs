@@ -3,7 +3,8 @@
 use crate::numbers::all_bits;
 use crate::software_gpu::run;
 use octopus_device::{
-    Array, ArrayError, BatchConfig, Device, DrawError, Engine, Scalar, draw_batches, draw_batches_onto, with_device,
+    Array, ArrayElement, ArrayError, BatchConfig, Device, DrawError, Engine, Scalar, draw_batches, draw_batches_onto,
+    with_device,
 };
 use octopus_random::{
     Beta, Draw, Exponential, FloatingPoint, Gamma, Key, Normal, StudentT, Uniform, VonMises, VonMisesFisher,
@@ -49,7 +50,7 @@ fn vectors<T: FloatingPoint>(dimensions: &[usize]) -> Vec<VonMisesFisher<T>> {
 fn vectors_on_gpu_in<T: Scalar + FloatingPoint>(rows: usize, dimensions: &[usize]) {
     for own in vectors::<T>(dimensions) {
         let shape = (rows, own.dimensions());
-        let mut cpu = vec![<T as Scalar>::ZERO; rows * own.dimensions()];
+        let mut cpu = vec![<T as ArrayElement>::ZERO; rows * own.dimensions()];
         own.fill(KEY, 0, &mut cpu).unwrap();
         let drawn = || Array::drawn(&own, KEY, shape).unwrap();
         let gpu = with_device(Device::Cuda(0), || drawn().to_host().unwrap());
@@ -60,7 +61,7 @@ fn vectors_on_gpu_in<T: Scalar + FloatingPoint>(rows: usize, dimensions: &[usize
 
 fn on_gpu_in<T: Scalar + FloatingPoint>(length: usize) {
     for distribution in distributions::<T>() {
-        let mut cpu = vec![<T as Scalar>::ZERO; length];
+        let mut cpu = vec![<T as ArrayElement>::ZERO; length];
         distribution.fill(KEY, 0, &mut cpu).unwrap();
         let drawn = || Array::drawn(distribution.as_ref(), KEY, length).unwrap();
         let gpu = with_device(Device::Cuda(0), || drawn().to_host().unwrap());
@@ -75,7 +76,7 @@ fn from_within_a_block_in<T: Scalar + FloatingPoint>() {
     let config = BatchConfig { devices: vec![Device::Cuda(0)], memory: 2 << 20, threads: None };
     for distribution in distributions::<T>() {
         for (first, length) in [(1, 700), (40, 20), (12_345, 131), (u64::MAX - 500, 500)] {
-            let mut cpu = vec![<T as Scalar>::ZERO; length];
+            let mut cpu = vec![<T as ArrayElement>::ZERO; length];
             distribution.fill(KEY, first, &mut cpu).unwrap();
             let (gpu, _) = streamed(distribution.as_ref(), first..first + length as u64, &config).unwrap();
             assert_eq!(all_bits(&cpu), all_bits(&gpu), "{:?} from {first} on", distribution.family());
@@ -143,7 +144,7 @@ fn streamed<T: Scalar + FloatingPoint>(
 fn batches_in<T: Scalar + FloatingPoint>(devices: &[Device]) {
     let first = 12_345;
     let own = VonMises::new(<T as FloatingPoint>::from_f64(0.5), <T as FloatingPoint>::from_f64(5.0)).unwrap();
-    let mut whole = vec![<T as Scalar>::ZERO; 400_000];
+    let mut whole = vec![<T as ArrayElement>::ZERO; 400_000];
     own.par_fill(KEY, first, &mut whole).unwrap();
     for memory in [2 << 20, 5 << 20, 64 << 20] {
         let config = BatchConfig { devices: devices.to_vec(), memory, threads: Some(3) };
@@ -157,7 +158,7 @@ fn batches_in<T: Scalar + FloatingPoint>(devices: &[Device]) {
 fn rows_in<T: Scalar + FloatingPoint>(devices: &[Device]) {
     let first = 12_345;
     for own in vectors::<T>(&[3, 7]).iter().step_by(4) {
-        let mut whole = vec![<T as Scalar>::ZERO; 100_000 * own.dimensions()];
+        let mut whole = vec![<T as ArrayElement>::ZERO; 100_000 * own.dimensions()];
         own.par_fill(KEY, first, &mut whole).unwrap();
         for memory in [2 << 20, 5 << 20] {
             let config = BatchConfig { devices: devices.to_vec(), memory, threads: Some(3) };

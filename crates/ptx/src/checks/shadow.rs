@@ -1,9 +1,9 @@
-//! Who has touched each four bytes of memory last.
+//! Who has touched each two bytes of memory last.
 
 use super::clock::Time;
 use std::collections::HashMap;
 
-/// Four bytes of memory.
+/// Two bytes of memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Granule {
     /// The last write; a line of 0 when there was none.
@@ -23,10 +23,10 @@ pub(crate) struct Touched {
 }
 
 /// The bytes of a granule.
-pub(crate) const GRANULE: u64 = 4;
+pub(crate) const GRANULE: u64 = 2;
 
 /// The granules of a page.
-const PAGE: u64 = 256;
+const PAGE: u64 = 512;
 
 /// The granules of global memory, or of the shared memory of a block.
 #[derive(Debug, Default)]

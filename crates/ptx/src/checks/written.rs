@@ -1,8 +1,10 @@
 //! Which global memory somebody has written.
 
-use super::shadow::GRANULE;
 use crate::global::Allocation;
 use std::ops::Range;
+
+/// The bytes for which there is one bit: of a smaller element its neighbours count as written, too.
+const GRANULE: u64 = 4;
 
 /// Which granules of each allocation have been written, by the program or by kernels.
 #[derive(Debug)]

@@ -34,6 +34,7 @@ fn addresses_are_multiples_of_what_is_read() {
     for (instruction, bytes) in [
         ("ld.global.u64 %rd2, [%rd30+4];", 8),
         ("ld.global.u32 %r1, [%rd30+2];", 4),
+        ("ld.global.u16 %rs1, [%rd30+1];", 2),
         ("st.global.v2.u32 [%rd30+4], {%r1, %r1};", 8),
         ("ld.shared.v4.u8 {%rs1, %rs2, %rs3, %rs4}, [s+2];", 4),
         ("ld.param.u64 %rd2, [k_param_0+4];", 8),
@@ -171,6 +172,18 @@ st.global.v2.u32 [%rd30], {%r3, %r4}; st.global.v2.u32 [%rd30+8], {%r5, %r6};
 ld.global.u32 %rd5, [%rd30]; st.global.u64 [%rd30+16], %rd5; mov.u64 %rd6, -1; st.u32 [%rd30+24], %rd6; ld.u32 %r7, [%rd30+4]; st.u32 [%rd30+28], %r7;";
     let found = run(body, WARP, 4).unwrap();
     assert_eq!(found, [2 | 1 << 32, 513 | 7 << 32, 2, 0xffff_ffff | 1 << 32]);
+}
+
+/// Of a register only its lowest bits are stored, also of a wide one.
+#[test]
+fn elements_of_two_bytes() {
+    let body = ".shared .align 8 .b8 s[64];
+mul.wide.u32 %rd1, %r30, 2; mov.u64 %rd2, s; add.s64 %rd2, %rd2, %rd1; add.s64 %rd3, %rd30, %rd1; add.s32 %r1, %r30, 196608;
+st.shared.u16 [%rd2], %r1; ld.shared.u16 %rd4, [%rd2]; add.s64 %rd4, %rd4, 196608; st.global.u16 [%rd3], %rd4;
+ld.shared.u16 %rs1, [%rd2]; setp.lt.u32 %p0, %r30, 16; @%p0 st.global.u16 [%rd3], %rs1;";
+    let found = run(body, WARP, 8).unwrap();
+    let expected: Vec<u64> = (0..8).map(|word| (0..4).map(|place| (4 * word + place) << (16 * place)).sum()).collect();
+    assert_eq!(found, expected);
 }
 
 /// How often warps and lanes have done an instruction.

@@ -232,6 +232,7 @@ fn conversions_round_to_the_nearest() {
     check("cvt.u32.u64 %r2, %rd0;", OF_R, true, |a, _| a & 0xffff_ffff);
     check("cvt.f64.f32 %fd2, %f0;", OF_FD, false, |a, _| f64::from(f32::from_bits(a as u32)).to_bits());
     check("cvt.rn.f32.f64 %f2, %fd0;", OF_F, true, |a, _| u64::from((f64::from_bits(a) as f32).to_bits()));
+    check("cvt.rn.f32.u16 %f2, %rs0;", OF_F, false, |a, _| u64::from(f32::from(a as u16).to_bits()));
     check("cvt.rn.f32.u32 %f2, %r0;", OF_F, false, |a, _| u64::from((a as u32 as f32).to_bits()));
     check("cvt.rn.f64.u32 %fd2, %r0;", OF_FD, false, |a, _| f64::from(a as u32).to_bits());
     check("cvt.rn.f32.u64 %f2, %rd0;", OF_F, true, |a, _| u64::from((a as f32).to_bits()));
@@ -280,6 +281,10 @@ fn comparisons() {
     }
     check("setp.eq.b32 %p2, %r0, %r1;", OF_P, false, |a, b| u64::from(a as u32 == b as u32));
     check("setp.eq.b64 %p2, %rd0, 1;", OF_P, true, |a, _| u64::from(a == 1));
+    for (name, holds) in whole {
+        let narrow = format!("setp.{name}.u16 %p2, %rs0, %rs1;");
+        check(&narrow, OF_P, false, |a, b| u64::from(holds((a as u16).cmp(&(b as u16)))));
+    }
     check("setp.eq.s16 %p2, %rs0, 0;", OF_P, false, |a, _| u64::from(a == 0));
 }
 

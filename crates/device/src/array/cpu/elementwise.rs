@@ -4,18 +4,20 @@
 //! no element depends on another.
 
 use super::same_length;
-use crate::array::{ArrayError, Scalar};
+use crate::array::storage::PART;
+use crate::array::{ArrayElement, ArrayError, Scalar};
+use half::f16;
 use pulp::{Arch, Simd, WithSimd};
 
 /// A loop over one array. A type and not a closure, so that all of it is compiled for each level of vector instructions;
 /// the processor's own is chosen as the program runs.
-struct Unary<'a, T, F> {
+struct Unary<'a, T, U, F> {
     x: &'a [T],
-    out: &'a mut [T],
+    out: &'a mut [U],
     function: F,
 }
 
-impl<T: Scalar, F: Fn(T) -> T> WithSimd for Unary<'_, T, F> {
+impl<T: Copy, U, F: Fn(T) -> U> WithSimd for Unary<'_, T, U, F> {
     type Output = ();
 
     #[inline(always)]
@@ -45,9 +47,6 @@ impl<T: Scalar, F: Fn(T, T) -> T> WithSimd for Binary<'_, T, F> {
     }
 }
 
-/// Elements that are gone through twice, while they are in the first-level cache.
-const PART: usize = 1024;
-
 /// A second loop over one array, of each element and what the first loop has made of it.
 struct Again<'a, T, F> {
     x: &'a [T],
@@ -66,11 +65,11 @@ impl<T: Scalar, F: Fn(T, T) -> T> WithSimd for Again<'_, T, F> {
     }
 }
 
-fn unary<T: Scalar>(
+fn unary<T: Copy, U>(
     operation: &'static str,
     x: &[T],
-    out: &mut [T],
-    function: impl Fn(T) -> T,
+    out: &mut [U],
+    function: impl Fn(T) -> U,
 ) -> Result<(), ArrayError> {
     same_length(operation, x.len(), out.len())?;
     Arch::new().dispatch(Unary { x, out, function });
@@ -227,22 +226,26 @@ pub fn clip<T: Scalar>(low: T, high: T, x: &[T], out: &mut [T]) -> Result<(), Ar
     })
 }
 
-/// Converts to f64, which holds each value exactly.
+/// Converts to f16, to the nearest, ties to even; infinity from 65520 on.
 ///
 /// # Errors
 /// When lengths differ.
-pub fn to_f64(x: &[f32], out: &mut [f64]) -> Result<(), ArrayError> {
-    same_length("to_f64", x.len(), out.len())?;
-    out.iter_mut().zip(x).for_each(|(out, &x)| *out = f64::from(x));
-    Ok(())
+pub fn to_f16<T: ArrayElement>(x: &[T], out: &mut [f16]) -> Result<(), ArrayError> {
+    unary("to_f16", x, out, T::to_f16)
 }
 
 /// Converts to f32, to the nearest, ties to even.
 ///
 /// # Errors
 /// When lengths differ.
-pub fn to_f32(x: &[f64], out: &mut [f32]) -> Result<(), ArrayError> {
-    same_length("to_f32", x.len(), out.len())?;
-    out.iter_mut().zip(x).for_each(|(out, &x)| *out = x as f32);
-    Ok(())
+pub fn to_f32<T: ArrayElement>(x: &[T], out: &mut [f32]) -> Result<(), ArrayError> {
+    unary("to_f32", x, out, T::to_f32)
+}
+
+/// Converts to f64, which holds each value exactly.
+///
+/// # Errors
+/// When lengths differ.
+pub fn to_f64<T: ArrayElement>(x: &[T], out: &mut [f64]) -> Result<(), ArrayError> {
+    unary("to_f64", x, out, T::to_f64)
 }

@@ -30,7 +30,7 @@ pub fn eye<T: Scalar>(side: usize, out: &mut [T]) -> Result<(), ArrayError> {
 ///
 /// # Errors
 /// When a slice is not as long as the shape says, or the shape has more elements than memory has addresses.
-pub fn transpose<T: Scalar>((rows, columns): (usize, usize), x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
+pub fn transpose<T: Copy>((rows, columns): (usize, usize), x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
     let too_large = ArrayError::TooLarge { operation: "transpose", rows, columns };
     let length = rows.checked_mul(columns).ok_or(too_large)?;
     same_length("transpose", length, x.len())?;
@@ -40,7 +40,7 @@ pub fn transpose<T: Scalar>((rows, columns): (usize, usize), x: &[T], out: &mut 
 }
 
 /// Turns the columns of `x` from `first` on over into `out`, as many as its length has room for.
-pub(in crate::array) fn columns_of<T: Scalar>((rows, columns): (usize, usize), x: &[T], first: usize, out: &mut [T]) {
+pub(in crate::array) fn columns_of<T: Copy>((rows, columns): (usize, usize), x: &[T], first: usize, out: &mut [T]) {
     if rows == 0 {
         return;
     }
@@ -62,7 +62,7 @@ pub(in crate::array) fn columns_of<T: Scalar>((rows, columns): (usize, usize), x
 ///
 /// # Errors
 /// When a window ends beyond its slice.
-pub fn window<T: Scalar>(
+pub fn window<T: Copy>(
     (rows, columns): (usize, usize),
     (x, from): (&[T], WindowPlace),
     (out, to): (&mut [T], WindowPlace),

@@ -1,73 +1,102 @@
 //! Memory of the host for arrays.
 //!
-//! The bytes from which memory is kept stand here.
+//! The bytes from which memory is of pages, kept, and of large pages stand here.
 
 use super::{Pool, SHARE};
 use crate::HostInfo;
-use crate::array::{ArrayError, Scalar};
+use crate::array::{ArrayElement, ArrayError};
+use memmap2::MmapMut;
 use std::ops::{Deref, DerefMut};
 use std::sync::LazyLock;
 
-/// Bytes from which memory is kept. Below, the allocator is as fast, and its memory is in the cache.
+/// Bytes from which memory is asked of the system, as pages, and kept. Below, the allocator is as fast, and its memory is
+/// in the cache.
 const LEAST: usize = 1 << 16;
+/// Bytes from which pages are to be large ones, as in NumPy: each has its own entry in the processor's table of addresses,
+/// which has few.
+const LARGE: usize = 1 << 22;
 
 /// What is kept of the host's memory, and how many bytes that may be: a share of what this process can have. Where the
 /// system does not tell, nothing is kept.
 static HOST: LazyLock<(Pool, u64)> =
     LazyLock::new(|| (Pool::default(), HostInfo::read().memory_available.unwrap_or(0) / SHARE));
 
-/// The memory of an array on the host, which goes to the pool when the array goes.
-pub(in crate::array) struct HostBuffer<T: Scalar>(Vec<T>);
+/// The memory of an array on the host. Pages go to the pool when the array goes.
+pub(crate) struct HostBuffer<T: ArrayElement>(Memory<T>);
 
-/// Returns memory for `length` elements on the host: kept memory, full of numbers of others, or new memory, empty. Too
-/// many are an error and not the end of the program.
-pub(crate) fn host_memory<T: Scalar>(length: usize) -> Result<Vec<T>, ArrayError> {
-    let is_kept = length.saturating_mul(size_of::<T>()) >= LEAST;
-    if let Some(kept) = is_kept.then(|| HOST.0.take(length, bytes::<T>)).flatten() {
-        return Ok(kept);
-    }
-    let mut elements = Vec::new();
-    let error = |_| ArrayError::HostMemory { elements: length, element_bytes: size_of::<T>() };
-    elements.try_reserve_exact(length).map_err(error)?;
-    Ok(elements)
+enum Memory<T> {
+    Vector(Vec<T>),
+    /// Always there until the drop.
+    Pages(Option<MmapMut>),
 }
 
-/// Gives the host's memory of arrays that are gone back to the system: up to a sixteenth of what there was when the first
-/// of them went is kept for those that come. Returns the number of bytes.
+impl<T: ArrayElement> HostBuffer<T> {
+    /// Makes memory of `length` elements with the numbers of an array that is gone, or zeros: the system clears pages
+    /// before it gives them away, and here nothing is cleared again. Too many elements are an error and not the end of the
+    /// program.
+    pub(crate) fn unfilled(length: usize) -> Result<Self, ArrayError> {
+        let error = || ArrayError::HostMemory { elements: length, element_bytes: size_of::<T>() };
+        let bytes = length.checked_mul(size_of::<T>()).ok_or_else(error)?;
+        if bytes < LEAST {
+            return Ok(Self(Memory::Vector(vec![T::ZERO; length])));
+        }
+        let pages = match HOST.0.take(bytes) {
+            Some(pages) => pages,
+            None => new(bytes).map_err(|_| error())?,
+        };
+        Ok(Self(Memory::Pages(Some(pages))))
+    }
+}
+
+fn new(bytes: usize) -> std::io::Result<MmapMut> {
+    let pages = MmapMut::map_anon(bytes)?;
+    // Where the system has no large pages, small ones serve.
+    #[cfg(target_os = "linux")]
+    if bytes >= LARGE {
+        let _ = pages.advise(memmap2::Advice::HugePage);
+    }
+    Ok(pages)
+}
+
+/// Gives the host's memory of arrays that are gone back to the system: up to a sixteenth of what this process could have is
+/// kept for those that come. Returns the number of bytes.
 pub fn trim() -> u64 {
     HOST.0.clear()
 }
 
-fn bytes<T>(elements: &Vec<T>) -> usize {
-    elements.capacity() * size_of::<T>()
-}
-
-impl<T: Scalar> From<Vec<T>> for HostBuffer<T> {
+impl<T: ArrayElement> From<Vec<T>> for HostBuffer<T> {
     fn from(elements: Vec<T>) -> Self {
-        Self(elements)
+        Self(Memory::Vector(elements))
     }
 }
 
-impl<T: Scalar> Deref for HostBuffer<T> {
+impl<T: ArrayElement> Deref for HostBuffer<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        &self.0
+        match &self.0 {
+            Memory::Vector(elements) => elements,
+            Memory::Pages(pages) => pages.as_deref().map_or(&[], bytemuck::cast_slice),
+        }
     }
 }
 
-impl<T: Scalar> DerefMut for HostBuffer<T> {
+impl<T: ArrayElement> DerefMut for HostBuffer<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        &mut self.0
+        match &mut self.0 {
+            Memory::Vector(elements) => elements,
+            Memory::Pages(pages) => pages.as_deref_mut().map_or(&mut [], bytemuck::cast_slice_mut),
+        }
     }
 }
 
-impl<T: Scalar> Drop for HostBuffer<T> {
+impl<T: ArrayElement> Drop for HostBuffer<T> {
     fn drop(&mut self) {
-        if self.0.len() * size_of::<T>() >= LEAST {
-            let elements = std::mem::take(&mut self.0);
-            let (length, bytes) = (elements.len(), bytes(&elements));
-            HOST.0.keep(elements, length, bytes, HOST.1);
+        if let Memory::Pages(pages) = &mut self.0
+            && let Some(pages) = pages.take()
+        {
+            let bytes = pages.len();
+            HOST.0.keep(pages, bytes, HOST.1);
         }
     }
 }
@@ -77,15 +106,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_array_leaves_its_memory_to_the_next_of_its_length() {
+    fn an_array_leaves_its_memory_to_the_next_of_its_size() {
         let length = LEAST + 7;
-        let buffer = HostBuffer::from(vec![1.5_f64; length]);
+        let mut buffer = HostBuffer::<f64>::unfilled(length).unwrap();
+        assert!(buffer.len() == length && buffer.iter().all(|&x| x == 0.0));
+        buffer.fill(1.5);
         let address = buffer.as_ptr();
         drop(buffer);
-        let next = host_memory::<f64>(length).unwrap();
-        assert_eq!((next.as_ptr(), next.len()), (address, length), "overwritten by whoever takes it, and not cleared");
-        assert!(host_memory::<f64>(length).unwrap().is_empty(), "memory is given out once");
-        drop(HostBuffer::from(next));
-        assert!(host_memory::<f64>(LEAST / 8 - 1).unwrap().is_empty());
+        let next = HostBuffer::<f32>::unfilled(2 * length).unwrap();
+        assert_eq!((next.as_ptr().cast(), next.len()), (address, 2 * length), "whatever type it was");
+        assert_eq!(next[1], f32::from_bits((1.5_f64.to_bits() >> 32) as u32), "and nothing is cleared");
+        let other = HostBuffer::<f64>::unfilled(length).unwrap();
+        assert_ne!(other.as_ptr(), address, "memory is given out once");
+    }
+
+    #[test]
+    fn too_much_memory_is_an_error() {
+        for length in [usize::MAX, usize::MAX / 8, 1 << 57] {
+            assert!(matches!(HostBuffer::<f64>::unfilled(length), Err(ArrayError::HostMemory { .. })), "{length}");
+        }
     }
 }

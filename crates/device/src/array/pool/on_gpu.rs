@@ -24,7 +24,7 @@ impl<T: Element> PooledBuffer<T> {
         fill: impl FnOnce(&mut DeviceBuffer<T>) -> Result<(), CudaError>,
     ) -> Result<Self, ArrayError> {
         let made = engine.context().healthy().and_then(|()| {
-            let mut buffer = match engine.pool().take(length, DeviceBuffer::bytes) {
+            let mut buffer = match engine.pool().take(length.saturating_mul(size_of::<T>())) {
                 Some(buffer) => buffer,
                 None => new(engine, length)?,
             };
@@ -69,8 +69,8 @@ impl<T: Element> DerefMut for PooledBuffer<T> {
 impl<T: Element> Drop for PooledBuffer<T> {
     fn drop(&mut self) {
         if let Some(buffer) = self.buffer.take() {
-            let (length, bytes) = (buffer.len(), buffer.bytes());
-            self.engine.pool().keep(buffer, length, bytes, self.engine.memory() / SHARE);
+            let bytes = buffer.bytes();
+            self.engine.pool().keep(buffer, bytes, self.engine.memory() / SHARE);
         }
     }
 }
