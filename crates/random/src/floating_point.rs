@@ -256,8 +256,11 @@ impl FloatingPoint for f32 {
             bits[0] = if is_first { words[0] } else { words[2] };
             bits[1] = if is_first { words[1] } else { words[3] };
         } else {
-            // No call of a function that copies memory: it would be none of a vector's.
             let words = key.words(index, turn);
+            #[expect(
+                clippy::manual_memcpy,
+                reason = "a call that copies memory keeps the loop around from being vectors"
+            )]
             for place in 0..N {
                 bits[place] = words[place];
             }
