@@ -39,6 +39,9 @@ pub(super) fn like(recording: &Recording, module: &Module, instructions: u64, nu
     if recording.entry == "nuts_windows_sums" {
         changed.extend(with_rows(recording));
     }
+    if recording.entry.starts_with("array_broadcast_") {
+        changed.extend(with_near_rows(recording));
+    }
     let replay = Replay { order: Order::LockStep, checked: false, most_joins: u64::MAX };
     let done = changed.into_iter().filter_map(|launch| launch.record(module, replay));
     let done = done.filter(|(outcome, _)| outcome.fault.is_none()).map(|(_, launch)| launch);
@@ -66,6 +69,14 @@ fn turned(recording: &Recording, turn: usize) -> Recording {
         memory.before.rotate_left(by * width);
     }
     turned
+}
+
+/// Returns the launch in which a row of the first operand is two elements from the next one: others are as long as the
+/// matrix is wide. Three addresses, rows and columns come before that parameter.
+fn with_near_rows(recording: &Recording) -> Option<Recording> {
+    let mut near = recording.clone();
+    near.parameters.get_mut(40..48)?.copy_from_slice(&2_u64.to_le_bytes());
+    Some(near)
 }
 
 /// Returns the launch over fewer rows of the window: its parameters end with `Window` (kernels/nuts/windows.cuh).
