@@ -1,8 +1,9 @@
 //! `cargo xtask nightly`: what takes too long for every change, and must hold all the same.
 //!
-//! It runs the tests that are ignored although they judge something, the whole of `interpret`, the benchmarks, whose times are held against those of
-//! the last good night, and then the deliberate faults: ours, and those of cargo-mutants where it is installed. That each
-//! ignored test is known here is checked by `cargo xtask tidy`.
+//! It runs the tests that are ignored although they judge something, the whole of `interpret`, the benchmarks, whose times
+//! are held against those of the last good night, and then the deliberate faults: ours in the sources and in the committed
+//! PTX, and those of cargo-mutants where it is installed. That each ignored test is known here is checked by
+//! `cargo xtask tidy`.
 
 use crate::bench::{self, BenchOptions};
 use crate::run::{self, PROFILE, TaskOutcome, cargo, cargo_has, check_failed};
@@ -37,6 +38,7 @@ pub(crate) fn run(root: &Path) -> Result<TaskOutcome> {
         interpret::run(root, true)?,
         bench::run(root, &times)?,
         mutants::run(root, &[])?,
+        mutants::run(root, &["--ptx".to_owned()])?,
         generated()?,
     ];
     Ok(outcomes.into_iter().find(|outcome| *outcome != TaskOutcome::Passed).unwrap_or(TaskOutcome::Passed))

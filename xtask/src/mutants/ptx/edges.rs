@@ -31,7 +31,7 @@ const FAR_STEPS: [f64; 3] = [1e2, 1e12, 1e25];
 
 /// The seeds with which a restart is brought to its edge. Where vectors are of floats the energies of neighbouring steps
 /// lie some 1e-7 apart, and another momentum shows what the first may miss.
-const SEEDS: u8 = 32;
+const SEEDS: u8 = 64;
 
 /// Returns the launch from steps that its chains still double and from steps, next to these, that they halve, with several
 /// seeds, but no more than `most` launches; nothing for a launch that searches no step sizes.

@@ -17,8 +17,13 @@ const MOST_BYTES: usize = 128 << 20;
 /// The first launches of a kernel, of which there are others like them.
 const FIRST: usize = 3;
 
-/// The warp instructions of a kernel's first launch that is brought to its edge twice; one of fewer is more often.
+/// The warp instructions of a kernel's first launch that is brought to its edge twice; one of fewer is more often, up to so
+/// many times. In mixed precision the energies of neighbouring steps lie far apart, and it takes more edges to show what
+/// moves an energy by less.
 const TWICE: u64 = 30_000;
+const TWICE_IN_MIXED: u64 = 120_000;
+const MOST_TIMES: u64 = 16;
+const MOST_TIMES_IN_MIXED: u64 = 64;
 
 /// Returns launches like this one, of so many warp instructions, the `number`th of its kernel from 0.
 pub(super) fn like(recording: &Recording, module: &Module, instructions: u64, number: usize) -> Vec<Recording> {
@@ -34,10 +39,17 @@ pub(super) fn like(recording: &Recording, module: &Module, instructions: u64, nu
     if recording.entry == "nuts_windows_sums" {
         changed.extend(with_rows(recording));
     }
+    if recording.entry.starts_with("array_broadcast_") {
+        changed.extend(with_near_rows(recording));
+    }
     let replay = Replay { order: Order::LockStep, checked: false, most_joins: u64::MAX };
     let done = changed.into_iter().filter_map(|launch| launch.record(module, replay));
     let done = done.filter(|(outcome, _)| outcome.fault.is_none()).map(|(_, launch)| launch);
-    let times = if number == 0 { (2 * TWICE / instructions.max(1)).clamp(2, 16) as usize } else { 1 };
+    let (twice, most_times) = match recording.entry.contains("_mixed_") {
+        true => (TWICE_IN_MIXED, MOST_TIMES_IN_MIXED),
+        false => (TWICE, MOST_TIMES),
+    };
+    let times = if number == 0 { (2 * twice / instructions.max(1)).clamp(2, most_times) as usize } else { 1 };
     let mut edges = edges::restarts_at_the_edge(recording, module, most.min(2 * times));
     if number == 0 {
         edges.extend(edges::far_runs(recording, module));
@@ -57,6 +69,14 @@ fn turned(recording: &Recording, turn: usize) -> Recording {
         memory.before.rotate_left(by * width);
     }
     turned
+}
+
+/// Returns the launch in which a row of the first operand is two elements from the next one: others are as long as the
+/// matrix is wide. Three addresses, rows and columns come before that parameter.
+fn with_near_rows(recording: &Recording) -> Option<Recording> {
+    let mut near = recording.clone();
+    near.parameters.get_mut(40..48)?.copy_from_slice(&2_u64.to_le_bytes());
+    Some(near)
 }
 
 /// Returns the launch over fewer rows of the window: its parameters end with `Window` (kernels/nuts/windows.cuh).
