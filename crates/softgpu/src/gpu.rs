@@ -222,7 +222,9 @@ fn interpreter() -> Result<PathBuf, Unavailable> {
     let folder = program.parent().unwrap_or(Path::new("."));
     // Tests lie in `deps` themselves; other programs lie beside it.
     let places = [folder.join(octopus_ptx::LIBRARY), folder.join("deps").join(octopus_ptx::LIBRARY)];
-    let found = places.into_iter().find(|path| path.is_file());
+    // A build of tests leaves the one beside programs as an earlier build has made it.
+    let built = |path: &PathBuf| path.metadata().and_then(|file| file.modified()).ok();
+    let found = places.into_iter().filter(|path| path.is_file()).max_by_key(built);
     found.ok_or_else(|| Unavailable::NoInterpreter { folder: folder.to_owned() })
 }
 
