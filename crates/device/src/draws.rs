@@ -101,7 +101,7 @@ impl<T: Scalar + FloatingPoint> Array<T> {
     /// let angles = Array::<f32>::drawn(&VonMises::new(0.0, 5.0)?, Key::new(42), (10, 100))?;
     /// assert!(angles.max()? <= std::f32::consts::PI);
     ///
-    /// let points = Array::drawn(&VonMisesFisher::new(&[0.0, 0.0, 1.0], 5.0)?, Key::new(42), (1000, 3))?;
+    /// let points = Array::<f64>::drawn(&VonMisesFisher::new(&[0.0, 0.0, 1.0], 5.0)?, Key::new(42), (1000, 3))?;
     /// assert!((points.mean_axis(0)?.to_host()?[2] - 0.8).abs() < 0.02);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
