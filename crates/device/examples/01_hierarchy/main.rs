@@ -72,7 +72,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 .collect(),
         };
         let plot = ScalingPlot {
-            along: "units a column of the lowest level".into(),
+            along: "units a column".into(),
             measured: ScalingMeasure::PerSecond("steps"),
             series: std::iter::once(Device::Cpu).chain(gpu).map(series).collect(),
         };
