@@ -120,8 +120,16 @@ pub(crate) fn record(root: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
         .chain(together)
         .chain(pools)
         .map(|words| words.and(&fixed).and(&["--out"]).with(&run));
+    // Vectors of which many are refused: the few of `device exact` are far from most edges of that test.
+    let vectors = ["float64", "float32"].map(|dtype| {
+        let drawn =
+            words(&["random", "von-mises-fisher", "--direction", "1,2", "--concentration", "50", "--n", "9000"]);
+        drawn
+            .and(&["--dtype", dtype, "--device", "cuda", "--quiet", "--force", "--out"])
+            .with(&run.with_extension("npy"))
+    });
     let mut folders = Vec::new();
-    for words in [small_runs(root), words(&["device", "exact"])].into_iter().chain(all) {
+    for words in [small_runs(root), words(&["device", "exact"])].into_iter().chain(vectors).chain(all) {
         let of_run = folder.join(folders.len().to_string());
         fs::create_dir_all(&of_run).with_context(|| format!("cannot make {}", of_run.display()))?;
         let case = Case { good: RUN, ..case("recording", words, Settings::new().record(&of_run)) };
