@@ -157,7 +157,7 @@ fn in_two_dimensions_draws_are_von_mises() {
     }
 }
 
-/// Of the largest concentrations tangents are normal, and an infinite one is its direction.
+/// Tangents are normal at the largest concentrations, and an infinite concentration gives the direction itself.
 #[test]
 fn the_largest_concentrations_are_as_narrow_as_they_should_be() {
     fn scaled<T: FloatingPoint>(concentrations: &[f64]) {

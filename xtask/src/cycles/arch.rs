@@ -19,7 +19,7 @@ pub(super) struct Gpu {
     pub(super) multiprocessors: u32,
     /// Hz.
     pub(super) clock: f64,
-    /// Of its memory, in bytes a second; of two GPUs from the one's to the other's.
+    /// The bytes that its memory moves a second; where the name is of two GPUs, from the slower to the faster.
     pub(super) bandwidth: Range,
     /// Where they are from.
     pub(super) source: &'static str,

@@ -68,7 +68,7 @@ impl NpyWriter {
     /// Appends numbers, which need not be whole rows.
     ///
     /// # Errors
-    /// Those of [`ResumableFile::append`].
+    /// It fails as [`ResumableFile::append`] does.
     pub fn append<T: NpyElement>(&mut self, values: &[T]) -> Result<(), NpyError> {
         Ok(self.file.append(values)?)
     }
@@ -76,7 +76,7 @@ impl NpyWriter {
     /// Forces what is appended to the disk and then records it.
     ///
     /// # Errors
-    /// Those of [`ResumableFile::checkpoint`].
+    /// It fails as [`ResumableFile::checkpoint`] does.
     pub fn checkpoint(&mut self) -> Result<(), NpyError> {
         Ok(self.file.checkpoint()?)
     }
@@ -84,7 +84,7 @@ impl NpyWriter {
     /// Finishes the array: its file gets its final name, and its record is removed.
     ///
     /// # Errors
-    /// Those of [`ResumableFile::finish`].
+    /// It fails as [`ResumableFile::finish`] does.
     pub fn finish(self) -> Result<(), NpyError> {
         Ok(self.file.finish()?)
     }

@@ -174,7 +174,7 @@ ld.global.u32 %rd5, [%rd30]; st.global.u64 [%rd30+16], %rd5; mov.u64 %rd6, -1; s
     assert_eq!(found, [2 | 1 << 32, 513 | 7 << 32, 2, 0xffff_ffff | 1 << 32]);
 }
 
-/// Of a register only its lowest bits are stored, also of a wide one.
+/// A store of two bytes writes a register's lowest bits, also where the register is wider.
 #[test]
 fn elements_of_two_bytes() {
     let body = ".shared .align 8 .b8 s[64];

@@ -5,6 +5,32 @@ use std::f64::consts::PI;
 /// Cells of the quadrature: a multiple of 4 in the tails, too.
 const CELLS: usize = 20_000;
 
+fn one_less_cosine(x: f64) -> f64 {
+    2.0 * (0.5 * x).sin().powi(2)
+}
+
+/// Tables the distribution function of an angle between two ends at each cell's beginning, and returns the means of
+/// 1 - cos and of its square, too. The density need not be normalised.
+fn integrated((begin, end): (f64, f64), ln_density: impl Fn(f64) -> f64) -> (Vec<f64>, [f64; 2]) {
+    let width = (end - begin) / CELLS as f64;
+    let middle = |cell: usize| begin + (cell as f64 + 0.5) * width;
+    let highest = (0..CELLS).map(|cell| ln_density(middle(cell))).fold(f64::NEG_INFINITY, f64::max);
+    // Gauss and Legendre's rule of three points in each cell.
+    let rule = [(-0.6f64.sqrt(), 5.0 / 18.0), (0.0, 8.0 / 18.0), (0.6f64.sqrt(), 5.0 / 18.0)];
+    let integral = |cell: usize, power: i32| -> f64 {
+        let points = rule.iter().map(|(at, share)| (middle(cell) + 0.5 * width * at, share));
+        points.map(|(x, share)| share * (ln_density(x) - highest).exp() * one_less_cosine(x).powi(power)).sum()
+    };
+    let mut table = vec![0.0];
+    for cell in 0..CELLS {
+        table.push(table[cell] + integral(cell, 0));
+    }
+    let all = table[CELLS];
+    table.iter_mut().for_each(|value| *value /= all);
+    let mean = |power| (0..CELLS).map(|cell| integral(cell, power)).sum::<f64>() / all;
+    (table, [mean(1), mean(2)])
+}
+
 /// The von Mises distribution function around 0, tabled.
 pub(crate) struct VonMisesTruth {
     concentration: f64,
@@ -19,27 +45,8 @@ pub(crate) struct VonMisesTruth {
 impl VonMisesTruth {
     pub(crate) fn new(concentration: f64) -> Self {
         let end = PI.min(12.0 / concentration.sqrt().max(1e-300));
-        let one_less_cosine = |x: f64| 2.0 * (0.5 * x).sin().powi(2);
-        let density = |x: f64| (-concentration * one_less_cosine(x)).exp();
-        let width = 2.0 * end / CELLS as f64;
-        // Gauss and Legendre's rule of three points in each cell.
-        let rule = [(-0.6f64.sqrt(), 5.0 / 18.0), (0.0, 8.0 / 18.0), (0.6f64.sqrt(), 5.0 / 18.0)];
-        let integral = |cell: usize, weight: &dyn Fn(f64) -> f64| -> f64 {
-            let middle = -end + (cell as f64 + 0.5) * width;
-            rule.iter()
-                .map(|(at, share)| (middle + 0.5 * width * at, share))
-                .map(|(x, w)| w * density(x) * weight(x))
-                .sum()
-        };
-        let mut table = vec![0.0];
-        for cell in 0..CELLS {
-            table.push(table[cell] + integral(cell, &|_| 1.0));
-        }
-        let all = table[CELLS];
-        table.iter_mut().for_each(|value| *value /= all);
-        let mean =
-            |power: i32| (0..CELLS).map(|cell| integral(cell, &|x| one_less_cosine(x).powi(power))).sum::<f64>() / all;
-        Self { concentration, end, table, moments: [mean(1), mean(2)] }
+        let (table, moments) = integrated((-end, end), |x| -concentration * one_less_cosine(x));
+        Self { concentration, end, table, moments }
     }
 
     pub(crate) fn cdf(&self, angle: f64) -> f64 {
@@ -53,7 +60,7 @@ impl VonMisesTruth {
     pub(crate) fn assert_moments(&self, draws: &[f64]) {
         let n = draws.len() as f64;
         let [one, two] = self.moments;
-        let less = draws.iter().map(|x| 2.0 * (0.5 * x).sin().powi(2)).sum::<f64>() / n;
+        let less = draws.iter().map(|x| one_less_cosine(*x)).sum::<f64>() / n;
         let bound = 4.0 * ((two - one * one) / n).sqrt();
         assert!((less - one).abs() < bound, "{}: mean 1 - cos {less} {one} {bound}", self.concentration);
         let sine = draws.iter().map(|x| x.sin()).sum::<f64>() / n;
@@ -77,28 +84,12 @@ impl PolarTruth {
     pub(crate) fn new(dimensions: usize, concentration: f64) -> Self {
         let power = dimensions as f64 - 2.0;
         let end = PI.min(((dimensions as f64).sqrt() + 12.0) / concentration.sqrt().max(1e-300));
-        let width = end / CELLS as f64;
-        let one_less_cosine = |x: f64| 2.0 * (0.5 * x).sin().powi(2);
         let ln_density = |x: f64| {
             let of_sine = if power == 0.0 { 0.0 } else { power * x.sin().ln() };
             of_sine - concentration * one_less_cosine(x)
         };
-        let highest = (0..CELLS).map(|cell| ln_density((cell as f64 + 0.5) * width)).fold(f64::NEG_INFINITY, f64::max);
-        let rule = [(-0.6f64.sqrt(), 5.0 / 18.0), (0.0, 8.0 / 18.0), (0.6f64.sqrt(), 5.0 / 18.0)];
-        let integral = |cell: usize, weight: &dyn Fn(f64) -> f64| -> f64 {
-            let middle = (cell as f64 + 0.5) * width;
-            let points = rule.iter().map(|(at, share)| (middle + 0.5 * width * at, share));
-            points.map(|(x, share)| share * (ln_density(x) - highest).exp() * weight(x)).sum()
-        };
-        let mut table = vec![0.0];
-        for cell in 0..CELLS {
-            table.push(table[cell] + integral(cell, &|_| 1.0));
-        }
-        let all = table[CELLS];
-        table.iter_mut().for_each(|value| *value /= all);
-        let mean =
-            |power: i32| (0..CELLS).map(|cell| integral(cell, &|x| one_less_cosine(x).powi(power))).sum::<f64>() / all;
-        Self { end, table, moments: [mean(1), mean(2)] }
+        let (table, moments) = integrated((0.0, end), ln_density);
+        Self { end, table, moments }
     }
 
     pub(crate) fn cdf(&self, angle: f64) -> f64 {

@@ -154,7 +154,7 @@ fn shapes_that_no_file_has_are_told() {
     }
 }
 
-/// Of so many groups that their numbers fit 16 bits no more, as the parquet crate has it: it leaves them out.
+/// The file has more groups than 16 bits count: the parquet crate then leaves their numbers out, and so does the plan.
 #[test]
 fn a_file_of_many_groups_has_an_end() {
     let rows = 70_000 * GROUP + 1;
