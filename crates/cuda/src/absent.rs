@@ -8,8 +8,8 @@
 #![allow(clippy::extra_unused_type_parameters)]
 
 use crate::kernels::{
-    AxisReduction, Binary, BroadcastOperand, DrawParameter, DrawRange, DrawnFrom, MatrixShape, NumberStream, Numbers,
-    Reduction, Unary, WindowPlace, WithScalar,
+    AxisReduction, Binary, BroadcastOperand, DrawRange, DrawnFrom, MatrixShape, NumberStream, Numbers, Reduction,
+    Unary, WindowPlace, WithScalar,
 };
 use crate::nuts::expansion::{ExpansionBuffers, PredictionLaunch};
 use crate::nuts::windows::WindowShape;
@@ -419,7 +419,7 @@ impl KernelSet {
     pub(crate) fn draw_von_mises_each<T: Real>(
         &self,
         _: &RawStream,
-        _: [DrawParameter<'_, T>; 2],
+        _: [BroadcastOperand<'_, T>; 2],
         _: usize,
         _: DrawRange,
         _: (&mut DeviceBuffer<u32>, &mut DeviceBuffer<T>),

@@ -188,18 +188,6 @@ pub struct DrawRange {
     pub most_turns: u32,
 }
 
-/// An array of parameters in two dimensions, of which each draw has its own element: that of row r and column c is
-/// `values[r * row + c * column]`.
-#[derive(Clone, Copy, Debug)]
-pub struct DrawParameter<'a, T: Real> {
-    /// The elements.
-    pub values: &'a DeviceBuffer<T>,
-    /// From one row to the next; 0 where all rows share theirs.
-    pub row: usize,
-    /// From one column to the next; 0 where all columns share theirs.
-    pub column: usize,
-}
-
 macro_rules! families {
     ($($(#[$words:meta])* $family:ident { $($kernel:ident = $stem:literal),* })*) => {$(
         $(#[$words])*
@@ -746,7 +734,7 @@ impl Kernels {
     pub fn draw_von_mises_each<T: Real>(
         &self,
         stream: &Stream,
-        [loc, concentration]: [DrawParameter<'_, T>; 2],
+        [loc, concentration]: [BroadcastOperand<'_, T>; 2],
         columns: usize,
         range: DrawRange,
         (refused, out): (&mut DeviceBuffer<u32>, &mut DeviceBuffer<T>),

@@ -97,8 +97,8 @@ pub use driver::{CudaVersion, DriverStart, driver_start, driver_version, set_dri
 pub use element::{Element, Real, Stored};
 pub use error::CudaError;
 pub use kernels::{
-    Arithmetic, AxisReduction, BroadcastOperand, COLUMN_PART, DrawParameter, DrawRange, DrawnFrom, Kernels,
-    MatrixShape, NumberStream, ROW_PART, WindowPlace,
+    Arithmetic, AxisReduction, BroadcastOperand, COLUMN_PART, DrawRange, DrawnFrom, Kernels, MatrixShape, NumberStream,
+    ROW_PART, WindowPlace,
 };
 pub use limit::limit_device_memory;
 pub use nuts::{

@@ -3,6 +3,7 @@
 //! | You want | Use |
 //! |--|--|
 //! | an array of draws that stays where it is made | [`Array::drawn`] |
+//! | an array of von Mises draws with parameters of their own | [`Array::drawn_von_mises`] |
 //! | more draws than memory holds, batch by batch, in order | [`draw_batches`] |
 //! | a pipeline: one GPU draws while another works on what it has drawn | [`draw_batches_onto`] |
 //!
@@ -13,6 +14,7 @@ mod batches;
 mod on_cpu;
 mod on_gpu;
 mod onto;
+mod with_parameters;
 
 pub use batches::{BatchConfig, DrawError, draw_batches};
 pub use onto::draw_batches_onto;

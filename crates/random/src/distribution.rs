@@ -44,9 +44,11 @@ pub use beta::Beta;
 pub use exponential::Exponential;
 pub use gamma::Gamma;
 pub use normal::Normal;
+pub(crate) use proposals::SPAN;
 pub use student_t::StudentT;
 pub use uniform::Uniform;
 pub use von_mises::VonMises;
+pub(crate) use von_mises::{checked_concentration, checked_loc, fill_von_mises_each};
 pub use von_mises_fisher::{MOST_DIMENSIONS, VonMisesFisher};
 pub use wrapped::WrappedNormal;
 

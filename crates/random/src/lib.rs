@@ -4,7 +4,7 @@
 //! |--|--|
 //! | random numbers that depend on nothing but what they are for | [`Stream`] |
 //! | draws of distributions by their number, von Mises among them | [`distribution`], [`Key`] |
-//! | an array of von Mises draws, parameters broadcast | [`sample_von_mises`] |
+//! | an array of von Mises draws, parameters broadcast | [`sample_von_mises`], [`fill_von_mises`] |
 //! | unit vectors around a direction | [`sample_von_mises_fisher`] |
 //! | density, distribution function, quantile and entropy on the circle | [`circular`], [`VonMises`] |
 //! | modified Bessel functions without overflow | [`bessel`] |
@@ -45,5 +45,5 @@ pub use distribution::{Family, ParameterError, TurnsExhausted};
 pub use floating_point::FloatingPoint;
 pub use key::Key;
 pub use philox::philox4x32_10;
-pub use sample::{BroadcastParameter, SampleError, sample_von_mises, sample_von_mises_fisher};
+pub use sample::{BroadcastParameter, SampleError, fill_von_mises, sample_von_mises, sample_von_mises_fisher};
 pub use stream::{Purpose, Stream};

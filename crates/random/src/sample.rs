@@ -1,7 +1,9 @@
 //! Arrays of draws in one call: `sample_von_mises`, whose parameters are arrays, too, as NumPy and JAX have it, and unit
 //! vectors.
 
+use crate::distribution::{SPAN, checked_concentration, checked_loc, fill_von_mises_each};
 use crate::{Draw, FloatingPoint, Key, ParameterError, TurnsExhausted, VonMises, VonMisesFisher};
+use rayon::prelude::*;
 use thiserror::Error;
 
 /// A parameter of [`sample_von_mises`]: one number, or an array that is broadcast to the draws' shape.
@@ -24,19 +26,37 @@ impl<'a, T: FloatingPoint> BroadcastParameter<'a, T> {
         }
     }
 
-    /// The number for the draw at `index` of `shape`: NumPy's rule of broadcasting, the last axis first.
-    fn at(&self, mut index: usize, shape: &[usize]) -> T {
-        let (mut place, mut step) = (0, 1);
-        for (axis, side) in shape.iter().rev().enumerate() {
-            if let Some(own) = self.shape.iter().rev().nth(axis) {
-                if *own > 1 {
-                    place += (index % side) * step;
-                }
-                step *= own;
+    /// Fills `out` with the numbers for the draws from `start` on, in the C order of `shape`: NumPy's rule of
+    /// broadcasting, the last axis first.
+    fn fill(&self, start: usize, shape: &[usize], out: &mut [T]) {
+        let length = shape.last().copied().unwrap_or(1);
+        let along = self.shape.last().is_some_and(|own| *own > 1);
+        let (mut index, mut rest) = (start, out);
+        while !rest.is_empty() {
+            let column = index % length;
+            let (row, behind) = rest.split_at_mut(rest.len().min(length - column));
+            let place = self.place(index, shape);
+            if along {
+                row.copy_from_slice(&self.values[place..place + row.len()]);
+            } else {
+                row.fill(self.values[place]);
             }
+            index += row.len();
+            rest = behind;
+        }
+    }
+
+    /// The place of the number for the draw at `index` of `shape`.
+    fn place(&self, mut index: usize, shape: &[usize]) -> usize {
+        let (mut place, mut step) = (0, 1);
+        for (own, side) in self.shape.iter().rev().zip(shape.iter().rev()) {
+            if *own > 1 {
+                place += (index % side) * step;
+            }
+            step *= own;
             index /= side;
         }
-        self.values[place]
+        place
     }
 
     fn suits(&self, shape: &[usize]) -> bool {
@@ -115,29 +135,47 @@ pub fn sample_von_mises<T: FloatingPoint>(
     concentration: BroadcastParameter<'_, T>,
     shape: &[usize],
 ) -> Result<Vec<T>, SampleError> {
+    let mut out = room(shape)?;
+    fill_von_mises(key, loc, concentration, shape, &mut out)?;
+    Ok(out)
+}
+
+/// Does the same as [`sample_von_mises`] in memory that is there: `out` has as many numbers as the shape asks for.
+///
+/// # Errors
+/// As those of [`sample_von_mises`], and when `out` has another length; what is in it then means nothing.
+pub fn fill_von_mises<T: FloatingPoint>(
+    key: Key,
+    loc: BroadcastParameter<'_, T>,
+    concentration: BroadcastParameter<'_, T>,
+    shape: &[usize],
+    out: &mut [T],
+) -> Result<(), SampleError> {
+    if elements(shape) != Some(out.len()) {
+        return Err(SampleError::Values { shape: text(shape), found: out.len() });
+    }
     for (parameter, given) in [("loc", &loc), ("concentration", &concentration)] {
         if !given.suits(shape) {
             return Err(SampleError::Shapes { parameter, own: text(given.shape), shape: text(shape) });
         }
     }
-    let mut out = room(shape)?;
-    let count = out.len();
     if let ([loc], [concentration]) = (loc.values, concentration.values) {
-        VonMises::new(*loc, *concentration)?.par_fill(key, 0, &mut out)?;
-        return Ok(out);
+        return Ok(VonMises::new(*loc, *concentration)?.par_fill(key, 0, out)?);
     }
-    // Neighbours mostly share neither parameter: each run of those that do is drawn together.
-    let at = |index| (loc.at(index, shape), concentration.at(index, shape));
-    let mut start = 0;
-    while start < count {
-        let own = at(start);
-        let run = (start..count).take_while(|index| at(*index) == own).count();
-        // NaN is no neighbour, and is an error by itself.
-        let end = start + run.max(1);
-        VonMises::new(own.0, own.1)?.fill(key, start as u64, &mut out[start..end])?;
-        start = end;
-    }
-    Ok(out)
+    // Checked as often as they stand there, and not for each draw.
+    let locs = loc.values.iter().map(|loc| checked_loc(*loc)).collect::<Result<Vec<_>, _>>()?;
+    concentration.values.iter().try_for_each(|one| checked_concentration(*one).map(drop))?;
+    let loc = BroadcastParameter { values: &locs, ..loc };
+    out.par_chunks_mut(SPAN).enumerate().try_for_each(|(span, out)| {
+        let (start, zeros) = (span * SPAN, [T::default(); SPAN]);
+        let (mut locs, mut concentrations, mut draws) = (zeros, zeros, zeros);
+        loc.fill(start, shape, &mut locs[..out.len()]);
+        concentration.fill(start, shape, &mut concentrations[..out.len()]);
+        // What is behind the last draw is drawn, too, and left.
+        fill_von_mises_each([&locs, &concentrations], (key, start as u64), &mut draws)?;
+        out.copy_from_slice(&draws[..out.len()]);
+        Ok(())
+    })
 }
 
 /// Draws `n` unit vectors of the von Mises-Fisher distribution around `direction`, as an array of shape (`n`,
@@ -196,15 +234,50 @@ mod tests {
 
     #[test]
     fn parameters_are_broadcast_as_numpy_does() {
+        broadcast_in::<f32>();
+        broadcast_in::<f64>();
+    }
+
+    /// Shapes of the draws, of loc and of concentration, within a span and over several.
+    fn broadcast_in<T: FloatingPoint>() {
         let key = Key::new(3);
-        let (locs, concentrations) = ([0.5, -1.0], [0.1, 3.0, 1e6]);
-        let loc = BroadcastParameter::new(&locs, &[2, 1]).unwrap();
-        let concentration = BroadcastParameter::new(&concentrations, &[1, 3]).unwrap();
-        let angles = sample_von_mises(key, loc, concentration, &[4, 2, 3]).unwrap();
-        for (i, angle) in angles.iter().enumerate() {
-            let own = VonMises::new(locs[(i / 3) % 2], concentrations[i % 3]).unwrap();
-            assert_eq!(own.draw(key, i as u64), Ok(*angle), "{i}");
+        for (shape, of_loc, of_concentration) in [
+            (&[4, 2, 3][..], &[2, 1][..], &[1, 3][..]),
+            (&[4, 2, 3], &[4, 1, 1], &[]),
+            (&[3, 700], &[700], &[3, 1]),
+            (&[3, 700], &[1, 1], &[3, 700]),
+            (&[1300, 1], &[1300, 1], &[1]),
+            (&[2, 1, 5, 103], &[5, 1], &[2, 1, 1, 103]),
+            (&[1500], &[], &[1500]),
+        ] {
+            let numbers = |shape: &[usize], number: fn(f64) -> f64| -> Vec<T> {
+                (0..elements(shape).unwrap()).map(|i| T::from_f64(number(i as f64))).collect()
+            };
+            // Beyond the circle, and from 0 to infinity.
+            let locs = numbers(of_loc, |i| 0.37 * i - 9.0);
+            let concentrations = numbers(of_concentration, |i| 10f64.powf((i * 1.7) % 90.0 - 40.0));
+            let loc = BroadcastParameter::new(&locs, of_loc).unwrap();
+            let concentration = BroadcastParameter::new(&concentrations, of_concentration).unwrap();
+            let angles = sample_von_mises(key, loc, concentration, shape).unwrap();
+            for (i, angle) in angles.iter().enumerate() {
+                let own = VonMises::new(naive(&loc, i, shape), naive(&concentration, i, shape)).unwrap();
+                assert_eq!(own.draw(key, i as u64), Ok(*angle), "{i} of {shape:?}");
+            }
         }
+    }
+
+    /// The number for the draw at `index`, axis by axis as NumPy's page on broadcasting has it.
+    fn naive<T: FloatingPoint>(parameter: &BroadcastParameter<'_, T>, index: usize, shape: &[usize]) -> T {
+        let (mut rest, mut own) = (index, parameter.shape.to_vec());
+        let mut at = vec![0; shape.len()];
+        for axis in (0..shape.len()).rev() {
+            (at[axis], rest) = (rest % shape[axis], rest / shape[axis]);
+        }
+        while own.len() < shape.len() {
+            own.insert(0, 1);
+        }
+        let place = at.iter().zip(&own).fold(0, |place, (at, side)| place * side + if *side == 1 { 0 } else { *at });
+        parameter.values[place]
     }
 
     #[test]
@@ -221,6 +294,11 @@ mod tests {
         let error = sample_von_mises(Key::new(1), (&0.0).into(), BroadcastParameter::new(&bad, &[2]).unwrap(), &[2])
             .unwrap_err();
         assert_eq!(error.to_string(), "von Mises: concentration is NaN; it must be at least 0");
+        let loc = BroadcastParameter::new(&[0.0, f64::INFINITY], &[2]).unwrap();
+        let error = sample_von_mises(Key::new(1), loc, (&1.0).into(), &[2]).unwrap_err();
+        assert_eq!(error.to_string(), "von Mises: loc is inf; it must be a finite number");
+        let error = fill_von_mises(Key::new(1), (&0.0).into(), (&1.0).into(), &[2, 3], &mut [0.0; 5]).unwrap_err();
+        assert_eq!(error.to_string(), "an array of shape (2, 3) was given 5 values");
     }
 
     #[test]

@@ -8,8 +8,8 @@ use super::launch::Launch;
 use super::module::{RawFunction, RawModule};
 use super::stream::RawStream;
 use crate::kernels::{
-    AxisReduction, Binary, BroadcastOperand, CHUNK, COLUMN_PART, DrawParameter, DrawRange, DrawnFrom, MatrixShape,
-    NumberStream, Numbers, Reduction, Unary, WindowPlace, WithScalar,
+    AxisReduction, Binary, BroadcastOperand, CHUNK, COLUMN_PART, DrawRange, DrawnFrom, MatrixShape, NumberStream,
+    Numbers, Reduction, Unary, WindowPlace, WithScalar,
 };
 use crate::{CudaError, DeviceBuffer, Real, Stored};
 use std::collections::BTreeMap;
@@ -449,7 +449,7 @@ impl KernelSet {
     pub(crate) fn draw_von_mises_each<T: Real>(
         &self,
         stream: &RawStream,
-        [loc, concentration]: [DrawParameter<'_, T>; 2],
+        [loc, concentration]: [BroadcastOperand<'_, T>; 2],
         columns: usize,
         range: DrawRange,
         (refused, out): (&mut DeviceBuffer<u32>, &mut DeviceBuffer<T>),
@@ -467,8 +467,8 @@ impl KernelSet {
         for (name, parameter) in [("loc", &loc), ("concentration", &concentration)] {
             let end = rows.checked_mul(parameter.row as u64);
             let end = end.and_then(|rows| rows.checked_add((columns as u64 - 1).checked_mul(parameter.column as u64)?));
-            if length > 0 && end.is_none_or(|end| end >= parameter.values.len() as u64) {
-                let (row, column, values) = (parameter.row, parameter.column, parameter.values.len());
+            if length > 0 && end.is_none_or(|end| end >= parameter.elements.len() as u64) {
+                let (row, column, values) = (parameter.row, parameter.column, parameter.elements.len());
                 return Err(refusal(format!(
                     "{name}: {values} elements end before row {rows} by steps of {row} and {column}"
                 )));
@@ -476,8 +476,8 @@ impl KernelSet {
         }
         let launch = Launch::new(function, self.resident_blocks(length), [ARRAY_THREADS, 1, 1]);
         let launch = launch.output(out).value(range.key).value(range.first).value(length as u64);
-        let launch = launch.input(loc.values).value(loc.row as u64).value(loc.column as u64);
-        let launch = launch.input(concentration.values);
+        let launch = launch.input(loc.elements).value(loc.row as u64).value(loc.column as u64);
+        let launch = launch.input(concentration.elements);
         let launch = launch.value(concentration.row as u64).value(concentration.column as u64);
         let launch = launch.value(columns as u64).value(range.most_turns).output(refused);
         // SAFETY: the kernel writes out[0..n] and refused[0]; n is the length of `out`, and `refused` is not empty

@@ -1,8 +1,8 @@
 use crate::numbers::numbers;
 use crate::scenario::{context, on_software_gpu};
 use octopus_cuda::{
-    Arithmetic, AxisReduction, BroadcastOperand, CudaError, DeviceBuffer, DrawParameter, DrawRange, DrawnFrom, Kernels,
-    MatrixShape, NumberStream, Stream, WindowPlace,
+    Arithmetic, AxisReduction, BroadcastOperand, CudaError, DeviceBuffer, DrawRange, DrawnFrom, Kernels, MatrixShape,
+    NumberStream, Stream, WindowPlace,
 };
 use octopus_random::{Purpose, exact};
 
@@ -277,8 +277,8 @@ on_software_gpu!(parameters_that_end_too_early_are_refused, "", {
     let attempt = |row, column, columns, first, length, flags| {
         let mut refused = DeviceBuffer::zeroed(&context, flags).unwrap();
         let mut out = DeviceBuffer::<f64>::zeroed(&context, length).unwrap();
-        let parameter = DrawParameter { values: &values, row, column };
-        let alone = DrawParameter { values: &values, row: 0, column: 0 };
+        let parameter = BroadcastOperand { elements: &values, row, column };
+        let alone = BroadcastOperand { elements: &values, row: 0, column: 0 };
         let range = DrawRange { key: 1, first, most_turns: 128 };
         kernels.draw_von_mises_each(&stream, [alone, parameter], columns, range, (&mut refused, &mut out))
     };

@@ -48,7 +48,7 @@ impl ArrayShape {
 
     /// Returns the shape to which arrays of these shapes are broadcast: of two sides, equal ones stay and a 1 becomes the
     /// other.
-    pub(super) fn broadcast(self, other: Self, operation: &'static str) -> Result<Self, ArrayError> {
+    pub(crate) fn broadcast(self, other: Self, operation: &'static str) -> Result<Self, ArrayError> {
         let side = |a: usize, b: usize| match (a, b) {
             (a, b) if a == b => Ok(a),
             (1, b) => Ok(b),
@@ -65,7 +65,7 @@ impl ArrayShape {
 
     /// Returns how far the next row and the next column of an array of this shape are when it is broadcast: 0 where it has
     /// one only.
-    pub(super) fn distances(self) -> (usize, usize) {
+    pub(crate) fn distances(self) -> (usize, usize) {
         let (rows, columns) = self.sides();
         (if rows == 1 { 0 } else { columns }, usize::from(columns != 1))
     }

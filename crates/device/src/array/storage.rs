@@ -175,7 +175,7 @@ impl<T: ArrayElement> Array<T> {
     }
 
     /// Pairs both operands, once they are known to be on one device.
-    pub(super) fn beside<'a>(&'a self, operation: &'static str, other: &'a Self) -> Result<Pair<'a, T>, ArrayError> {
+    pub(crate) fn beside<'a>(&'a self, operation: &'static str, other: &'a Self) -> Result<Pair<'a, T>, ArrayError> {
         match (&self.storage, &other.storage) {
             (Storage::Host(x), Storage::Host(y)) => Ok(Pair::Host(x, y)),
             (Storage::Cuda(x), Storage::Cuda(y)) if x.engine().device() == y.engine().device() => {
@@ -197,7 +197,7 @@ impl<T: ArrayElement> Array<T> {
 }
 
 /// Two operands on one device.
-pub(super) enum Pair<'a, T: ArrayElement> {
+pub(crate) enum Pair<'a, T: ArrayElement> {
     Host(&'a [T], &'a [T]),
     Cuda(&'a Arc<Engine>, &'a DeviceBuffer<T>, &'a DeviceBuffer<T>),
 }

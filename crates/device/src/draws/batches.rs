@@ -2,7 +2,7 @@
 
 use super::{on_cpu, on_gpu};
 use crate::{ArrayError, ArrayShape, Device, Scalar};
-use octopus_random::{Draw, FloatingPoint, Key, TurnsExhausted};
+use octopus_random::{Draw, FloatingPoint, Key, SampleError, TurnsExhausted};
 use std::ops::Range;
 use thiserror::Error;
 
@@ -32,6 +32,9 @@ pub enum DrawError {
     /// All turns of a draw were refused.
     #[error(transparent)]
     Turns(#[from] TurnsExhausted),
+    /// Parameters that have no draws, or do not suit the shape.
+    #[error(transparent)]
+    Parameters(#[from] SampleError),
     /// A device or the host's memory failed.
     #[error(transparent)]
     Array(ArrayError),

@@ -6,8 +6,8 @@ use crate::draws::DrawSource;
 use crate::{ArrayElement, ArrayError, DeviceIdentity, Engine, Scalar};
 use half::f16;
 use octopus_cuda::{
-    Arithmetic, AxisReduction, BroadcastOperand, COLUMN_PART, Context, CudaError, DeviceBuffer, DrawParameter,
-    DrawRange, Kernels, MatrixShape, NumberStream, Stream, WindowPlace,
+    Arithmetic, AxisReduction, BroadcastOperand, COLUMN_PART, Context, CudaError, DeviceBuffer, DrawRange, Kernels,
+    MatrixShape, NumberStream, Stream, WindowPlace,
 };
 use octopus_random::distribution::MOST_TURNS;
 use octopus_random::exact::normal_quantile;
@@ -355,8 +355,8 @@ impl Exactness<'_> {
         let on_device = |values: &[T]| DeviceBuffer::from_slice(context, values);
         let (on_locs, on_concentration) = (on_device(&locs)?, on_device(&concentration)?);
         let parameters = [
-            DrawParameter { values: &on_locs, row: 0, column: 1 },
-            DrawParameter { values: &on_concentration, row: 0, column: 0 },
+            BroadcastOperand { elements: &on_locs, row: 0, column: 1 },
+            BroadcastOperand { elements: &on_concentration, row: 0, column: 0 },
         ];
         let each = |out: &mut [T]| {
             for (i, out) in out.iter_mut().enumerate() {

@@ -3,12 +3,12 @@
 use crate::numbers::all_bits;
 use crate::software_gpu::run;
 use octopus_device::{
-    Array, ArrayElement, ArrayError, BatchConfig, Device, DrawError, Engine, Scalar, draw_batches, draw_batches_onto,
-    with_device,
+    Array, ArrayElement, ArrayError, ArrayShape, BatchConfig, Device, DrawError, Engine, Scalar, draw_batches,
+    draw_batches_onto, with_device,
 };
 use octopus_random::{
-    Beta, Draw, Exponential, FloatingPoint, Gamma, Key, Normal, StudentT, Uniform, VonMises, VonMisesFisher,
-    WrappedNormal,
+    Beta, BroadcastParameter, Draw, Exponential, FloatingPoint, Gamma, Key, Normal, StudentT, Uniform, VonMises,
+    VonMisesFisher, WrappedNormal, sample_von_mises,
 };
 use octopus_softgpu::Body;
 
@@ -84,6 +84,76 @@ fn from_within_a_block_in<T: Scalar + FloatingPoint>() {
     }
 }
 
+/// Von Mises draws with parameters of their own, in vectors and matrices: on every device those of `sample_von_mises`.
+fn with_parameters_in<T: Scalar + FloatingPoint>() {
+    let number = <T as FloatingPoint>::from_f64;
+    let array = |shape: ArrayShape, elements: &[T]| Array::from_shape(shape, elements).unwrap();
+    for (shape, of_loc, of_concentration) in [
+        (ArrayShape::from(1300), ArrayShape::from(1), ArrayShape::from(1300)),
+        (1300.into(), 1300.into(), 1.into()),
+        ((700, 3).into(), 3.into(), (700, 1).into()),
+        ((3, 700).into(), (3, 1).into(), (3, 700).into()),
+        ((1300, 1).into(), (1300, 1).into(), (1, 1).into()),
+        ((0, 3).into(), 3.into(), 1.into()),
+    ] {
+        let length = |shape: ArrayShape| shape.sides().0 * shape.sides().1;
+        // Beyond the circle, exactly where it ends in either type, and within.
+        let locs: Vec<T> = (0..length(of_loc)).map(|i| number(std::f64::consts::PI * (i as f64 - 4.0) / 4.0)).collect();
+        let concentrations = (0..length(of_concentration)).map(|i| number(CONCENTRATIONS[i % CONCENTRATIONS.len()]));
+        let concentrations: Vec<T> = concentrations.collect();
+        let sides = |shape: ArrayShape| match shape {
+            ArrayShape::Vector(length) => vec![length],
+            ArrayShape::Matrix(rows, columns) => vec![rows, columns],
+        };
+        let (own, other) = (sides(of_loc), sides(of_concentration));
+        let loc = BroadcastParameter::new(&locs, &own).unwrap();
+        let concentration = BroadcastParameter::new(&concentrations, &other).unwrap();
+        let expected = sample_von_mises(KEY, loc, concentration, &sides(shape)).unwrap();
+        for device in [Device::Cpu, Device::Cuda(0)] {
+            let drawn = with_device(device, || {
+                let (loc, concentration) = (array(of_loc, &locs), array(of_concentration, &concentrations));
+                Array::drawn_von_mises(&loc, &concentration, KEY, shape).unwrap()
+            });
+            assert_eq!((drawn.shape(), drawn.device()), (shape, device));
+            assert_eq!(all_bits(&expected), all_bits(&drawn.to_host().unwrap()), "{shape} on {device}");
+        }
+    }
+}
+
+#[test]
+fn draws_have_parameters_of_their_own() {
+    run("draws::draws_have_parameters_of_their_own", "devices=1", || {
+        with_parameters_in::<f32>();
+        with_parameters_in::<f64>();
+        for device in [Device::Cpu, Device::Cuda(0)] {
+            with_device(device, refuse_parameters);
+        }
+        let (here, there) = (Array::full(2, 1.0).unwrap(), Array::on(Device::Cuda(0), &[1.0, 2.0]).unwrap());
+        let error = Array::drawn_von_mises(&here, &there, KEY, 2).unwrap_err();
+        let words = "drawn_von_mises: one array is on cpu and the other on cuda:0; copy one with `to_device`";
+        assert_eq!(error.to_string(), words);
+    });
+}
+
+/// Parameters without draws are the same errors on every device.
+fn refuse_parameters() {
+    let drawn = |loc: &[f64], concentration: &[f64], shape: ArrayShape| {
+        let array = |elements| Array::from_slice(elements).unwrap();
+        Array::drawn_von_mises(&array(loc), &array(concentration), KEY, shape).unwrap_err().to_string()
+    };
+    let two = (5, 2).into();
+    assert_eq!(drawn(&[0.0], &[1.0, -0.5], two), "von Mises: concentration is -0.5; it must be at least 0");
+    assert_eq!(drawn(&[0.0], &[f64::NAN, 1.0], two), "von Mises: concentration is NaN; it must be at least 0");
+    assert_eq!(drawn(&[4.0, f64::INFINITY], &[1.0], two), "von Mises: loc is inf; it must be a finite number");
+    assert_eq!(drawn(&[f64::NAN], &[1.0], two), "von Mises: loc is NaN; it must be a finite number");
+    assert_eq!(drawn(&[0.0; 5], &[1.0], two), "loc of shape (5,) cannot be broadcast to draws of shape (5, 2)");
+    // The parameters' shape does not make that of the draws larger.
+    assert_eq!(
+        drawn(&[0.0], &[1.0; 3], 1.into()),
+        "concentration of shape (3,) cannot be broadcast to draws of shape (1,)"
+    );
+}
+
 /// The third allocation and the first memory that is given back, which would wait for the device, would fail.
 #[test]
 fn arrays_of_draws_do_not_wait_for_the_device() {
@@ -121,6 +191,8 @@ fn draws_as_ptx_give_the_cpu_s_bits() {
         on_gpu_in::<f64>(3_001);
         from_within_a_block_in::<f32>();
         from_within_a_block_in::<f64>();
+        with_parameters_in::<f32>();
+        with_parameters_in::<f64>();
         vectors_on_gpu_in::<f32>(701, &[2, 3, 10]);
         vectors_on_gpu_in::<f64>(701, &[2, 3, 10]);
     });

@@ -47,8 +47,13 @@ impl<T: FloatingPoint> Beta<T> {
 
 impl<T: FloatingPoint> Propose<T> for PlainOrLn<T> {
     #[inline(always)]
-    fn propose(&self, bits: [T::Bits; 2]) -> ([T; 2], bool) {
+    fn propose(&self, bits: [T::Bits; 2]) -> ([T; 2], T) {
         self.gamma.propose(bits)
+    }
+
+    #[inline(always)]
+    fn takes(&self, test: T, bits: [T::Bits; 2]) -> bool {
+        self.gamma.takes(test, bits)
     }
 
     #[inline(always)]

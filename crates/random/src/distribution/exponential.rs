@@ -26,12 +26,12 @@ impl<T: FloatingPoint> Propose<T> for Exponential<T> {
     const ALWAYS: bool = true;
 
     #[inline(always)]
-    fn propose(&self, bits: [T::Bits; 2]) -> ([T; 2], bool) {
+    fn propose(&self, bits: [T::Bits; 2]) -> ([T; 2], T) {
         // Half of the draws are from the upper tail, by its probability, the others by the rest's.
         let (_, upper, probability) = T::halves(bits[0]);
         let tail = -probability.ln();
         let rest = probability.minus_ln_of_rest();
-        ([self.scale * if upper { tail } else { rest }, T::default()], true)
+        ([self.scale * if upper { tail } else { rest }, T::default()], T::default())
     }
 
     #[inline(always)]

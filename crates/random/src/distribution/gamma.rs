@@ -84,12 +84,16 @@ pub(super) fn series<T: FloatingPoint>(y: T) -> T {
 
 impl<T: FloatingPoint> Propose<T> for Gamma<T> {
     #[inline(always)]
-    fn propose(&self, bits: [T::Bits; 2]) -> ([T; 2], bool) {
+    fn propose(&self, bits: [T::Bits; 2]) -> ([T; 2], T) {
         let y = self.spread * T::normal(bits[0]);
+        ([T::from_f64(1.0) + y, T::default()], y)
+    }
+
+    #[inline(always)]
+    fn takes(&self, y: T, bits: [T::Bits; 2]) -> bool {
         let above = T::from_f64(1.0) + y;
-        let test = T::from_f64(3.0) * self.size * bracket(y, above);
-        let taken = above > T::default() && T::uniform(bits[1]).ln() <= test;
-        ([above, T::default()], taken)
+        let most = T::from_f64(3.0) * self.size * bracket(y, above);
+        above > T::default() && T::uniform(bits[1]).ln() <= most
     }
 
     #[inline(always)]

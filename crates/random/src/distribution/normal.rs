@@ -30,8 +30,8 @@ impl<T: FloatingPoint> Propose<T> for Normal<T> {
     const ALWAYS: bool = true;
 
     #[inline(always)]
-    fn propose(&self, bits: [T::Bits; 2]) -> ([T; 2], bool) {
-        ([self.loc + self.scale * T::normal(bits[0]), T::default()], true)
+    fn propose(&self, bits: [T::Bits; 2]) -> ([T; 2], T) {
+        ([self.loc + self.scale * T::normal(bits[0]), T::default()], T::default())
     }
 
     #[inline(always)]

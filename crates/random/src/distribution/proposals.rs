@@ -2,6 +2,8 @@
 //!
 //! A distribution proposes a draw of the bits of one turn, and takes it or refuses it. A draw's turns have their own
 //! random bits, so that a refused neighbour disturbs no other.
+//!
+//! To propose, to test and to finish are loops of their own: a processor has more draws under way when each is soon done.
 
 use super::{MOST_TURNS, TurnsExhausted};
 use crate::floating_point::GROUP;
@@ -9,15 +11,23 @@ use crate::{FloatingPoint, Key};
 use pulp::{Arch, Simd, WithSimd};
 
 /// Draws worked on together.
-pub(super) const SPAN: usize = 8 * GROUP;
+pub(crate) const SPAN: usize = 8 * GROUP;
+
+/// Draws that are tried again are padded to a multiple of this: two vectors of the widest.
+const VECTORS: usize = 16;
 
 /// Turns of one part of a draw that is made of several: each part has as many of its own.
 pub(super) const PART: u32 = 1 << 16;
 
 /// What a distribution makes of random bits: those of two numbers in each turn, or of four.
-pub(super) trait Propose<T: FloatingPoint, const N: usize = 2>: Sync {
-    /// Returns what the draw will be made of, and whether it is taken.
-    fn propose(&self, bits: [T::Bits; N]) -> ([T; 2], bool);
+pub(super) trait Propose<T: FloatingPoint, const N: usize = 2> {
+    /// Returns what the draw will be made of, and what its test asks for.
+    fn propose(&self, bits: [T::Bits; N]) -> ([T; 2], T);
+
+    /// Returns whether a proposal is taken, given what its test asks for.
+    fn takes(&self, _test: T, _bits: [T::Bits; N]) -> bool {
+        true
+    }
 
     /// Returns the draw of what was proposed and taken; `extra` are bits that no proposal has seen.
     fn finish(&self, taken: [T; 2], extra: T::Bits) -> T;
@@ -34,25 +44,35 @@ pub(super) trait Propose<T: FloatingPoint, const N: usize = 2>: Sync {
 }
 
 /// Fills `out` with draws `first`, `first + 1`, ...; `part` is the first of their turns.
-pub(super) fn fill<T: FloatingPoint, P: Propose<T, N>, const N: usize>(
+pub(super) fn fill<T: FloatingPoint, P: Propose<T, N> + Copy, const N: usize>(
     proposer: &P,
     (key, first, part): (Key, u64, u32),
     out: &mut [T],
 ) -> Result<(), TurnsExhausted> {
-    Arch::new().dispatch(Filler { proposer, key, first, part, most: MOST_TURNS, out })
+    let proposer = *proposer;
+    Arch::new().dispatch(Filler { proposer_at: |_| proposer, key, first, part, out })
+}
+
+/// Fills a span with draws of proposers of their own, given the place in the span; `first` is a multiple of the span's
+/// size.
+pub(super) fn fill_each<T: FloatingPoint, P: Propose<T, N>, const N: usize>(
+    proposer_at: impl Fn(usize) -> P,
+    (key, first): (Key, u64),
+    out: &mut [T; SPAN],
+) -> Result<(), TurnsExhausted> {
+    Arch::new().dispatch(Filler { proposer_at, key, first, part: 0, out })
 }
 
 /// [`fill`], compiled for each level of vector instructions.
-struct Filler<'a, T, P, const N: usize> {
-    proposer: &'a P,
+struct Filler<'a, T, F, const N: usize> {
+    proposer_at: F,
     key: Key,
     first: u64,
     part: u32,
-    most: u32,
     out: &'a mut [T],
 }
 
-impl<T: FloatingPoint, P: Propose<T, N>, const N: usize> WithSimd for Filler<'_, T, P, N> {
+impl<T: FloatingPoint, P: Propose<T, N>, F: Fn(usize) -> P, const N: usize> WithSimd for Filler<'_, T, F, N> {
     type Output = Result<(), TurnsExhausted>;
 
     #[inline(always)]
@@ -71,7 +91,7 @@ impl<T: FloatingPoint, P: Propose<T, N>, const N: usize> WithSimd for Filler<'_,
                 _ => rest.len().min(GROUP - ragged as usize),
             };
             let (span, behind) = rest.split_at_mut(count);
-            at.draw(self.proposer, (self.key, first, self.part), self.most, span)?;
+            at.draw(&self.proposer_at, (self.key, first, self.part), span)?;
             first += count as u64;
             rest = behind;
         }
@@ -84,6 +104,7 @@ struct Span<T: FloatingPoint, const N: usize> {
     bits: [[T::Bits; SPAN]; N],
     taken: [[T; SPAN]; 2],
     again: [[T; SPAN]; 2],
+    tests: [T; SPAN],
     refused: [bool; SPAN],
     pending: [u32; SPAN],
 }
@@ -94,6 +115,7 @@ impl<T: FloatingPoint, const N: usize> Default for Span<T, N> {
             bits: [[T::Bits::default(); SPAN]; N],
             taken: [[T::default(); SPAN]; 2],
             again: [[T::default(); SPAN]; 2],
+            tests: [T::default(); SPAN],
             refused: [false; SPAN],
             pending: [0; SPAN],
         }
@@ -104,16 +126,15 @@ impl<T: FloatingPoint, const N: usize> Span<T, N> {
     #[inline(always)]
     fn draw<P: Propose<T, N>>(
         &mut self,
-        proposer: &P,
+        proposer_at: impl Fn(usize) -> P,
         (key, first, part): (Key, u64, u32),
-        most: u32,
         out: &mut [T],
     ) -> Result<(), TurnsExhausted> {
-        let n = out.len();
+        let n = out.len().min(SPAN);
         fill_bits::<T, N>((key, first, part), &mut self.bits, n);
-        let [a, b] = &mut self.taken;
-        propose_each(proposer, &self.bits, [&mut a[..n], &mut b[..n]], &mut self.refused[..n]);
+        propose_each(&proposer_at, n, &self.bits, &mut self.taken, &mut self.tests);
         if !P::ALWAYS {
+            test_each(&proposer_at, n, &self.bits, &self.tests, &mut self.refused);
             let mut count = 0;
             for (l, refused) in self.refused[..n].iter().enumerate() {
                 // Written always and kept only if counted: no branch that cannot be foretold.
@@ -123,16 +144,16 @@ impl<T: FloatingPoint, const N: usize> Span<T, N> {
             let mut turn = 0;
             while count > 0 {
                 turn += 1;
-                if turn == most {
+                if turn == MOST_TURNS {
                     return Err(TurnsExhausted {
-                        distribution: proposer.name(),
+                        distribution: proposer_at(0).name(),
                         index: first + u64::from(self.pending[0]),
                     });
                 }
-                count = self.draw_again(proposer, (key, first, part + turn), count);
+                count = self.draw_again(&proposer_at, (key, first, part + turn), count);
             }
         }
-        if proposer.needs_extra() {
+        if proposer_at(0).needs_extra() {
             for (l, extra) in self.bits[0][..n].iter_mut().enumerate() {
                 // No part has as many turns.
                 [*extra, _] = T::bits(key, first + l as u64, part + PART - 1);
@@ -140,8 +161,9 @@ impl<T: FloatingPoint, const N: usize> Span<T, N> {
         }
         let ([a, b], extra) = (&self.taken, &self.bits[0]);
         let (a, b, extra) = (&a[..n], &b[..n], &extra[..n]);
+        let out = &mut out[..n];
         for l in 0..n {
-            out[l] = proposer.finish([a[l], b[l]], extra[l]);
+            out[l] = proposer_at(l).finish([a[l], b[l]], extra[l]);
         }
         Ok(())
     }
@@ -150,12 +172,13 @@ impl<T: FloatingPoint, const N: usize> Span<T, N> {
     #[inline(always)]
     fn draw_again<P: Propose<T, N>>(
         &mut self,
-        proposer: &P,
+        proposer_at: impl Fn(usize) -> P,
         (key, first, turn): (Key, u64, u32),
         count: usize,
     ) -> usize {
-        // A whole number of vectors: what is behind the last is some old draw, which nobody asks for.
-        let padded = count.next_multiple_of(GROUP / 2);
+        // A whole number of vectors: what is behind the last is a draw that nobody asks for.
+        let padded = count.next_multiple_of(VECTORS).min(SPAN);
+        self.pending[count..padded].fill(0);
         let (bits, pending) = (&mut self.bits, &self.pending[..padded]);
         let (low, high) = (first as u32, first & !0xffff_ffff);
         for p in 0..padded {
@@ -164,8 +187,9 @@ impl<T: FloatingPoint, const N: usize> Span<T, N> {
                 bits[place][p] = own[place];
             }
         }
-        let [a, b] = &mut self.again;
-        propose_each(proposer, &self.bits, [&mut a[..padded], &mut b[..padded]], &mut self.refused[..padded]);
+        let again_at = |p: usize| proposer_at(pending[p] as usize % SPAN);
+        propose_each(again_at, padded, &self.bits, &mut self.again, &mut self.tests);
+        test_each(again_at, padded, &self.bits, &self.tests, &mut self.refused);
         let mut left = 0;
         for p in 0..count {
             let l = self.pending[p];
@@ -205,22 +229,37 @@ pub(super) fn fill_bits<T: FloatingPoint, const N: usize>(
 
 #[inline(always)]
 fn propose_each<T: FloatingPoint, P: Propose<T, N>, const N: usize>(
-    proposer: &P,
+    proposer_at: impl Fn(usize) -> P,
+    n: usize,
     bits: &[[T::Bits; SPAN]; N],
-    [a, b]: [&mut [T]; 2],
-    refused: &mut [bool],
+    [a, b]: &mut [[T; SPAN]; 2],
+    tests: &mut [T; SPAN],
 ) {
-    let n = refused.len().min(SPAN);
-    let (a, b, refused) = (&mut a[..n], &mut b[..n], &mut refused[..n]);
-    for l in 0..n {
-        let mut own = [T::Bits::default(); N];
-        for place in 0..N {
-            own[place] = bits[place][l];
-        }
-        let taken;
-        ([a[l], b[l]], taken) = proposer.propose(own);
-        refused[l] = !taken;
+    for l in 0..n.min(SPAN) {
+        ([a[l], b[l]], tests[l]) = proposer_at(l).propose(bits_at(bits, l));
     }
+}
+
+#[inline(always)]
+fn test_each<T: FloatingPoint, P: Propose<T, N>, const N: usize>(
+    proposer_at: impl Fn(usize) -> P,
+    n: usize,
+    bits: &[[T::Bits; SPAN]; N],
+    tests: &[T; SPAN],
+    refused: &mut [bool; SPAN],
+) {
+    for l in 0..n.min(SPAN) {
+        refused[l] = !proposer_at(l).takes(tests[l], bits_at(bits, l));
+    }
+}
+
+#[inline(always)]
+fn bits_at<B: Copy + Default, const N: usize>(bits: &[[B; SPAN]; N], l: usize) -> [B; N] {
+    let mut own = [B::default(); N];
+    for place in 0..N {
+        own[place] = bits[place][l];
+    }
+    own
 }
 
 /// Draws with a generator of another kind; NaN when that refuses as many turns as a draw has, which no generator does
@@ -230,8 +269,9 @@ pub(super) fn draw_with<T: FloatingPoint, P: Propose<T, N>, const N: usize, R: r
     generator: &mut R,
 ) -> T {
     for _ in 0..MOST_TURNS {
-        let (proposed, taken) = proposer.propose(std::array::from_fn(|_| T::bits_of(generator)));
-        if taken {
+        let bits = std::array::from_fn(|_| T::bits_of(generator));
+        let (proposed, test) = proposer.propose(bits);
+        if proposer.takes(test, bits) {
             let extra = if proposer.needs_extra() { T::bits_of(generator) } else { T::Bits::default() };
             return proposer.finish(proposed, extra);
         }
@@ -244,11 +284,15 @@ mod tests {
     use super::*;
 
     /// Takes a draw where its bits are below a limit, and is that draw's bits.
+    #[derive(Clone, Copy)]
     struct Below(f64);
 
     impl Propose<f64> for Below {
-        fn propose(&self, bits: [u64; 2]) -> ([f64; 2], bool) {
-            ([f64::uniform(bits[0]), f64::uniform(bits[1])], f64::uniform(bits[1]) < self.0)
+        fn propose(&self, bits: [u64; 2]) -> ([f64; 2], f64) {
+            ([f64::uniform(bits[0]), f64::uniform(bits[1])], f64::uniform(bits[1]))
+        }
+        fn takes(&self, test: f64, _: [u64; 2]) -> bool {
+            test < self.0
         }
         fn finish(&self, taken: [f64; 2], _: u64) -> f64 {
             taken[0]

@@ -32,8 +32,8 @@ impl<T: FloatingPoint> Propose<T> for Uniform<T> {
     const ALWAYS: bool = true;
 
     #[inline(always)]
-    fn propose(&self, bits: [T::Bits; 2]) -> ([T; 2], bool) {
-        ([self.low + self.width * T::uniform(bits[0]), T::default()], true)
+    fn propose(&self, bits: [T::Bits; 2]) -> ([T; 2], T) {
+        ([self.low + self.width * T::uniform(bits[0]), T::default()], T::default())
     }
 
     #[inline(always)]

@@ -9,9 +9,9 @@
 //! of which nothing is ever subtracted; and their test, u < y exp(1 - y) with y = concentration (s - w), has
 //! y = c (1 - r)^2 / (2 r) + 2 c sin^2(angle / 2). So one form holds for all concentrations, in f32 as in f64.
 
-use super::proposals::Propose;
-use super::{ParameterError, finite};
-use crate::{FloatingPoint, circular};
+use super::proposals::{self, Propose, SPAN};
+use super::{ParameterError, TurnsExhausted, finite};
+use crate::{FloatingPoint, Key, circular};
 use std::f64::consts::{PI, TAU};
 
 /// The von Mises distribution of angles in radians, around `loc`; uniform on the circle for a concentration of 0.
@@ -47,13 +47,13 @@ impl<T: FloatingPoint> VonMises<T> {
     /// # Errors
     /// When `loc` is not finite, or `concentration` is negative or NaN.
     pub fn new(loc: T, concentration: T) -> Result<Self, ParameterError> {
-        let loc = on_circle(finite(NAME, "loc", loc)?);
-        let known = concentration.partial_cmp(&T::default());
-        if known.is_none_or(std::cmp::Ordering::is_lt) {
-            let value = concentration.to_f64();
-            return Err(ParameterError { distribution: NAME, parameter: "concentration", value, must: "at least 0" });
-        }
-        Ok(Self { loc, concentration, envelope: Envelope::of(concentration) })
+        Ok(Self::of_checked(checked_loc(loc)?, checked_concentration(concentration)?))
+    }
+
+    /// Makes the distribution of parameters that were checked.
+    #[inline(always)]
+    fn of_checked(loc: T, concentration: T) -> Self {
+        Self { loc, concentration, envelope: Envelope::of(concentration) }
     }
 
     /// Returns the mean direction, in [-pi, pi].
@@ -67,6 +67,31 @@ impl<T: FloatingPoint> VonMises<T> {
     pub fn concentration(&self) -> T {
         self.concentration
     }
+}
+
+/// Returns the angle of [-pi, pi] that a finite `loc` is.
+pub(crate) fn checked_loc<T: FloatingPoint>(loc: T) -> Result<T, ParameterError> {
+    Ok(on_circle(finite(NAME, "loc", loc)?))
+}
+
+/// Returns a concentration that is not negative.
+pub(crate) fn checked_concentration<T: FloatingPoint>(concentration: T) -> Result<T, ParameterError> {
+    if concentration >= T::default() {
+        return Ok(concentration);
+    }
+    let value = concentration.to_f64();
+    Err(ParameterError { distribution: NAME, parameter: "concentration", value, must: "at least 0" })
+}
+
+/// Fills a span with draws `first`, `first + 1`, ... of parameters of their own, which were checked; `first` is a multiple
+/// of the span's size.
+pub(crate) fn fill_von_mises_each<T: FloatingPoint>(
+    [loc, concentration]: [&[T; SPAN]; 2],
+    (key, first): (Key, u64),
+    out: &mut [T; SPAN],
+) -> Result<(), TurnsExhausted> {
+    let distribution_at = |place: usize| VonMises::of_checked(loc[place], concentration[place]);
+    proposals::fill_each(distribution_at, (key, first), out)
 }
 
 /// Returns the angle of [-pi, pi] that is a whole number of turns away.
@@ -91,20 +116,20 @@ pub(super) fn turned<T: FloatingPoint>(loc: T, angle: T) -> T {
 }
 
 impl<T: FloatingPoint> Envelope<T> {
+    /// Every case is worked out, and one is chosen: so a loop over many concentrations becomes vector code.
+    #[inline(always)]
     fn of(concentration: T) -> Self {
+        let (zero, half) = (T::default(), T::from_f64(0.5));
+        let (plain, huge) = (Self::plain(concentration), Self::huge(concentration));
+        let finite = if concentration > T::from_f64(T::ROOT_IS_HUGE) { huge } else { plain };
+        let infinite = Self { shrink: zero, square: zero, least: half, growth: zero };
+        if concentration == T::from_f64(f64::INFINITY) { infinite } else { finite }
+    }
+
+    #[inline(always)]
+    fn plain(concentration: T) -> Self {
         let number = T::from_f64;
         let (one, two, four) = (number(1.0), number(2.0), number(4.0));
-        if concentration > number(T::ROOT_IS_HUGE) {
-            if !concentration.is_finite() {
-                return Self { shrink: T::default(), square: T::default(), least: number(0.5), growth: T::default() };
-            }
-            // 1 is nothing beside the root of the concentration, whose square would be too large.
-            let root = concentration.sqrt();
-            let shrink = one / (two * root + one);
-            let tangent = root * shrink;
-            let least = root / (two * (root + one));
-            return Self { shrink, square: shrink * shrink, least, growth: two * tangent * tangent };
-        }
         let double = two * concentration;
         let root = (one + double * double).sqrt();
         let tau = one + root;
@@ -115,20 +140,35 @@ impl<T: FloatingPoint> Envelope<T> {
         let least = apart * apart / (four * (tau + mean));
         Self { shrink, square: shrink * shrink, least, growth: double * shrink * shrink }
     }
+
+    /// 1 is nothing beside the root of the concentration, whose square would be too large.
+    #[inline(always)]
+    fn huge(concentration: T) -> Self {
+        let (one, two) = (T::from_f64(1.0), T::from_f64(2.0));
+        let root = concentration.sqrt();
+        let shrink = one / (two * root + one);
+        let tangent = root * shrink;
+        let least = root / (two * (root + one));
+        Self { shrink, square: shrink * shrink, least, growth: two * tangent * tangent }
+    }
 }
 
 impl<T: FloatingPoint> Propose<T> for VonMises<T> {
     #[inline(always)]
-    fn propose(&self, bits: [T::Bits; 2]) -> ([T; 2], bool) {
+    fn propose(&self, bits: [T::Bits; 2]) -> ([T; 2], T) {
         let Envelope { shrink, square, least, growth } = self.envelope;
         let (negative, far, x) = T::halves(bits[0]);
         let (sine, cosine) = x.sin_cos_quarter();
         let (above, below) = (if far { cosine } else { sine }, if far { sine } else { cosine });
         let sides = above * above;
         let y = least + growth * sides / (below * below + square * sides);
-        let taken = T::uniform(bits[1]) <= y * (T::from_f64(1.0) - y).exp();
         let tangent = shrink * above;
-        ([if negative { -tangent } else { tangent }, below], taken)
+        ([if negative { -tangent } else { tangent }, below], y)
+    }
+
+    #[inline(always)]
+    fn takes(&self, y: T, bits: [T::Bits; 2]) -> bool {
+        T::uniform(bits[1]) <= y * (T::from_f64(1.0) - y).exp()
     }
 
     #[inline(always)]

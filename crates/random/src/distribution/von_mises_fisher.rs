@@ -197,7 +197,7 @@ const LEAST_LN: f64 = 80.0;
 
 impl<T: FloatingPoint> Propose<T, 4> for Polar<T> {
     #[inline(always)]
-    fn propose(&self, bits: [T::Bits; 4]) -> ([T; 2], bool) {
+    fn propose(&self, bits: [T::Bits; 4]) -> ([T; 2], T) {
         let number = T::from_f64;
         let (one, half) = (number(1.0), number(0.5));
         let (_, far, x) = T::halves(bits[0]);
@@ -216,7 +216,12 @@ impl<T: FloatingPoint> Propose<T, 4> for Polar<T> {
         let excess = self.halves[1] * (s * ((above - below) * (above + below))) * scale;
         let small = excess * excess * (excess * (number(1.0 / 3.0) + excess * series(excess)) - half);
         let bracket = if excess.abs() < number(SERIES_BELOW) { small } else { y.ln() - excess };
-        ([z, rest], T::uniform(bits[2]).ln() <= self.size * bracket)
+        ([z, rest], self.size * bracket)
+    }
+
+    #[inline(always)]
+    fn takes(&self, most: T, bits: [T::Bits; 4]) -> bool {
+        T::uniform(bits[2]).ln() <= most
     }
 
     #[inline(always)]

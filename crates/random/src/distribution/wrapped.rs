@@ -40,7 +40,7 @@ impl<T: FloatingPoint> Propose<T> for WrappedNormal<T> {
     const ALWAYS: bool = true;
 
     #[inline(always)]
-    fn propose(&self, bits: [T::Bits; 2]) -> ([T; 2], bool) {
+    fn propose(&self, bits: [T::Bits; 2]) -> ([T; 2], T) {
         let number = T::from_f64;
         let wide = self.scale >= number(UNIFORM_FROM);
         let normal = self.scale * T::normal(bits[0]);
@@ -48,7 +48,7 @@ impl<T: FloatingPoint> Propose<T> for WrappedNormal<T> {
         let (negative, far, x) = T::halves(bits[0]);
         let size = number(PI) * if far { number(1.0) - x } else { x };
         let uniform = if negative { -size } else { size };
-        ([if wide { uniform } else { wrapped(normal) }, T::default()], true)
+        ([if wide { uniform } else { wrapped(normal) }, T::default()], T::default())
     }
 
     #[inline(always)]
