@@ -19,8 +19,8 @@ pub(crate) const CHUNK: usize = 16_384;
 /// wait. Work on two streams is ordered only by [`Stream::wait_for`]: without it, a kernel may read what another is
 /// still writing, and the numbers are then of no use (though nothing else can go wrong).
 ///
-/// All kernels but [`Kernels::matmul_fast`] are exact: each operation is rounded once, to the nearest, and nothing is fused or approximated, so
-/// their CPU twins give the same bits. `exp` and `ln` are those of `octopus-random`.
+/// All kernels but [`Kernels::matmul_fast`] and [`DrawnFrom::VonMisesFast`] are exact: each operation is rounded once, to
+/// the nearest, and nothing is fused or approximated, so their CPU twins give the same bits. `exp` and `ln` are those of `octopus-random`.
 ///
 /// What a kernel writes is borrowed for writing, so it is none of what it reads:
 /// ```compile_fail,E0502
@@ -157,23 +157,26 @@ pub enum DrawnFrom {
     StudentT,
     /// The parameters are loc, in [-pi, pi], and concentration.
     VonMises,
+    /// As `VonMises`, fused and approximated, in `f32` alone.
+    VonMisesFast,
     /// The parameters are loc, in [-pi, pi], and scale.
     WrappedNormal,
 }
 
 impl DrawnFrom {
-    /// Returns the kernel's name without its precision.
-    pub(crate) fn stem(self) -> &'static str {
-        match self {
+    /// Returns the kernel's name without its precision, and what follows that.
+    pub(crate) fn name(self) -> (&'static str, &'static str) {
+        let stem = match self {
             Self::Uniform => "draw_uniform",
             Self::Normal => "draw_normal",
             Self::Exponential => "draw_exponential",
             Self::Gamma => "draw_gamma",
             Self::Beta => "draw_beta",
             Self::StudentT => "draw_student_t",
-            Self::VonMises => "draw_von_mises",
+            Self::VonMises | Self::VonMisesFast => "draw_von_mises",
             Self::WrappedNormal => "draw_wrapped_normal",
-        }
+        };
+        (stem, if self == Self::VonMisesFast { "_fast" } else { "" })
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! | You want | Use |
 //! |---|---|
+//! | random numbers | [`Array::drawn`], [`drawn_von_mises`](Array::drawn_von_mises), [`drawn_fast`](Array::drawn_fast) |
 //! | to make an array | [`Array::zeros`], [`full`](Array::full), [`eye`](Array::eye), [`arange`](Array::arange), [`from_slice`](Array::from_slice), [`from_rows`](Array::from_rows), [`from_shape`](Array::from_shape), [`on`](Array::on), [`to_device`](Array::to_device) |
 //! | arithmetic, broadcast | [`Array::add`], [`sub`](Array::sub), [`mul`](Array::mul), [`div`](Array::div), [`select`](Array::select) (NumPy's `where`) |
 //! | arithmetic with a number | [`Array::add_scalar`], [`div_scalar`](Array::div_scalar), [`scale`](Array::scale), [`axpy`](Array::axpy), [`clip`](Array::clip) |
@@ -32,7 +33,7 @@
 //! each, a column's numbers are joined one after the other, and the groups' results are reduced in the same way until one
 //! row is left. Elements of a matrix product are summed over k in order. So a GPU's results and those of [`cpu`] agree bit
 //! for bit, in `f32` and `f64`. There are two exceptions: where a result is NaN, the NaN's sign and payload may differ; and
-//! [`Array::matmul_fast`] promises a bound and no bits.
+//! [`Array::matmul_fast`] and [`Array::drawn_fast`] promise bounds and no bits.
 
 mod axes;
 mod cast;

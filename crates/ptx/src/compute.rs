@@ -2,6 +2,7 @@
 
 use crate::instruction::{Compare, Instruction, Op};
 use crate::lanes::{ALL, EIGHT, PARTS, Registers, Row};
+use crate::quick;
 use std::cell::Cell;
 
 /// Puts `f` of the rows' lanes into the lanes of the mask.
@@ -101,6 +102,8 @@ pub(crate) fn compute(registers: &Registers, instruction: &Instruction, lanes: u
         Op::DivF32 => f32_2!(|a: f32, b: f32| a / b),
         Op::SqrtF32 => f32_1!(|a: f32| a.sqrt()),
         Op::RcpF32 => f32_1!(|a: f32| 1.0 / a),
+        Op::QuickExp2 => w1!(quick::exp2),
+        Op::QuickReciprocal => w1!(quick::reciprocal),
         Op::NegF32 => w1!(|a: u32| a ^ 1 << 31),
         Op::MinF32 => f32_2!(min_f32),
         Op::Add32 => w2!(u32::wrapping_add),

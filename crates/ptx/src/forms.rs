@@ -21,6 +21,7 @@ const FORMS: &[(&str, Op, &[Class], &[Class])] = &[
     ("neg.f64", NegF64, &[D], &[D]), ("min.f64", MinF64, &[D], &[D, D]),
     ("add.rn.f32", AddF32, &[W], &[W, W]), ("sub.rn.f32", SubF32, &[W], &[W, W]), ("mul.rn.f32", MulF32, &[W], &[W, W]),
     ("div.rn.f32", DivF32, &[W], &[W, W]), ("sqrt.rn.f32", SqrtF32, &[W], &[W]), ("rcp.rn.f32", RcpF32, &[W], &[W]),
+    ("ex2.approx.ftz.f32", QuickExp2, &[W], &[W]), ("rcp.approx.ftz.f32", QuickReciprocal, &[W], &[W]),
     ("neg.f32", NegF32, &[W], &[W]), ("min.f32", MinF32, &[W], &[W, W]),
     ("add.s32", Add32, &[W], &[W, W]), ("sub.s32", Sub32, &[W], &[W, W]), ("and.b32", And32, &[W], &[W, W]),
     ("and.b16", And32, &[W], &[W, W]), ("or.b32", Or32, &[W], &[W, W]), ("xor.b32", Xor32, &[W], &[W, W]),

@@ -1,4 +1,5 @@
-// What differs between NVRTC and a host compiler: how a function is marked, how bits are moved, and the square root.
+// What differs between NVRTC and a host compiler: how a function is marked, how bits are moved, the square root, and what
+// fast kernels alone may use.
 // Everything else in these headers is the same text for both.
 #pragma once
 
@@ -32,6 +33,19 @@ OCTOPUS_DEVICE float root(float x) { return __fsqrt_rn(x); }
 /// a b + c, rounded once: for kernels whose names end in `_fast`, and for no others.
 OCTOPUS_DEVICE double fused(double a, double b, double c) { return __fma_rn(a, b, c); }
 OCTOPUS_DEVICE float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+
+/// 2^x within 2 parts in 2^23 and 1 / x within one unit in the last place, by an instruction each, which takes numbers
+/// below the normal range for 0: for the same kernels.
+OCTOPUS_DEVICE float quick_exp2(float x) {
+  float value;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(value) : "f"(x));
+  return value;
+}
+OCTOPUS_DEVICE float quick_reciprocal(float x) {
+  float value;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(value) : "f"(x));
+  return value;
+}
 
 #else
 
@@ -67,6 +81,10 @@ OCTOPUS_DEVICE float root(float x) { return __builtin_sqrtf(x); }
 /// a b + c, rounded once: for kernels whose names end in `_fast`, and for no others.
 OCTOPUS_DEVICE double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
 OCTOPUS_DEVICE float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+
+/// What a GPU approximates, here to the last digit: for the same kernels.
+OCTOPUS_DEVICE float quick_exp2(float x) { return __builtin_exp2f(x); }
+OCTOPUS_DEVICE float quick_reciprocal(float x) { return 1.0f / x; }
 
 #endif
 

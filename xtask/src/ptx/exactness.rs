@@ -2,7 +2,8 @@
 //!
 //! The lists of forbidden instructions and modifiers stand here.
 //!
-//! In kernels whose names end in [`FAST`], and in no other, products and sums may be fused: they promise no bits.
+//! In kernels whose names end in [`FAST`], and in no other, products and sums may be fused, and [`QUICK`] instructions may
+//! stand: they promise no bits.
 //!
 //! Allowed are additions, products, quotients and roots that name round-to-nearest (`.rn`): those IEEE 754 defines, and
 //! neither the assembler nor the driver may contract them. Without a rounding mode they may.
@@ -18,6 +19,8 @@ const WHOLE_NUMBERS_ONLY: [&str; 3] = ["mad", "atom", "red"];
 
 /// The end of the names of kernels that need not be exact.
 const FAST: &str = "_fast";
+/// Instructions that only they may have.
+const QUICK: [&str; 4] = ["fma.rn.f32", "fma.rn.f64", "ex2.approx.ftz.f32", "rcp.approx.ftz.f32"];
 
 /// A line for every instruction of `ptx` that is not exact.
 pub(super) fn faults(ptx: &str) -> Vec<String> {
@@ -27,7 +30,7 @@ pub(super) fn faults(ptx: &str) -> Vec<String> {
         let code = line.split("//").next().unwrap_or_default();
         is_fast = entry(code).map_or(is_fast, |name| name.ends_with(FAST));
         for opcode in code.split([';', '{', '}']).filter_map(opcode) {
-            if is_fast && opcode.starts_with("fma.rn.") {
+            if is_fast && QUICK.contains(&opcode) {
                 continue;
             }
             if let Some(reason) = fault(opcode) {
@@ -134,7 +137,10 @@ mod tests {
         assert_eq!(of("fast_matmul_f64", fused).len(), 1);
         // Nothing else is allowed there, and the next kernel is judged by its own name.
         assert_eq!(of("matmul_f64_fast", "fma.rz.f64 %fd1, %fd2, %fd3, %fd4;").len(), 1);
-        assert_eq!(of("matmul_f64_fast", "ex2.approx.f32 %f1, %f2;").len(), 1);
+        assert_eq!(of("draw_f32_fast", "ex2.approx.f32 %f1, %f2;").len(), 1);
+        assert_eq!(of("draw_f32_fast", "sin.approx.ftz.f32 %f1, %f2;").len(), 1);
+        let quick = "rcp.approx.ftz.f32 %f1, %f2; ex2.approx.ftz.f32 %f1, %f2;";
+        assert_eq!((of("draw_f32_fast", quick).len(), of("draw_f32", quick).len()), (0, 2));
         let both = of("matmul_f64_fast", &format!("}}\n.visible .entry other_f64(\n)\n{{\n{fused}"));
         assert_eq!(both.len(), 1);
         assert_eq!(of("matmul_f64_fast", &format!("}}\n.func other()\n{{\n{fused}")).len(), 1);

@@ -252,6 +252,8 @@ fn benchmarks_and_calibrations_of_a_double_say_so() {
         for field in ["one_core_ns", "all_cores_ns", "device_ns", "to_host_ns"] {
             assert!(row[field].as_f64().is_some_and(|value| value > 0.0), "{field}: {row}");
         }
+        let of_von_mises = row["distribution"].as_str().unwrap().starts_with("von-mises ");
+        assert_eq!(row["fast_ns"].is_number(), of_von_mises && row["dtype"] == "float32", "{row}");
     }
     let text = double.run(&mut double.octopus(""), "bench random");
     assert!(text.succeeds().stdout.contains("these are no measurements of a GPU"), "{}", text.stdout);

@@ -436,7 +436,8 @@ impl KernelSet {
         range: DrawRange,
         (refused, out): (&mut DeviceBuffer<u32>, &mut DeviceBuffer<T>),
     ) -> Result<(), CudaError> {
-        let (function, length) = (self.function(distribution.stem(), T::SUFFIX)?, out.len());
+        let (stem, variant) = distribution.name();
+        let (function, length) = (self.function(stem, &format!("{}{variant}", T::SUFFIX))?, out.len());
         has_flag(function, refused)?;
         let launch = Launch::new(function, self.resident_blocks(length), [ARRAY_THREADS, 1, 1]);
         let launch = launch.output(out).value(range.key).value(range.first).value(length as u64);
