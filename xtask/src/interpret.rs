@@ -193,7 +193,7 @@ fn pools() -> impl Iterator<Item = Words> {
 const GROUPS: [&str; 5] = ["10", "100", "200", "400", "1000"];
 
 /// Draws of each distribution: as many that a thread of the one multiprocessor makes hundreds, as on a GPU that is full.
-const DRAWS: [&[&str]; 8] = [
+const DRAWS: [&[&str]; 9] = [
     &["uniform"],
     &["normal"],
     &["exponential"],
@@ -201,6 +201,7 @@ const DRAWS: [&[&str]; 8] = [
     &["beta", "--a", "2", "--b", "3"],
     &["student-t", "--df", "4"],
     &["von-mises", "--concentration", "5"],
+    &["von-mises-fisher", "--direction", "0,0,1", "--concentration", "5"],
     &["wrapped-normal"],
 ];
 

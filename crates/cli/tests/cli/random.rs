@@ -219,12 +219,15 @@ fn a_file_is_replaced_only_by_force() {
     assert!(line("--seed 1 --resume").succeeds().stderr.contains("has all of its 1000 draws"));
 }
 
-/// Long enough to be hit.
-const LONG: &str = "random student-t --df 3 --n 1e8 --dtype float16 --threads 1 --quiet --memory 1MiB --out";
+/// Draws that take long enough to be hit: what they are of, its parameter, another one, and how many.
+const LONG: [[&str; 4]; 2] = [
+    ["student-t", "--df 3", "--df 4", "--n 1e8"],
+    ["von-mises-fisher --direction 0,1,2", "--concentration 3", "--concentration 4", "--n 2e7"],
+];
 
-fn begun(dir: &Path, name: &str) -> Child {
+fn begun(dir: &Path, name: &str, line: &str) -> Child {
     let mut command = Command::new(program());
-    let child = command.args(LONG.split_whitespace()).arg(dir.join(name)).stdout(Stdio::null()).stderr(Stdio::null());
+    let child = command.args(line.split_whitespace()).arg(dir.join(name)).stdout(Stdio::null()).stderr(Stdio::null());
     let child = child.spawn().unwrap();
     let (partial, begin) = (dir.join(format!("{name}.partial")), Instant::now());
     while fs::metadata(&partial).map_or(0, |file| file.len()) < 1 << 20 {
@@ -236,12 +239,13 @@ fn begun(dir: &Path, name: &str) -> Child {
 
 #[test]
 fn what_was_interrupted_or_killed_goes_on_to_the_same_bytes() {
-    for kind in ["npy", "parquet"] {
+    for (kind, [of, own, other, n]) in [("npy", LONG[0]), ("parquet", LONG[0]), ("npy", LONG[1])] {
+        let line = format!("random {of} {own} {n} --dtype float16 --threads 1 --quiet --memory 1MiB --out");
         let dir = tempfile::tempdir().unwrap();
         let (name, whole) = (format!("a.{kind}"), format!("whole.{kind}"));
         let (path, partial) = (dir.path().join(&name), format!("{name}.partial"));
-        run(dir.path(), &format!("{LONG} {{}}/{whole}")).succeeds();
-        let mut child = begun(dir.path(), &name);
+        run(dir.path(), &format!("{line} {{}}/{whole}")).succeeds();
+        let mut child = begun(dir.path(), &name, &line);
         let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
         assert!(interrupt.success());
         assert_eq!(child.wait().unwrap().code(), Some(130));
@@ -250,18 +254,19 @@ fn what_was_interrupted_or_killed_goes_on_to_the_same_bytes() {
         assert!(kept > 1 << 20, "{kept}");
         // Other draws do not go on with it, and a new file does not replace it in silence.
         let again = |words: &str| {
-            let words = format!("random student-t --n 1e8 --dtype float16 --quiet --out {{}}/{name} {words}");
+            let words = format!("random {of} {n} --dtype float16 --quiet --out {{}}/{name} {words}");
             run(dir.path(), &words)
         };
-        refused(&again("--df 3 --resume --seed 1"), 3, &["--seed 1", "--seed 42"]);
-        refused(&again("--df 4 --resume"), 3, &["df=4", "df=3"]);
-        refused(&again("--df 3"), 3, &[&partial, "--resume"]);
+        let named = |parameter: &str| parameter.trim_start_matches("--").replace(' ', "=");
+        refused(&again(&format!("{own} --resume --seed 1")), 3, &["--seed 1", "--seed 42"]);
+        refused(&again(&format!("{other} --resume")), 3, &[&named(other), &named(own)]);
+        refused(&again(own), 3, &[&partial, "--resume"]);
         let mut command = Command::new(program());
-        let mut resumed = command.args(LONG.split_whitespace()).arg(&path).arg("--resume").spawn().unwrap();
+        let mut resumed = command.args(line.split_whitespace()).arg(&path).arg("--resume").spawn().unwrap();
         sleep(Duration::from_millis(100));
         resumed.kill().unwrap();
         resumed.wait().unwrap();
-        again("--df 3 --resume --threads 2 --memory 64MiB").succeeds();
+        again(&format!("{own} --resume --threads 2 --memory 64MiB")).succeeds();
         assert!(bytes(dir.path(), &name) == bytes(dir.path(), &whole), "the same bytes");
         assert!(!dir.path().join(&partial).exists());
     }

@@ -361,6 +361,7 @@ fn batches_of_a_late_device_are_the_same() {
     for seed in ["devices=2;late=1", "devices=2;late=2"] {
         run("draws::batches_of_a_late_device_are_the_same", seed, || {
             batches_in::<f32>(&[Device::Cuda(0), Device::Cuda(1)]);
+            rows_in::<f64>(&[Device::Cuda(0), Device::Cuda(1)]);
         });
     }
 }
