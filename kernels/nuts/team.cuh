@@ -48,19 +48,15 @@ constexpr u32 DISMISSED = 0xffffffffu;
 OCTOPUS_DEVICE u32 look(const u32* place) { return *(const volatile u32*)place; }
 
 /// Writes a number after everything that this thread has written before, or that others of its block have written before
-/// they met it at a barrier: a fence holds for what its thread knows of, too (PTX ISA 8.9.5, causality order), as in the
+/// they met it at a barrier: a release holds for what its thread knows of, too (PTX ISA 8.9.5, causality order), as in the
 /// grid's barrier of cooperative groups.
-OCTOPUS_DEVICE void tell(u32* place, u32 number) {
-  __threadfence();
-  *(volatile u32*)place = number;
-}
+OCTOPUS_DEVICE void tell(u32* place, u32 number) { store_release(place, number); }
 
 /// Waits until a number is another than `old`; what was written before it is then visible to this thread, and to those that
 /// it meets at a barrier afterwards.
 OCTOPUS_DEVICE u32 await_change(const u32* place, u32 old) {
-  u32 now = look(place);
-  for (; now == old; now = look(place)) __nanosleep(32);
-  __threadfence();
+  u32 now = load_acquire(place);
+  for (; now == old; now = load_acquire(place)) __nanosleep(32);
   return now;
 }
 

@@ -123,7 +123,11 @@ pub(crate) fn access(name: &str) -> Option<(bool, MemoryAccess)> {
         "st" => false,
         _ => return None,
     };
-    let volatile = parts.next_if_eq(&"volatile").is_some();
+    let ordered = parts.next_if_eq(if is_load { &"acquire" } else { &"release" }).is_some();
+    if ordered && parts.next() != Some("gpu") {
+        return None;
+    }
+    let volatile = ordered || parts.next_if_eq(&"volatile").is_some();
     let space = match *parts.peek()? {
         "shared" => StateSpace::Shared,
         "param" => StateSpace::Parameter,
@@ -147,7 +151,7 @@ pub(crate) fn access(name: &str) -> Option<(bool, MemoryAccess)> {
     // No store changes a parameter, and nothing of ours waits for what is in shared memory.
     let exists = (is_load || space != StateSpace::Parameter) && (!volatile || space == StateSpace::Global);
     (parts.next().is_none() && exists)
-        .then_some((is_load, MemoryAccess { space, width, count, volatile, doubles, uniform: false }))
+        .then_some((is_load, MemoryAccess { space, width, count, volatile, ordered, doubles, uniform: false }))
 }
 
 /// Returns the special register of this name.

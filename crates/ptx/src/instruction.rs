@@ -70,7 +70,10 @@ pub(crate) struct MemoryAccess {
     pub(crate) width: u8,
     /// The elements: 1, 2 or 4.
     pub(crate) count: u8,
+    /// Other threads may read it or have written it: a flag.
     pub(crate) volatile: bool,
+    /// A load acquires, and a store releases.
+    pub(crate) ordered: bool,
     /// The registers have 64 bits, whatever the elements have.
     pub(crate) doubles: bool,
     /// All lanes have the same address: that of a parameter or a variable.

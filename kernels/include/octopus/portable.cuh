@@ -1,5 +1,5 @@
-// What differs between NVRTC and a host compiler: how a function is marked, how bits are moved, the square root, and what
-// fast kernels alone may use.
+// What differs between NVRTC and a host compiler: how a function is marked, how bits are moved, the square root, how one
+// thread tells another that something is there, and what fast kernels alone may use.
 // Everything else in these headers is the same text for both.
 #pragma once
 
@@ -29,6 +29,16 @@ OCTOPUS_DEVICE u32 high_word(u64 x) { return (u32)__double2hiint(from_bits(x)); 
 /// The square root, correctly rounded.
 OCTOPUS_DEVICE double root(double x) { return __dsqrt_rn(x); }
 OCTOPUS_DEVICE float root(float x) { return __fsqrt_rn(x); }
+
+/// A number that tells other blocks of what was written before it, and how they read it: a fence is in the store alone.
+OCTOPUS_DEVICE void store_release(u32* place, u32 value) {
+  asm volatile("st.release.gpu.u32 [%0], %1;" ::"l"(place), "r"(value) : "memory");
+}
+OCTOPUS_DEVICE u32 load_acquire(const u32* place) {
+  u32 value;
+  asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(value) : "l"(place) : "memory");
+  return value;
+}
 
 /// a b + c, rounded once: for kernels whose names end in `_fast`, and for no others.
 OCTOPUS_DEVICE double fused(double a, double b, double c) { return __fma_rn(a, b, c); }
@@ -77,6 +87,10 @@ OCTOPUS_DEVICE u32 high_word(u64 x) { return (u32)(x >> 32); }
 /// The square root, correctly rounded.
 OCTOPUS_DEVICE double root(double x) { return __builtin_sqrt(x); }
 OCTOPUS_DEVICE float root(float x) { return __builtin_sqrtf(x); }
+
+/// A number that tells other threads of what was written before it, and how they read it.
+OCTOPUS_DEVICE void store_release(u32* place, u32 value) { __atomic_store_n(place, value, __ATOMIC_RELEASE); }
+OCTOPUS_DEVICE u32 load_acquire(const u32* place) { return __atomic_load_n(place, __ATOMIC_ACQUIRE); }
 
 /// a b + c, rounded once: for kernels whose names end in `_fast`, and for no others.
 OCTOPUS_DEVICE double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }

@@ -161,7 +161,16 @@ impl Watch for Checks<'_> {
                 self.global(doing, first, address, access.bytes(), is_store);
             }
             if access.volatile {
-                each(same).for_each(|lane| self.races.flag(self.number(doing, lane), address, is_store));
+                for lane in each(same) {
+                    let thread = self.number(doing, lane);
+                    if access.ordered && is_store {
+                        self.races.release(thread);
+                    }
+                    self.races.flag(thread, address, is_store);
+                    if access.ordered && !is_store {
+                        self.races.acquire(thread);
+                    }
+                }
                 continue;
             }
             let line = doing.instruction.line;

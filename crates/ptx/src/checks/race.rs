@@ -1,7 +1,7 @@
 //! Races: two threads touch the same memory, one of them writes, and nothing orders them.
 //!
 //! What orders threads are the block's barrier, the warp's barrier, and a flag: one thread writes, fences and sets a
-//! volatile; the other reads the volatile, fences and reads (the happens-before relation of FastTrack, Flanagan and
+//! volatile; the other reads the volatile, fences and reads; or one releases it and the other acquires it (the happens-before relation of FastTrack, Flanagan and
 //! Freund 2009). Blocks of an ordinary launch are ordered by nothing else, whatever the order that they ran in here.
 
 use super::clock::{BlockSize, Clock, Time, Whom, join_all};
@@ -108,13 +108,25 @@ impl Races {
 
     /// A thread orders what it has done before what it does from now on.
     pub(crate) fn fence(&mut self, thread: u32) {
+        self.acquire(thread);
+        self.release(thread);
+    }
+
+    /// What flags have told a thread counts from now on.
+    pub(crate) fn acquire(&mut self, thread: u32) {
+        let Some(known) = self.knowledge(thread) else { return };
+        if let Some(told) = known.told.take() {
+            let mut clock = Clock::clone(&known.clock);
+            clock.join(&told);
+            known.clock = Rc::new(clock);
+        }
+    }
+
+    /// A thread's flags tell from now on what it knows and has done.
+    pub(crate) fn release(&mut self, thread: u32) {
         let now = self.now;
         let Some(known) = self.knowledge(thread) else { return };
         let mut clock = Clock::clone(&known.clock);
-        if let Some(told) = known.told.take() {
-            clock.join(&told);
-        }
-        known.clock = Rc::new(clock.clone());
         clock.set(Whom::Thread(thread), now);
         known.fenced = Rc::new(clock);
         self.now += 1;

@@ -115,6 +115,13 @@ $L_3:"
 fn a_flag_orders_what_fences_hold() {
     let how = How { blocks: 2, threads: 1, together: true, ..WARP };
     kinds(&flag("membar.gl;", "membar.gl;"), how, &[]);
+    // A flag that is released and acquired needs no fence, and what is neither has none.
+    let ordered =
+        |load: &str, store: &str| flag("", "").replace("ld.volatile.global", load).replace("st.volatile.global", store);
+    let (acquire, release) = ("ld.acquire.gpu.global", "st.release.gpu");
+    kinds(&ordered(acquire, release), how, &[]);
+    kinds(&ordered("ld.volatile.global", release), how, READ);
+    kinds(&ordered(acquire, "st.volatile.global"), how, READ);
     // What a block's barrier tells of the block itself takes away nothing of others.
     kinds(&flag("membar.gl;", "membar.gl;\nbar.sync 0;"), how, &[]);
     kinds(&flag("", "membar.gl;"), how, READ);
@@ -235,4 +242,10 @@ $end:"
     let how = How { blocks: 3, threads: 1, together: true, ..WARP };
     kinds(&body("membar.gl;"), how, &[]);
     kinds(&body(""), how, READ);
+    // To acquire is not to release, nor the other way round.
+    let acquire = |text: String| text.replace("volatile.global.u32 %r3, [%rd30]", "acquire.gpu.u32 %r3, [%rd30]");
+    let release = |text: String| text.replace("volatile.global.u32 [%rd30+8]", "release.gpu.u32 [%rd30+8]");
+    kinds(&release(acquire(body(""))), how, &[]);
+    kinds(&acquire(body("")), how, READ);
+    kinds(&release(body("")), how, READ);
 }
