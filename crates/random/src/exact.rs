@@ -7,7 +7,8 @@
 //! loop over them become vector code. Accuracy is a few units in the last place, which is what sampling needs.
 //!
 //! The functions here are for f64, those of [`single`] for f32. `kernels/include/octopus/math.cuh` has both for GPUs,
-//! operation by operation: whoever changes one changes the other, and `tests/host_bits.rs` compares them.
+//! operation by operation but for the bit moves of `ln`: whoever changes one changes the other, and
+//! `tests/host_bits.rs` compares them.
 
 pub mod circle;
 pub mod single;
@@ -87,14 +88,15 @@ pub fn minus_ln_of_rest(x: f64) -> f64 {
 /// Returns the exponent e of x = m 2^e with m in [sqrt(1/2), sqrt(2)], m - 1 and m + 1.
 #[inline(always)]
 fn ln_parts(x: f64) -> (f64, f64, f64) {
+    // The kernels' twin chooses between two mantissas; this has the same numbers by fewer operations. The upper bits of the
+    // distance from sqrt(1/2) are the exponent, and without them x is the mantissa.
     let bits = x.to_bits();
-    let mantissa = f64::from_bits((bits & 0x000f_ffff_ffff_ffff) | 0x3ff0_0000_0000_0000);
-    let upper = mantissa > SQRT_2;
-    let m = if upper { 0.5 * mantissa } else { mantissa };
+    let distance = bits.wrapping_sub(SQRT_2.to_bits() + 1 - (1 << 52));
+    let m = f64::from_bits(bits.wrapping_sub(distance & 0xfff0_0000_0000_0000));
     // The exponent as a real number through the same rounding trick as in `exp`: integer conversions of
     // 64 bits are no vector instruction before AVX-512.
-    let exponent = f64::from_bits((bits >> 52) | 0x4338_0000_0000_0000) - ROUND;
-    let e = if upper { exponent - 1022.0 } else { exponent - 1023.0 };
+    let above_zero = distance.wrapping_add(1024 << 52) >> 52;
+    let e = f64::from_bits(above_zero | 0x4338_0000_0000_0000) - (ROUND + 1024.0);
     (e, m - 1.0, m + 1.0)
 }
 

@@ -1,6 +1,6 @@
 //! Arrays of another type: NumPy's and CuPy's `astype`.
 
-use super::storage::{Storage, on_host};
+use super::storage::{Storage, on_whole_host};
 use super::{Array, ArrayElement, ArrayError, cpu};
 use half::f16;
 
@@ -44,7 +44,7 @@ impl<T: ArrayElement> Array<T> {
         on_cpu: impl Fn(&[T], &mut [U]) -> Result<(), ArrayError>,
     ) -> Result<Array<U>, ArrayError> {
         match &self.storage {
-            Storage::Host(x) => on_host(self.shape, |range, out| on_cpu(&x[range], out)),
+            Storage::Host(x) => on_whole_host(self.shape, |out| on_cpu(x, out)),
             Storage::Cuda(x) => {
                 let engine = x.engine();
                 Array::made_on(engine, self.shape, |out| engine.kernels().cast(engine.stream(), x, out))

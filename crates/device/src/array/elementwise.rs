@@ -1,7 +1,7 @@
 //! Element-wise operations on arrays (add, axpy, exp, tanh, clip, select, ...) with broadcasting: one twin on each side.
 
 use super::cpu::SliceOperand;
-use super::storage::{Pair, Storage, on_host, on_host_by_rows};
+use super::storage::{Pair, Storage, on_host_by_rows, on_whole_host};
 use super::{Array, ArrayError, ArrayShape, Scalar, cpu};
 use octopus_cuda::{Arithmetic, BroadcastOperand, CudaError, DeviceBuffer, Kernels, Stream};
 
@@ -181,7 +181,7 @@ impl<T: Scalar> Array<T> {
         on_device: impl FnOnce(&Kernels, &Stream, &DeviceBuffer<T>, &mut DeviceBuffer<T>) -> Result<(), CudaError>,
     ) -> Result<Self, ArrayError> {
         match &self.storage {
-            Storage::Host(x) => on_host(self.shape, |range, out| on_cpu(&x[range], out)),
+            Storage::Host(x) => on_whole_host(self.shape, |out| on_cpu(x, out)),
             Storage::Cuda(buffer) => {
                 let engine = buffer.engine();
                 Self::made_on(engine, self.shape, |out| on_device(engine.kernels(), engine.stream(), buffer, out))
@@ -253,7 +253,7 @@ impl<T: Scalar> Array<T> {
         ) -> Result<(), CudaError>,
     ) -> Result<Self, ArrayError> {
         match self.with(operation, other)? {
-            Pair::Host(x, y) => on_host(self.shape, |range, out| on_cpu(&x[range.clone()], &y[range], out)),
+            Pair::Host(x, y) => on_whole_host(self.shape, |out| on_cpu(x, y, out)),
             Pair::Cuda(engine, x, y) => {
                 Self::made_on(engine, self.shape, |out| on_device(engine.kernels(), engine.stream(), x, y, out))
             }

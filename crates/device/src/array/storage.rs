@@ -203,7 +203,7 @@ pub(crate) enum Pair<'a, T: ArrayElement> {
 }
 
 /// Elements that are made at a time on the CPU: parts of three arrays stay in the first-level cache.
-pub(super) const PART: usize = 1024;
+const PART: usize = 1024;
 
 /// A new array on the CPU, part after part of which `fill` is given, with the part's range: what goes through a part more
 /// than once finds it in the cache.
@@ -238,7 +238,8 @@ fn on_host_by_parts<T: ArrayElement>(
     Ok(Array::from(elements).shaped(shape))
 }
 
-/// A new array on the CPU, made as a whole.
+/// A new array on the CPU, made as a whole: a loop that goes through it once gains nothing by parts, each of which takes
+/// time to begin and to end.
 pub(super) fn on_whole_host<T: ArrayElement>(
     shape: ArrayShape,
     fill: impl FnOnce(&mut [T]) -> Result<(), ArrayError>,

@@ -74,6 +74,18 @@ fn reductions_follow_the_definition() {
     reductions_follow_the_definition_in::<f64>();
 }
 
+/// Zeros of both signs are equal, and the first in the order of the reduction is taken.
+#[test]
+fn of_zeros_the_first_is_the_extreme() {
+    for length in LENGTHS {
+        for signs in numbers::<f64>(8, 5).into_iter().map(f64::to_bits) {
+            let x: Vec<f64> = (0..length).map(|i| if (signs >> (i % 51)) & 1 == 0 { 0.0 } else { -0.0 }).collect();
+            assert_eq!(bits(cpu::min(&x)), bits(by_definition(&x, f64::INFINITY, least)), "min of {length}");
+            assert_eq!(bits(cpu::max(&x)), bits(by_definition(&x, f64::NEG_INFINITY, greatest)), "max of {length}");
+        }
+    }
+}
+
 #[test]
 fn nothing_and_zeros_have_the_values_of_the_definition() {
     assert_eq!(cpu::sum::<f64>(&[]).to_bits(), 0.0_f64.to_bits());

@@ -1,13 +1,18 @@
 //! Element-wise operations on the CPU: arithmetic, exp, ln, sqrt, tanh, sigmoid, relu, abs, clip.
 //!
+//! The elements of the parts of `ln` stand here.
+//!
 //! The loops have no branch and no call, so that the compiler makes vector code of them; vectors change no bit, since
 //! no element depends on another.
 
 use super::same_length;
-use crate::array::storage::PART;
 use crate::array::{ArrayElement, ArrayError, Scalar};
 use half::f16;
 use pulp::{Arch, Simd, WithSimd};
+
+/// Elements of the parts in which [`ln`] goes through its two loops: the second finds in the first-level cache what the
+/// first has made.
+const LN_PART: usize = 512;
 
 /// A loop over one array. A type and not a closure, so that all of it is compiled for each level of vector instructions;
 /// the processor's own is chosen as the program runs.
@@ -152,7 +157,7 @@ pub fn exp<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
 pub fn ln<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
     same_length("ln", x.len(), out.len())?;
     let arch = Arch::new();
-    for (x, out) in x.chunks(PART).zip(out.chunks_mut(PART)) {
+    for (x, out) in x.chunks(LN_PART).zip(out.chunks_mut(LN_PART)) {
         arch.dispatch(Unary { x, out, function: T::ln_quotient });
         arch.dispatch(Again { x, out, function: T::ln_of_quotient });
     }

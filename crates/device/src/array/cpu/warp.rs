@@ -20,6 +20,13 @@ const CHUNK: usize = 16_384;
 pub(in crate::array) trait Operation<T: Scalar> {
     const EMPTY: T;
     fn join(a: T, b: T) -> T;
+
+    /// The same for values that are no NaN, where that is faster, and whether it is.
+    const HAS_JOIN_OF_NUMBERS: bool = false;
+    #[inline(always)]
+    fn join_numbers(a: T, b: T) -> T {
+        Self::join(a, b)
+    }
 }
 
 pub(in crate::array) struct Sum;
@@ -44,6 +51,12 @@ impl<T: Scalar> Operation<T> for Min {
     fn join(a: T, b: T) -> T {
         if b < a || b != b { b } else { a }
     }
+
+    const HAS_JOIN_OF_NUMBERS: bool = true;
+    #[inline(always)]
+    fn join_numbers(a: T, b: T) -> T {
+        if b < a { b } else { a }
+    }
 }
 
 impl<T: Scalar> Operation<T> for Max {
@@ -53,6 +66,12 @@ impl<T: Scalar> Operation<T> for Max {
     #[allow(clippy::eq_op)]
     fn join(a: T, b: T) -> T {
         if b > a || b != b { b } else { a }
+    }
+
+    const HAS_JOIN_OF_NUMBERS: bool = true;
+    #[inline(always)]
+    fn join_numbers(a: T, b: T) -> T {
+        if b > a { b } else { a }
     }
 }
 
@@ -272,27 +291,77 @@ fn any_chunk<T: Scalar, O: Operation<T>, X: Terms<Value = T>>(terms: X) -> T {
 /// One chunk by `L` lanes.
 #[inline(always)]
 fn chunk<T: Scalar, O: Operation<T>, X: Terms<Value = T>, const L: usize>(terms: X) -> T {
-    let mut aligned = CacheLines([O::EMPTY; L]);
-    let lanes = &mut aligned.0;
     let rows = terms.len() / L;
-    if rows > 0 {
-        // A lane's first element is taken as it is: joined with +0, -0 would be lost.
-        let first = terms.part(0, L);
-        for lane in 0..L {
-            lanes[lane] = first.one(lane);
-        }
-    }
-    for row in 1..rows {
-        let next = terms.part(row * L, L);
-        for lane in 0..L {
-            lanes[lane] = O::join(lanes[lane], next.one(lane));
-        }
-    }
+    let lanes = if O::HAS_JOIN_OF_NUMBERS {
+        let (lanes, has_nan) = numbers_by_lanes::<_, O, _, L>(terms, rows);
+        if has_nan { by_lanes::<_, O, _, L>(terms, rows) } else { lanes }
+    } else {
+        by_lanes::<_, O, _, L>(terms, rows)
+    };
+    let mut aligned = CacheLines(lanes);
+    let lanes = &mut aligned.0;
     // The last row may be incomplete.
     for (lane, i) in (rows * L..terms.len()).enumerate() {
         lanes[lane] = if rows == 0 { terms.one(i) } else { O::join(lanes[lane], terms.one(i)) };
     }
     halve(aligned.0, O::join)
+}
+
+/// Joins so many rows of `L` terms.
+#[inline(always)]
+fn by_lanes<T: Scalar, O: Operation<T>, X: Terms<Value = T>, const L: usize>(terms: X, rows: usize) -> [T; L] {
+    let mut lanes = first_row::<_, O, _, L>(terms, rows);
+    for row in 1..rows {
+        let next = terms.part(row * L, L);
+        // Lanes that are replaced as a whole stay in registers; those that are changed are written to memory in each row.
+        let mut joined = lanes;
+        for lane in 0..L {
+            joined[lane] = O::join(joined[lane], next.one(lane));
+        }
+        lanes = joined;
+    }
+    lanes
+}
+
+/// As [`by_lanes`], if no term is a NaN, and whether one is.
+#[inline(always)]
+#[allow(clippy::eq_op)]
+fn numbers_by_lanes<T: Scalar, O: Operation<T>, X: Terms<Value = T>, const L: usize>(
+    terms: X,
+    rows: usize,
+) -> ([T; L], bool) {
+    let mut lanes = first_row::<_, O, _, L>(terms, rows);
+    let mut has_nan = false;
+    for lane in 0..L {
+        has_nan |= lanes[lane] != lanes[lane];
+    }
+    for row in 1..rows {
+        let next = terms.part(row * L, L);
+        let mut joined = lanes;
+        for lane in 0..L {
+            joined[lane] = O::join_numbers(joined[lane], next.one(lane));
+        }
+        lanes = joined;
+        // Two at a time: a processor compares them with each other, and knows whether one is a NaN.
+        for lane in 0..L / 2 {
+            let (a, b) = (next.one(lane), next.one(lane + L / 2));
+            has_nan |= (a != a) | (b != b);
+        }
+    }
+    (lanes, has_nan)
+}
+
+/// The first row as it is: joined with +0, -0 would be lost.
+#[inline(always)]
+fn first_row<T: Scalar, O: Operation<T>, X: Terms<Value = T>, const L: usize>(terms: X, rows: usize) -> [T; L] {
+    let mut lanes = [O::EMPTY; L];
+    if rows > 0 {
+        let first = terms.part(0, L);
+        for lane in 0..L {
+            lanes[lane] = first.one(lane);
+        }
+    }
+    lanes
 }
 
 /// Lanes at the beginning of a cache line: a vector of them is in one line, not in two.

@@ -12,9 +12,11 @@ use std::sync::LazyLock;
 /// Bytes from which memory is asked of the system, as pages, and kept. Below, the allocator is as fast, and its memory is
 /// in the cache.
 const LEAST: usize = 1 << 16;
-/// Bytes from which pages are to be large ones, as in NumPy: each has its own entry in the processor's table of addresses,
-/// which has few.
-const LARGE: usize = 1 << 22;
+/// Bytes from which pages are to be large ones: each has its own entry in the processor's table of addresses, which has few.
+const LARGE: usize = 3 << 20;
+/// Bytes of a large page. Memory of whole pages begins at a page's beginning where the system sees to it (Linux from 6.7 on),
+/// and is of large pages from end to end; else up to two of them at its ends would be small ones.
+const LARGE_PAGE: usize = 1 << 21;
 
 /// What is kept of the host's memory, and how many bytes that may be: a share of what this process can have. Where the
 /// system does not tell, nothing is kept.
@@ -26,8 +28,8 @@ pub(crate) struct HostBuffer<T: ArrayElement>(Memory<T>);
 
 enum Memory<T> {
     Vector(Vec<T>),
-    /// Always there until the drop.
-    Pages(Option<MmapMut>),
+    /// Always there until the drop, and the bytes of it that are the array's.
+    Pages(Option<MmapMut>, usize),
 }
 
 impl<T: ArrayElement> HostBuffer<T> {
@@ -40,12 +42,17 @@ impl<T: ArrayElement> HostBuffer<T> {
         if bytes < LEAST {
             return Ok(Self(Memory::Vector(vec![T::ZERO; length])));
         }
-        let pages = match HOST.0.take(bytes) {
+        let pages = match HOST.0.take(mapped(bytes)) {
             Some(pages) => pages,
-            None => new(bytes).map_err(|_| error())?,
+            None => new(mapped(bytes)).map_err(|_| error())?,
         };
-        Ok(Self(Memory::Pages(Some(pages))))
+        Ok(Self(Memory::Pages(Some(pages), bytes)))
     }
+}
+
+/// The bytes that are asked of the system for so many.
+fn mapped(bytes: usize) -> usize {
+    if bytes < LARGE { bytes } else { bytes.checked_next_multiple_of(LARGE_PAGE).unwrap_or(bytes) }
 }
 
 fn new(bytes: usize) -> std::io::Result<MmapMut> {
@@ -76,7 +83,7 @@ impl<T: ArrayElement> Deref for HostBuffer<T> {
     fn deref(&self) -> &[T] {
         match &self.0 {
             Memory::Vector(elements) => elements,
-            Memory::Pages(pages) => pages.as_deref().map_or(&[], bytemuck::cast_slice),
+            Memory::Pages(pages, bytes) => pages.as_ref().map_or(&[], |pages| bytemuck::cast_slice(&pages[..*bytes])),
         }
     }
 }
@@ -85,14 +92,16 @@ impl<T: ArrayElement> DerefMut for HostBuffer<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         match &mut self.0 {
             Memory::Vector(elements) => elements,
-            Memory::Pages(pages) => pages.as_deref_mut().map_or(&mut [], bytemuck::cast_slice_mut),
+            Memory::Pages(pages, bytes) => {
+                pages.as_mut().map_or(&mut [], |pages| bytemuck::cast_slice_mut(&mut pages[..*bytes]))
+            }
         }
     }
 }
 
 impl<T: ArrayElement> Drop for HostBuffer<T> {
     fn drop(&mut self) {
-        if let Memory::Pages(pages) = &mut self.0
+        if let Memory::Pages(pages, _) = &mut self.0
             && let Some(pages) = pages.take()
         {
             let bytes = pages.len();
@@ -118,6 +127,19 @@ mod tests {
         assert_eq!(next[1], f32::from_bits((1.5_f64.to_bits() >> 32) as u32), "and nothing is cleared");
         let other = HostBuffer::<f64>::unfilled(length).unwrap();
         assert_ne!(other.as_ptr(), address, "memory is given out once");
+    }
+
+    #[test]
+    fn large_memory_is_of_whole_pages_and_its_arrays_are_not() {
+        assert_eq!((mapped(LARGE - 1), mapped(LARGE), mapped(2 * LARGE_PAGE)), (LARGE - 1, 4 << 20, 4 << 20));
+        assert_eq!(mapped(usize::MAX), usize::MAX, "which no system gives");
+        let length = 9 * LARGE_PAGE / 8 - 11;
+        let buffer = HostBuffer::<f64>::unfilled(length).unwrap();
+        let address = buffer.as_ptr();
+        assert_eq!(buffer.len(), length);
+        drop(buffer);
+        let next = HostBuffer::<f64>::unfilled(length + 5).unwrap();
+        assert_eq!((next.as_ptr(), next.len()), (address, length + 5), "another length of as many pages");
     }
 
     #[test]
