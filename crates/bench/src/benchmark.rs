@@ -8,7 +8,7 @@ use crate::error::BenchError;
 use crate::{of_array, of_draws};
 use octopus_device::{Array, ArrayError, BenchmarkConfig, CallTiming, Device, Scalar, benchmark_device, with_device};
 use octopus_diag::{TableLook, TextColumn, text_table};
-use octopus_random::{Draw, FloatingPoint, Key, Normal, Uniform, VonMises};
+use octopus_random::{Draw, Key, Normal, Uniform, VonMises};
 use serde::Serialize;
 use std::fmt;
 use std::time::Duration;
@@ -104,7 +104,7 @@ struct Volume {
 }
 
 impl Bench {
-    fn all<T: Scalar + FloatingPoint>(&mut self, elements: &[usize], sides: &[usize]) -> Result<(), BenchError> {
+    fn all<T: Scalar>(&mut self, elements: &[usize], sides: &[usize]) -> Result<(), BenchError> {
         for &n in elements {
             self.arrays::<T>(n).map_err(of_array)?;
             self.draws::<T>(n)?;
@@ -113,8 +113,8 @@ impl Bench {
     }
 
     /// Times draws of three distributions.
-    fn draws<T: Scalar + FloatingPoint>(&mut self, n: usize) -> Result<(), BenchError> {
-        let [zero, one, five] = [0.0, 1.0, 5.0].map(<T as FloatingPoint>::from_f64);
+    fn draws<T: Scalar>(&mut self, n: usize) -> Result<(), BenchError> {
+        let [zero, one, five] = [0.0, 1.0, 5.0].map(T::from_f64);
         let distributions: [(&'static str, Box<dyn Draw<T>>); 3] = [
             ("uniform draws", Box::new(Uniform::new(zero, one)?)),
             ("normal draws", Box::new(Normal::new(zero, one)?)),

@@ -90,7 +90,7 @@ struct Bench {
 }
 
 impl Bench {
-    fn all<T: Scalar + FloatingPoint>(&mut self) -> Result<(), BenchError> {
+    fn all<T: Scalar>(&mut self) -> Result<(), BenchError> {
         for (name, distribution) in distributions::<T>()? {
             let mut out = vec![T::ZERO; self.draws];
             self.row(name, &*distribution, &mut out).map_err(of_draws)?;
@@ -98,12 +98,7 @@ impl Bench {
         Ok(())
     }
 
-    fn row<T: Scalar + FloatingPoint>(
-        &mut self,
-        name: String,
-        distribution: &dyn Draw<T>,
-        out: &mut Vec<T>,
-    ) -> Result<(), DrawError> {
+    fn row<T: Scalar>(&mut self, name: String, distribution: &dyn Draw<T>, out: &mut Vec<T>) -> Result<(), DrawError> {
         let key = Key::new(0);
         // Of vectors about as many numbers are made as of numbers.
         let draws = (out.len() / distribution.dimensions()).max(1);
@@ -119,16 +114,10 @@ impl Bench {
         Ok(())
     }
 
-    fn on_gpu<T: Scalar + FloatingPoint>(
-        &self,
-        gpu: Device,
-        distribution: &dyn Draw<T>,
-        key: Key,
-    ) -> Result<GpuDrawTimes, DrawError> {
-        let dimensions = distribution.dimensions();
-        let draws = (self.gpu_draws / dimensions).max(1);
+    fn on_gpu<T: Scalar>(&self, gpu: Device, distribution: &dyn Draw<T>, key: Key) -> Result<GpuDrawTimes, DrawError> {
+        let draws = (self.gpu_draws / distribution.dimensions()).max(1);
         let a_draw = |seconds: f64| seconds * 1e9 / draws as f64;
-        let shape = if dimensions == 1 { draws.into() } else { ArrayShape::Matrix(draws, dimensions) };
+        let shape = ArrayShape::of_draws(distribution, draws);
         let kept = benchmark_device(gpu, &self.config, || {
             with_device(gpu, || Array::drawn(distribution, key, shape)).map(drop)
         })?;

@@ -40,7 +40,7 @@ pub(crate) enum DrawSource<T: Scalar> {
     },
 }
 
-impl<T: Scalar + FloatingPoint> DrawSource<T> {
+impl<T: Scalar> DrawSource<T> {
     /// Takes what a distribution needs to a device.
     pub(crate) fn new(context: &Context, distribution: &dyn Draw<T>) -> Result<Self, CudaError> {
         let (family, parameters) = distribution.family();
@@ -86,12 +86,23 @@ impl<T: Scalar + FloatingPoint> DrawSource<T> {
     }
 }
 
+impl ArrayShape {
+    /// Returns the shape of so many draws of a distribution: a vector of numbers, or a matrix whose rows are vectors.
+    #[must_use]
+    pub fn of_draws<T: FloatingPoint>(distribution: &dyn Draw<T>, draws: usize) -> Self {
+        match distribution.dimensions() {
+            1 => Self::Vector(draws),
+            dimensions => Self::Matrix(draws, dimensions),
+        }
+    }
+}
+
 /// Returns what a kernel is asked for, to make draws from `first` on.
 fn range_of(key: Key, first: u64) -> DrawRange {
     DrawRange { key: key.bits(), first, most_turns: MOST_TURNS }
 }
 
-impl<T: Scalar + FloatingPoint> Array<T> {
+impl<T: Scalar> Array<T> {
     /// Makes an array of the first draws of a distribution, in C order, on this thread's [`Device::current`], on all cores
     /// where that is the CPU. Draws that are vectors are the rows of a matrix.
     ///

@@ -13,7 +13,7 @@ use octopus_device::{
     resolve,
 };
 use octopus_files::NpyType;
-use octopus_random::{FloatingPoint, Key};
+use octopus_random::Key;
 use serde_json::json;
 
 /// The most numbers that are printed: more belong into a file.
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &RandomArgs, global: Global) -> Result<Exit> {
     }
 }
 
-fn of_type<T: Scalar + FloatingPoint + file::Stored>(args: &RandomArgs, global: Global) -> Result<Exit> {
+fn of_type<T: Scalar + file::Stored>(args: &RandomArgs, global: Global) -> Result<Exit> {
     let chosen = Chosen::<T>::of(args.distribution, args.parameters.clone())?;
     let devices = devices(args.device, global)?;
     let config = BatchConfig { devices, memory: args.memory, threads: args.threads };
@@ -43,7 +43,7 @@ fn of_type<T: Scalar + FloatingPoint + file::Stored>(args: &RandomArgs, global: 
 }
 
 /// Prints the draws, one on a line, the numbers of a vector side by side.
-fn print<T: Scalar + FloatingPoint + file::Stored>(
+fn print<T: Scalar + file::Stored>(
     args: &RandomArgs,
     chosen: &Chosen<T>,
     config: &BatchConfig,

@@ -13,41 +13,41 @@ pub trait ArrayElement: Stored + NpyElement {
 
     /// The nearest half, ties to even; infinity from 65520 on.
     #[must_use]
-    fn to_f16(self) -> f16;
+    fn into_half(self) -> f16;
 
     /// The nearest number of single precision, ties to even.
     #[must_use]
-    fn to_f32(self) -> f32;
+    fn into_single(self) -> f32;
 
     /// Converts to f64, which holds the value exactly.
     #[must_use]
-    fn to_f64(self) -> f64;
+    fn into_double(self) -> f64;
 
     /// The nearest to a number in f64.
     #[must_use]
-    fn from_f64(value: f64) -> Self;
+    fn nearest(value: f64) -> Self;
 }
 
 impl ArrayElement for f16 {
     const ZERO: Self = Self::ZERO;
 
     #[inline(always)]
-    fn to_f16(self) -> f16 {
+    fn into_half(self) -> f16 {
         self
     }
 
     #[inline(always)]
-    fn to_f32(self) -> f32 {
+    fn into_single(self) -> f32 {
         conversions::to_f32(self)
     }
 
     #[inline(always)]
-    fn to_f64(self) -> f64 {
+    fn into_double(self) -> f64 {
         conversions::to_f64(self)
     }
 
     #[inline(always)]
-    fn from_f64(value: f64) -> Self {
+    fn nearest(value: f64) -> Self {
         conversions::from_f64(value)
     }
 }
@@ -56,22 +56,22 @@ impl ArrayElement for f32 {
     const ZERO: Self = 0.0;
 
     #[inline(always)]
-    fn to_f16(self) -> f16 {
+    fn into_half(self) -> f16 {
         conversions::from_f32(self)
     }
 
     #[inline(always)]
-    fn to_f32(self) -> f32 {
+    fn into_single(self) -> f32 {
         self
     }
 
     #[inline(always)]
-    fn to_f64(self) -> f64 {
+    fn into_double(self) -> f64 {
         f64::from(self)
     }
 
     #[inline(always)]
-    fn from_f64(value: f64) -> Self {
+    fn nearest(value: f64) -> Self {
         value as Self
     }
 }
@@ -80,22 +80,22 @@ impl ArrayElement for f64 {
     const ZERO: Self = 0.0;
 
     #[inline(always)]
-    fn to_f16(self) -> f16 {
+    fn into_half(self) -> f16 {
         conversions::from_f64(self)
     }
 
     #[inline(always)]
-    fn to_f32(self) -> f32 {
+    fn into_single(self) -> f32 {
         self as f32
     }
 
     #[inline(always)]
-    fn to_f64(self) -> f64 {
+    fn into_double(self) -> f64 {
         self
     }
 
     #[inline(always)]
-    fn from_f64(value: f64) -> Self {
+    fn nearest(value: f64) -> Self {
         value
     }
 }

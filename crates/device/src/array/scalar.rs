@@ -2,37 +2,18 @@
 
 use super::ArrayElement;
 use octopus_cuda::Real;
-use octopus_random::exact;
-use std::fmt::Display;
-use std::ops::{Add, Div, Mul, Sub};
+use octopus_random::{FloatingPoint, exact};
 
 /// `f32` or `f64`; sealed, as [`octopus_cuda::Real`] is.
 ///
-/// `exp`, `ln`, `tanh` and `sigmoid` are those of [`octopus_random::exact`], the same as the kernels': every machine gives the same bits.
-pub trait Scalar:
-    ArrayElement
-    + Real
-    + PartialOrd
-    + Display
-    + Add<Output = Self>
-    + Sub<Output = Self>
-    + Mul<Output = Self>
-    + Div<Output = Self>
-{
+/// Elementary functions are those of [`octopus_random::exact`], the same as the kernels': every machine gives the same bits.
+pub trait Scalar: ArrayElement + Real + FloatingPoint {
     /// One.
     const ONE: Self;
     /// The minimum of nothing.
     const INFINITY: Self;
     /// The maximum of nothing.
     const NEG_INFINITY: Self;
-
-    /// e to the power of this.
-    #[must_use]
-    fn exp(self) -> Self;
-
-    /// The natural logarithm.
-    #[must_use]
-    fn ln(self) -> Self;
 
     /// The first half of the natural logarithm ([`octopus_random::exact::ln_quotient`]).
     #[must_use]
@@ -42,10 +23,6 @@ pub trait Scalar:
     #[must_use]
     fn ln_of_quotient(self, quotient: Self) -> Self;
 
-    /// The square root, correctly rounded.
-    #[must_use]
-    fn sqrt(self) -> Self;
-
     /// The hyperbolic tangent.
     #[must_use]
     fn tanh(self) -> Self;
@@ -53,10 +30,6 @@ pub trait Scalar:
     /// The logistic function.
     #[must_use]
     fn sigmoid(self) -> Self;
-
-    /// The absolute value.
-    #[must_use]
-    fn abs(self) -> Self;
 
     /// This times `a`, plus `b`, rounded once: for results whose bits are no part of a promise.
     #[must_use]
@@ -73,16 +46,6 @@ impl Scalar for f32 {
     const NEG_INFINITY: Self = Self::NEG_INFINITY;
 
     #[inline(always)]
-    fn exp(self) -> Self {
-        exact::single::exp(self)
-    }
-
-    #[inline(always)]
-    fn ln(self) -> Self {
-        exact::single::ln(self)
-    }
-
-    #[inline(always)]
     fn ln_quotient(self) -> Self {
         exact::single::ln_quotient(self)
     }
@@ -93,11 +56,6 @@ impl Scalar for f32 {
     }
 
     #[inline(always)]
-    fn sqrt(self) -> Self {
-        Self::sqrt(self)
-    }
-
-    #[inline(always)]
     fn tanh(self) -> Self {
         exact::single::tanh(self)
     }
@@ -105,11 +63,6 @@ impl Scalar for f32 {
     #[inline(always)]
     fn sigmoid(self) -> Self {
         exact::single::sigmoid(self)
-    }
-
-    #[inline(always)]
-    fn abs(self) -> Self {
-        Self::abs(self)
     }
 
     #[inline(always)]
@@ -129,16 +82,6 @@ impl Scalar for f64 {
     const NEG_INFINITY: Self = Self::NEG_INFINITY;
 
     #[inline(always)]
-    fn exp(self) -> Self {
-        exact::exp(self)
-    }
-
-    #[inline(always)]
-    fn ln(self) -> Self {
-        exact::ln(self)
-    }
-
-    #[inline(always)]
     fn ln_quotient(self) -> Self {
         exact::ln_quotient(self)
     }
@@ -149,11 +92,6 @@ impl Scalar for f64 {
     }
 
     #[inline(always)]
-    fn sqrt(self) -> Self {
-        Self::sqrt(self)
-    }
-
-    #[inline(always)]
     fn tanh(self) -> Self {
         exact::tanh(self)
     }
@@ -161,11 +99,6 @@ impl Scalar for f64 {
     #[inline(always)]
     fn sigmoid(self) -> Self {
         exact::sigmoid(self)
-    }
-
-    #[inline(always)]
-    fn abs(self) -> Self {
-        Self::abs(self)
     }
 
     #[inline(always)]

@@ -2,7 +2,7 @@
 
 use super::{on_cpu, on_gpu};
 use crate::{ArrayError, ArrayShape, Device, Scalar};
-use octopus_random::{Draw, FloatingPoint, Key, SampleError, TurnsExhausted};
+use octopus_random::{Draw, Key, SampleError, TurnsExhausted};
 use std::ops::Range;
 use thiserror::Error;
 
@@ -125,7 +125,7 @@ impl BatchConfig {
 /// # Errors
 /// `take`'s own; when the memory allowed is too little, a device is not there or fails, or all turns of a draw were
 /// refused.
-pub fn draw_batches<T: Scalar + FloatingPoint, E: From<DrawError>>(
+pub fn draw_batches<T: Scalar, E: From<DrawError>>(
     distribution: &dyn Draw<T>,
     key: Key,
     range: Range<u64>,

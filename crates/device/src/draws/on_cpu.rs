@@ -3,13 +3,13 @@
 use super::batches::{Batches, DrawError};
 use crate::Scalar;
 use crate::array::pool::HostBuffer;
-use octopus_random::{Draw, FloatingPoint, Key};
+use octopus_random::{Draw, Key};
 use std::sync::mpsc;
 
 /// Batches under way: one that is made and one that is taken.
 const UNDER_WAY: usize = 2;
 
-pub(super) fn stream<T: Scalar + FloatingPoint, E: From<DrawError>>(
+pub(super) fn stream<T: Scalar, E: From<DrawError>>(
     distribution: &dyn Draw<T>,
     key: Key,
     batches: Batches,

@@ -5,9 +5,9 @@
 
 use super::batches::{Batches, DrawError};
 use super::{DrawSource, range_of};
-use crate::{ArrayElement, Engine, Scalar};
+use crate::{Engine, Scalar};
 use octopus_cuda::{CudaError, DeviceBuffer, PinnedBuffer, Stream, Transfer};
-use octopus_random::{Draw, FloatingPoint, Key, TurnsExhausted};
+use octopus_random::{Draw, Key, TurnsExhausted};
 use std::sync::Arc;
 
 /// Streams of each device.
@@ -33,7 +33,7 @@ enum HostSide<T: Scalar> {
     Lost,
 }
 
-pub(super) fn stream<T: Scalar + FloatingPoint, E: From<DrawError>>(
+pub(super) fn stream<T: Scalar, E: From<DrawError>>(
     distribution: &dyn Draw<T>,
     key: Key,
     batches: Batches,
@@ -59,7 +59,7 @@ pub(super) fn stream<T: Scalar + FloatingPoint, E: From<DrawError>>(
     Ok(())
 }
 
-impl<T: Scalar + FloatingPoint> Lane<T> {
+impl<T: Scalar> Lane<T> {
     fn new(gpu: u32, distribution: &dyn Draw<T>, numbers: usize) -> Result<Self, DrawError> {
         let engine = Engine::ready(gpu)?;
         let context = engine.context();
@@ -101,7 +101,7 @@ impl<T: Scalar + FloatingPoint> Lane<T> {
         let draws = draws.wait().map_err(failed)?;
         let refused = refused.wait().map_err(failed)?;
         if refused[0] != 0 {
-            let place = draws[..numbers].iter().position(|draw| ArrayElement::to_f64(*draw).is_nan()).unwrap_or(0);
+            let place = draws[..numbers].iter().position(|draw| draw.to_f64().is_nan()).unwrap_or(0);
             let index = first + (place / self.source.dimensions()) as u64;
             return Err(DrawError::from(TurnsExhausted { distribution: "a distribution on a GPU", index }).into());
         }

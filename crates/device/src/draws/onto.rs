@@ -2,7 +2,7 @@
 
 use super::{BatchConfig, DrawError, draw_batches};
 use crate::{Array, ArrayShape, Device, Scalar, with_device};
-use octopus_random::{Draw, FloatingPoint, Key};
+use octopus_random::{Draw, Key};
 use std::ops::Range;
 
 /// Makes draws `range` on the devices of `config` and hands them to `work` in order, batch by batch, as arrays of another
@@ -31,7 +31,7 @@ use std::ops::Range;
 /// # Errors
 /// `work`'s own, and those of [`draw_batches`]; when the other device is not there, its memory does not suffice, or it
 /// fails.
-pub fn draw_batches_onto<T: Scalar + FloatingPoint, E: From<DrawError>>(
+pub fn draw_batches_onto<T: Scalar, E: From<DrawError>>(
     device: Device,
     distribution: &dyn Draw<T>,
     key: Key,
@@ -40,10 +40,7 @@ pub fn draw_batches_onto<T: Scalar + FloatingPoint, E: From<DrawError>>(
     mut work: impl FnMut(Array<T>) -> Result<(), E>,
 ) -> Result<(), E> {
     draw_batches(distribution, key, range, config, |batch| {
-        let shape = match distribution.dimensions() {
-            1 => batch.len().into(),
-            dimensions => ArrayShape::Matrix(batch.len() / dimensions, dimensions),
-        };
+        let shape = ArrayShape::of_draws(distribution, batch.len() / distribution.dimensions());
         let batch = Array::on(device, batch).and_then(|array| array.reshape(shape)).map_err(DrawError::from)?;
         with_device(device, || work(batch))
     })

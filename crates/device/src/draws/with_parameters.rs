@@ -5,13 +5,13 @@ use crate::array::pool::{HostBuffer, PooledBuffer};
 use crate::array::storage::Pair;
 use crate::{Array, ArrayShape, Engine, Scalar};
 use octopus_cuda::{BroadcastOperand, DeviceBuffer};
-use octopus_random::{BroadcastParameter, FloatingPoint, Key, SampleError, VonMises, fill_von_mises};
+use octopus_random::{BroadcastParameter, Key, SampleError, VonMises, fill_von_mises};
 use std::f64::consts::PI;
 use std::sync::Arc;
 
 const NAME: &str = "drawn_von_mises";
 
-impl<T: Scalar + FloatingPoint> Array<T> {
+impl<T: Scalar> Array<T> {
     /// Makes an array of von Mises draws, angles in [-pi, pi], where each has its own parameters: `loc` (radians) and
     /// `concentration` are broadcast to `shape` as NumPy does. It lives where they live.
     ///
@@ -92,7 +92,7 @@ impl<T: Scalar + FloatingPoint> Array<T> {
     /// When an element is not finite: the first one is named.
     fn turned_to_circle(&self, engine: &Arc<Engine>) -> Result<Option<PooledBuffer<T>>, DrawError> {
         // In f32 the number next to pi is beyond it.
-        if FloatingPoint::to_f64(self.min()?) >= -PI && FloatingPoint::to_f64(self.max()?) <= PI {
+        if self.min()?.to_f64() >= -PI && self.max()?.to_f64() <= PI {
             return Ok(None);
         }
         let turned = |loc: T| Ok(VonMises::new(loc, T::ZERO)?.loc());

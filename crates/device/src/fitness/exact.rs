@@ -12,8 +12,8 @@ use octopus_cuda::{
 use octopus_random::distribution::MOST_TURNS;
 use octopus_random::exact::normal_quantile;
 use octopus_random::{
-    Beta, Draw, Exponential, FloatingPoint, Gamma, Key, Normal, ParameterError, Purpose, StudentT, Uniform, VonMises,
-    VonMisesFisher, WrappedNormal,
+    Beta, Draw, Exponential, Gamma, Key, Normal, ParameterError, Purpose, StudentT, Uniform, VonMises, VonMisesFisher,
+    WrappedNormal,
 };
 use serde::{Deserialize, Serialize};
 
@@ -336,8 +336,8 @@ impl<'a> Exactness<'a> {
 
 impl Exactness<'_> {
     /// Draws of each distribution, for which a half is a parameter that turns all of its corners.
-    fn draws<T: Scalar + FloatingPoint>(&mut self, n: usize) -> Result<(), CudaError> {
-        let number = |value: f64| <T as FloatingPoint>::from_f64(value);
+    fn draws<T: Scalar>(&mut self, n: usize) -> Result<(), CudaError> {
+        let number = |value: f64| T::from_f64(value);
         let (zero, half, three) = (number(0.0), number(0.5), number(3.0));
         self.drawn("draw_uniform", n, Uniform::new(half, three))?;
         self.drawn("draw_normal", n, Normal::new(half, three))?;
@@ -374,7 +374,7 @@ impl Exactness<'_> {
         )
     }
 
-    fn drawn<T: Scalar + FloatingPoint, D: Draw<T>>(
+    fn drawn<T: Scalar, D: Draw<T>>(
         &mut self,
         stem: &str,
         n: usize,
@@ -382,7 +382,7 @@ impl Exactness<'_> {
     ) -> Result<(), CudaError> {
         let problem = |detail: String| CudaError::LaunchShape { kernel: stem.to_owned(), detail };
         let distribution = distribution.map_err(|error| problem(error.to_string()))?;
-        let mut expected = vec![<T as ArrayElement>::ZERO; n * distribution.dimensions()];
+        let mut expected = vec![T::ZERO; n * distribution.dimensions()];
         distribution.fill(Key::new(SEED), 0, &mut expected).map_err(|error| problem(error.to_string()))?;
         let source = DrawSource::new(self.context(), &distribution)?;
         let mut refused = DeviceBuffer::zeroed(self.context(), 1)?;
@@ -419,7 +419,7 @@ pub(super) fn of_twin<T>(result: Result<T, ArrayError>) -> Result<T, CudaError> 
 fn hash<T: ArrayElement>(values: &[T]) -> String {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     for value in values {
-        let value = value.to_f64();
+        let value = value.into_double();
         let bits = if value.is_nan() { f64::NAN.to_bits() } else { value.to_bits() };
         for byte in bits.to_le_bytes() {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);

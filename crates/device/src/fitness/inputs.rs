@@ -34,7 +34,7 @@ pub(super) fn numbers<T: ArrayElement>(n: usize, which: u32) -> Vec<T> {
     let stream = Stream::new(SEED, which, 0, Purpose::User);
     let number = |i: usize| {
         let normal = normal_quantile(stream.uniform_at(i as u64));
-        T::from_f64(normal * 2_f64.powi((8 * i % 21) as i32 - 12))
+        T::nearest(normal * 2_f64.powi((8 * i % 21) as i32 - 12))
     };
     (0..n).map(number).collect()
 }
@@ -44,7 +44,7 @@ pub(super) fn numbers_with_corners<T: ArrayElement>(n: usize, which: u32) -> Vec
     let mut numbers = numbers(n, which);
     if n >= 2 * CORNERS.len() {
         for (number, corner) in numbers.iter_mut().zip(CORNERS) {
-            *number = T::from_f64(corner);
+            *number = T::nearest(corner);
         }
     }
     numbers

@@ -3,8 +3,8 @@
 use crate::numbers::all_bits;
 use crate::software_gpu::run;
 use octopus_device::{
-    Array, ArrayElement, ArrayError, ArrayShape, BatchConfig, Device, DrawError, Engine, Scalar, draw_batches,
-    draw_batches_onto, with_device,
+    Array, ArrayError, ArrayShape, BatchConfig, Device, DrawError, Engine, Scalar, draw_batches, draw_batches_onto,
+    with_device,
 };
 use octopus_random::circular::von_mises_cdf;
 use octopus_random::{
@@ -48,10 +48,10 @@ fn vectors<T: FloatingPoint>(dimensions: &[usize]) -> Vec<VonMisesFisher<T>> {
     pairs.map(|(own, c)| VonMisesFisher::new(&around(own), T::from_f64(c)).unwrap()).collect()
 }
 
-fn vectors_on_gpu_in<T: Scalar + FloatingPoint>(rows: usize, dimensions: &[usize]) {
+fn vectors_on_gpu_in<T: Scalar>(rows: usize, dimensions: &[usize]) {
     for own in vectors::<T>(dimensions) {
         let shape = (rows, own.dimensions());
-        let mut cpu = vec![<T as ArrayElement>::ZERO; rows * own.dimensions()];
+        let mut cpu = vec![T::ZERO; rows * own.dimensions()];
         own.fill(KEY, 0, &mut cpu).unwrap();
         let drawn = || Array::drawn(&own, KEY, shape).unwrap();
         let gpu = with_device(Device::Cuda(0), || drawn().to_host().unwrap());
@@ -60,24 +60,24 @@ fn vectors_on_gpu_in<T: Scalar + FloatingPoint>(rows: usize, dimensions: &[usize
     }
 }
 
-fn on_gpu_in<T: Scalar + FloatingPoint>(length: usize) {
+fn on_gpu_in<T: Scalar>(length: usize) {
     for distribution in distributions::<T>() {
-        let mut cpu = vec![<T as ArrayElement>::ZERO; length];
+        let mut cpu = vec![T::ZERO; length];
         distribution.fill(KEY, 0, &mut cpu).unwrap();
         let drawn = || Array::drawn(distribution.as_ref(), KEY, length).unwrap();
         let gpu = with_device(Device::Cuda(0), || drawn().to_host().unwrap());
         let what = distribution.family();
-        assert_eq!(all_bits(&cpu), all_bits(&gpu), "{what:?} in {}", <T as FloatingPoint>::NAME);
+        assert_eq!(all_bits(&cpu), all_bits(&gpu), "{what:?} in {}", T::NAME);
         assert_eq!(all_bits(&cpu), all_bits(&drawn().to_host().unwrap()), "{what:?} on all cores");
     }
 }
 
 /// Draws from other numbers on than the first of the 64 that share blocks of random words.
-fn from_within_a_block_in<T: Scalar + FloatingPoint>() {
+fn from_within_a_block_in<T: Scalar>() {
     let config = BatchConfig { devices: vec![Device::Cuda(0)], memory: 2 << 20, threads: None };
     for distribution in distributions::<T>() {
         for (first, length) in [(1, 700), (40, 20), (12_345, 131), (u64::MAX - 500, 500)] {
-            let mut cpu = vec![<T as ArrayElement>::ZERO; length];
+            let mut cpu = vec![T::ZERO; length];
             distribution.fill(KEY, first, &mut cpu).unwrap();
             let (gpu, _) = streamed(distribution.as_ref(), first..first + length as u64, &config).unwrap();
             assert_eq!(all_bits(&cpu), all_bits(&gpu), "{:?} from {first} on", distribution.family());
@@ -86,8 +86,8 @@ fn from_within_a_block_in<T: Scalar + FloatingPoint>() {
 }
 
 /// Von Mises draws with parameters of their own, in vectors and matrices: on every device those of `sample_von_mises`.
-fn with_parameters_in<T: Scalar + FloatingPoint>() {
-    let number = <T as FloatingPoint>::from_f64;
+fn with_parameters_in<T: Scalar>() {
+    let number = T::from_f64;
     let array = |shape: ArrayShape, elements: &[T]| Array::from_shape(shape, elements).unwrap();
     for (shape, of_loc, of_concentration) in [
         (ArrayShape::from(1300), ArrayShape::from(1), ArrayShape::from(1300)),
@@ -254,7 +254,7 @@ fn draws_as_ptx_give_the_cpu_s_bits() {
 }
 
 /// All batches, one after the other, and the size of the largest.
-fn streamed<T: Scalar + FloatingPoint>(
+fn streamed<T: Scalar>(
     distribution: &dyn Draw<T>,
     range: std::ops::Range<u64>,
     config: &BatchConfig,
@@ -268,10 +268,10 @@ fn streamed<T: Scalar + FloatingPoint>(
     Ok((all, largest))
 }
 
-fn batches_in<T: Scalar + FloatingPoint>(devices: &[Device]) {
+fn batches_in<T: Scalar>(devices: &[Device]) {
     let first = 12_345;
-    let own = VonMises::new(<T as FloatingPoint>::from_f64(0.5), <T as FloatingPoint>::from_f64(5.0)).unwrap();
-    let mut whole = vec![<T as ArrayElement>::ZERO; 400_000];
+    let own = VonMises::new(T::from_f64(0.5), T::from_f64(5.0)).unwrap();
+    let mut whole = vec![T::ZERO; 400_000];
     own.par_fill(KEY, first, &mut whole).unwrap();
     for memory in [2 << 20, 5 << 20, 64 << 20] {
         let config = BatchConfig { devices: devices.to_vec(), memory, threads: Some(3) };
@@ -282,10 +282,10 @@ fn batches_in<T: Scalar + FloatingPoint>(devices: &[Device]) {
 }
 
 /// Batches of vectors end where vectors do.
-fn rows_in<T: Scalar + FloatingPoint>(devices: &[Device]) {
+fn rows_in<T: Scalar>(devices: &[Device]) {
     let first = 12_345;
     for own in vectors::<T>(&[3, 7]).iter().step_by(4) {
-        let mut whole = vec![<T as ArrayElement>::ZERO; 100_000 * own.dimensions()];
+        let mut whole = vec![T::ZERO; 100_000 * own.dimensions()];
         own.par_fill(KEY, first, &mut whole).unwrap();
         for memory in [2 << 20, 5 << 20] {
             let config = BatchConfig { devices: devices.to_vec(), memory, threads: Some(3) };

@@ -35,7 +35,7 @@ fn path_of<T: ArrayElement>(folder: &Path, shape: ArrayShape) -> PathBuf {
 
 fn roots<T: ArrayElement>(shape: ArrayShape) -> Array<T> {
     let (rows, columns) = shape.sides();
-    let roots: Vec<T> = (0..rows * columns).map(|i| T::from_f64((i as f64).sqrt())).collect();
+    let roots: Vec<T> = (0..rows * columns).map(|i| T::nearest((i as f64).sqrt())).collect();
     Array::from(roots).reshape(shape).unwrap()
 }
 

@@ -19,7 +19,7 @@ pub(crate) fn numbers<T: ArrayElement>(length: usize, seed: u64) -> Vec<T> {
     (0..length)
         .map(|_| {
             let size = 10_f64.powf(8.0 * next() - 4.0);
-            T::from_f64(if next() < 0.5 { -size } else { size })
+            T::nearest(if next() < 0.5 { -size } else { size })
         })
         .collect()
 }
@@ -32,7 +32,7 @@ pub(crate) fn positive<T: Scalar>(length: usize, seed: u64) -> Vec<T> {
 /// The bits, of NaN only that it is one: sign and payload of a NaN are no part of the promise.
 pub(crate) fn bits<T: ArrayElement>(value: T) -> u64 {
     // Widening an f32 is exact and keeps the sign of zero.
-    if value.to_f64().is_nan() { u64::MAX } else { value.to_f64().to_bits() }
+    if value.into_double().is_nan() { u64::MAX } else { value.into_double().to_bits() }
 }
 
 pub(crate) fn all_bits<T: ArrayElement>(values: &[T]) -> Vec<u64> {

@@ -77,7 +77,7 @@ enum StopError {
 ///
 /// # Errors
 /// When the file exists, is of other draws or cannot be written, or draws cannot be made.
-pub(super) fn write<T: Scalar + FloatingPoint + Stored>(
+pub(super) fn write<T: Scalar + Stored>(
     out: &Path,
     args: &RandomArgs,
     chosen: &Chosen<T>,
@@ -180,7 +180,7 @@ fn opened(out: &Path, args: &RandomArgs, plan: FilePlan, description: &str) -> R
 }
 
 /// Tells what was made, and how fast.
-fn told<T: Scalar + FloatingPoint + Stored>(
+fn told<T: Scalar + Stored>(
     out: &Path,
     args: &RandomArgs,
     chosen: &Chosen<T>,

@@ -236,7 +236,7 @@ pub fn clip<T: Scalar>(low: T, high: T, x: &[T], out: &mut [T]) -> Result<(), Ar
 /// # Errors
 /// When lengths differ.
 pub fn to_f16<T: ArrayElement>(x: &[T], out: &mut [f16]) -> Result<(), ArrayError> {
-    unary("to_f16", x, out, T::to_f16)
+    unary("to_f16", x, out, T::into_half)
 }
 
 /// Converts to f32, to the nearest, ties to even.
@@ -244,7 +244,7 @@ pub fn to_f16<T: ArrayElement>(x: &[T], out: &mut [f16]) -> Result<(), ArrayErro
 /// # Errors
 /// When lengths differ.
 pub fn to_f32<T: ArrayElement>(x: &[T], out: &mut [f32]) -> Result<(), ArrayError> {
-    unary("to_f32", x, out, T::to_f32)
+    unary("to_f32", x, out, T::into_single)
 }
 
 /// Converts to f64, which holds each value exactly.
@@ -252,5 +252,5 @@ pub fn to_f32<T: ArrayElement>(x: &[T], out: &mut [f32]) -> Result<(), ArrayErro
 /// # Errors
 /// When lengths differ.
 pub fn to_f64<T: ArrayElement>(x: &[T], out: &mut [f64]) -> Result<(), ArrayError> {
-    unary("to_f64", x, out, T::to_f64)
+    unary("to_f64", x, out, T::into_double)
 }
