@@ -20,7 +20,8 @@ pub(crate) const CHUNK: usize = 16_384;
 /// still writing, and the numbers are then of no use (though nothing else can go wrong).
 ///
 /// All kernels but [`Kernels::matmul_fast`] and [`DrawnFrom::VonMisesFast`] are exact: each operation is rounded once, to
-/// the nearest, and nothing is fused or approximated, so their CPU twins give the same bits. `exp` and `ln` are those of `octopus-random`.
+/// the nearest, and nothing is fused or approximated, so their CPU twins give the same bits. `exp` and `ln` are
+/// those of `octopus-random`.
 ///
 /// What a kernel writes is borrowed for writing, so it is none of what it reads:
 /// ```compile_fail,E0502

@@ -40,7 +40,7 @@ mod cast;
 pub mod cpu;
 mod create;
 mod element;
-mod elementwise;
+pub(crate) mod elementwise;
 mod engine;
 mod error;
 mod half;

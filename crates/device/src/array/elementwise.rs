@@ -269,7 +269,7 @@ impl<T: Scalar> Array<T> {
 }
 
 /// Rows and columns of the loop over a broadcast array: a single column is gone through as one row.
-fn loop_sides(shape: ArrayShape) -> (usize, usize) {
+pub(crate) fn loop_sides(shape: ArrayShape) -> (usize, usize) {
     match shape.sides() {
         (rows, 1) => (1, rows),
         sides => sides,
@@ -291,7 +291,8 @@ fn on_cpu<T>(operand: ArrayShape, result: ArrayShape, elements: &[T]) -> SliceOp
     SliceOperand { elements, row, column }
 }
 
-fn on_device<T: Scalar>(
+/// An operand on a device as the loop over the result goes through it.
+pub(crate) fn on_device<T: Scalar>(
     operand: ArrayShape,
     result: ArrayShape,
     elements: &DeviceBuffer<T>,

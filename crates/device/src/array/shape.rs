@@ -65,7 +65,7 @@ impl ArrayShape {
 
     /// Returns how far the next row and the next column of an array of this shape are when it is broadcast: 0 where it has
     /// one only.
-    pub(crate) fn distances(self) -> (usize, usize) {
+    pub(super) fn distances(self) -> (usize, usize) {
         let (rows, columns) = self.sides();
         (if rows == 1 { 0 } else { columns }, usize::from(columns != 1))
     }

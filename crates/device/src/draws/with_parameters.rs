@@ -1,10 +1,11 @@
 //! Von Mises draws whose parameters are arrays, on the device where those are.
 
 use super::{DrawError, range_of};
+use crate::array::elementwise::{loop_sides, on_device};
 use crate::array::pool::{HostBuffer, PooledBuffer};
 use crate::array::storage::Pair;
 use crate::{Array, ArrayShape, Engine, Scalar};
-use octopus_cuda::{BroadcastOperand, DeviceBuffer};
+use octopus_cuda::DeviceBuffer;
 use octopus_random::{BroadcastParameter, Key, SampleError, VonMises, fill_von_mises};
 use std::f64::consts::PI;
 use std::sync::Arc;
@@ -59,15 +60,12 @@ impl<T: Scalar> Array<T> {
             Pair::Cuda(engine, of_loc, of_concentration) => {
                 concentration.check_concentrations()?;
                 let on_circle = loc.turned_to_circle(engine)?;
-                let operand = |own: ArrayShape, elements| -> BroadcastOperand<'_, T> {
-                    let (row, column) = own.distances();
-                    BroadcastOperand { elements, row, column }
-                };
                 let of_loc = on_circle.as_deref().unwrap_or(of_loc);
-                let parameters = [operand(loc.shape(), of_loc), operand(concentration.shape(), of_concentration)];
+                let parameters = [(loc, of_loc), (concentration, of_concentration)]
+                    .map(|(own, elements)| on_device(own.shape(), shape, elements));
                 // Nobody reads it: a draw that is refused is NaN.
                 let mut refused = PooledBuffer::filled(engine, 1, |_| Ok(()))?;
-                let (kernels, stream, columns) = (engine.kernels(), engine.stream(), shape.sides().1.max(1));
+                let (kernels, stream, columns) = (engine.kernels(), engine.stream(), loop_sides(shape).1.max(1));
                 Ok(Self::made_on(engine, shape, |out: &mut DeviceBuffer<T>| {
                     kernels.draw_von_mises_each(stream, parameters, columns, range_of(key, 0), (&mut refused, out))
                 })?)

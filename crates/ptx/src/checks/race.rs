@@ -1,8 +1,8 @@
 //! Races: two threads touch the same memory, one of them writes, and nothing orders them.
 //!
 //! What orders threads are the block's barrier, the warp's barrier, and a flag: one thread writes, fences and sets a
-//! volatile; the other reads the volatile, fences and reads; or one releases it and the other acquires it (the happens-before relation of FastTrack, Flanagan and
-//! Freund 2009). Blocks of an ordinary launch are ordered by nothing else, whatever the order that they ran in here.
+//! volatile; the other reads the volatile, fences and reads; or one releases it and the other acquires it (the
+//! happens-before relation of FastTrack, Flanagan and Freund 2009). Blocks of an ordinary launch are ordered by nothing else, whatever the order that they ran in here.
 
 use super::clock::{BlockSize, Clock, Time, Whom, join_all};
 use super::shadow::{GRANULE, Shadow, Touched};

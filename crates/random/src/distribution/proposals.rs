@@ -176,9 +176,8 @@ impl<T: FloatingPoint, const N: usize> Span<T, N> {
         (key, first, turn): (Key, u64, u32),
         count: usize,
     ) -> usize {
-        // A whole number of vectors: what is behind the last is a draw that nobody asks for.
-        let padded = count.next_multiple_of(VECTORS).min(SPAN);
-        self.pending[count..padded].fill(0);
+        // A whole number of vectors: what is behind the last is some old draw, which nobody asks for.
+        let padded = count.next_multiple_of(VECTORS);
         let (bits, pending) = (&mut self.bits, &self.pending[..padded]);
         let (low, high) = (first as u32, first & !0xffff_ffff);
         for p in 0..padded {
