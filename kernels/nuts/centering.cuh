@@ -287,13 +287,15 @@ OCTOPUS_DEVICE typename S::T standard_normal(u32 effects, const typename S::Vec&
   return sums[0];
 }
 
-/// From standardised coordinates to the density's own, in place: effects and scalars.
+/// From standardised coordinates to the density's own, in place: effects and scalars. The log-Jacobian.
 template <class S, class Model>
-OCTOPUS_DEVICE void standardised_to_natural(const Model& model, u32 effects, typename S::Vec& x) {
+OCTOPUS_DEVICE typename S::T standardised_to_natural(const Model& model, u32 effects, typename S::Vec& x) {
   using R = typename S::R;
+  using T = typename S::T;
   using W = typename S::W;
   const Standard<S> at = standard_at<S>(model, effects, x);
-  Standardised<S, Model>(model, at).make_natural(effects, x);
+  const Standardised<S, Model> coordinates(model, at);
+  coordinates.make_natural(effects, x);
   OCTOPUS_UNROLL
   for (int e = 0; e < S::E; ++e) {
     const int end = (int)effects - e * S::L;
@@ -301,42 +303,32 @@ OCTOPUS_DEVICE void standardised_to_natural(const Model& model, u32 effects, typ
     x.row[e] = W::put(end + 1, (R)at.log_scale, x.row[e]);
     if constexpr (Model::NOISY) x.row[e] = W::put(end + 2, (R)at.log_noise, x.row[e]);
   }
+  return (T)-0.5 * (coordinates.integrated().logs + at.log_precision);
 }
 
-/// From centered coordinates to the density's own, in place: `effects` effects, their location, their log scale.
-template <class S> OCTOPUS_DEVICE void centered_to_natural(u32 effects, typename S::Vec& x) {
+/// From centered coordinates to the density's own, in place: `effects` effects, their location, their log scale. The
+/// log-Jacobian, `total` being the number of effects.
+template <class S>
+OCTOPUS_DEVICE typename S::T centered_to_natural(typename S::T total, u32 effects, typename S::Vec& x) {
   using R = typename S::R;
   using T = typename S::T;
   const R location = S::pick(x, effects);
-  const R inverse = (R)exp(-(T)S::pick(x, effects + 1));
+  const T log_scale = (T)S::pick(x, effects + 1);
+  const R inverse = (R)exp(-log_scale);
   OCTOPUS_UNROLL
   for (int e = 0; e < S::E; ++e)
     x.row[e] = S::W::first((int)effects - e * S::L, inverse * (x.row[e] - location), x.row[e]);
+  return -total * log_scale;
 }
 
-/// From the sampler's coordinates to the density's own, in place.
+/// From the sampler's coordinates to the density's own, in place. The log-Jacobian: what is to be subtracted from the log
+/// density in the sampler's coordinates to have that in the density's own.
 template <class S, class Density>
-OCTOPUS_DEVICE void make_natural(const Density& density, const Centering<typename S::T>& centering,
-                                 typename S::Vec& x) {
-  if (centering.natural) return;
-  if (centering.standardised) {
-    standardised_to_natural<S>(density.model(), density.effects(), x);
-  } else {
-    centered_to_natural<S>(density.effects(), x);
-  }
-}
-
-/// What is to be subtracted from the log density at `x`, in the sampler's coordinates, to have that in the density's own.
-template <class S, class Density>
-OCTOPUS_DEVICE typename S::T log_jacobian(const Density& density, const Centering<typename S::T>& centering,
-                                          const typename S::Vec& x) {
-  using T = typename S::T;
-  if (centering.natural) return (T)0;
-  if (centering.standardised) {
-    const Standard<S> at = standard_at<S>(density.model(), density.effects(), x);
-    return (T)-0.5 * (density.coordinates(at).integrated().logs + at.log_precision);
-  }
-  return -centering.total * (T)S::pick(x, density.effects() + 1);
+OCTOPUS_DEVICE typename S::T make_natural(const Density& density, const Centering<typename S::T>& centering,
+                                          typename S::Vec& x) {
+  if (centering.natural) return (typename S::T)0;
+  if (centering.standardised) return standardised_to_natural<S>(density.model(), density.effects(), x);
+  return centered_to_natural<S>(centering.total, density.effects(), x);
 }
 
 }  // namespace octopus::nuts

@@ -83,7 +83,8 @@ OCTOPUS_DEVICE void run_chain(const typename Density<S>::Data& data, const Launc
       store_draw<S>(launch.points + row * 2 * dim, dim, x);
       store_draw<S>(launch.points + row * 2 * dim + dim, dim, gradient);
     }
-    space.density.make_natural(launch.centering, x);
+    const T jacobian = space.density.make_natural(launch.centering, x);
+    if (W::writes()) launch.records[row].lp = (double)(launch.states[at.chain].logp - jacobian);
     store_draw<S>(launch.draws + row * dim, dim, x);
   }
   const u32 chain = progress.get().chain;

@@ -87,24 +87,15 @@ template <class S> struct EightSchools {
     T by_tau = sums.scale + sums.centered_scale - sums.shares + (T)1 - (T)2 * ratio2 / ((T)1 + ratio2);
     if (centering.standardised) slopes.get().apply(data.population.center, by_mu, by_tau);
     const R tail[2] = {(R)by_mu, (R)by_tau};
-    S::end_with(tail, data.schools, gradient);
+    S::put(tail, data.schools, gradient);
     return (T)-0.5 * (sums.squares + sums.z2 + standard * standard) - ln((T)1 + ratio2) +
            ((T)1 - sums.power) * s.log_tau - (T)0.5 * sums.logs;
   }
 
-  /// From the sampler's coordinates to the density's own, in place.
-  OCTOPUS_DEVICE void make_natural(const Centering<T>& centering, Vec& x) const {
-    nuts::make_natural<S>(*this, centering, x);
+  /// From the sampler's coordinates to the density's own, in place; the log-Jacobian.
+  OCTOPUS_DEVICE T make_natural(const Centering<T>& centering, Vec& x) const {
+    return nuts::make_natural<S>(*this, centering, x);
   }
-
-  /// What is to be subtracted from the log density at `x`, in the sampler's coordinates, to have that in the density's
-  /// own.
-  OCTOPUS_DEVICE T log_jacobian(const Centering<T>& centering, const Vec& x) const {
-    return nuts::log_jacobian<S>(*this, centering, x);
-  }
-
-  /// The schools' standardised coordinates where the scalars are so.
-  OCTOPUS_DEVICE Coordinates coordinates(const Standard<S>& at) const { return Coordinates(data, at); }
 
  private:
   struct Scalars {
@@ -155,7 +146,7 @@ template <class S> struct EightSchools {
 
   /// In standardised coordinates, with the schools' effects integrated out.
   OCTOPUS_DEVICE Sums integrated(const Standard<S>& at, const Vec& x, Vec& gradient) const {
-    const typename Coordinates::Integrated own = coordinates(at).integrated();
+    const typename Coordinates::Integrated own = Coordinates(data, at).integrated();
     const T squares = standard_normal<S>(data.schools, x, gradient);
     const T logs = own.logs + at.log_precision;
     return {own.squares, squares, own.pull, (T)0, (T)0, own.drawn, (T)0, logs, own.shares};

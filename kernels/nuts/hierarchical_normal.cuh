@@ -150,19 +150,10 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
     return finish(centering, weight, rest, slopes, sums, gradient);
   }
 
-  /// From the sampler's coordinates to the density's own, in place.
-  OCTOPUS_DEVICE void make_natural(const Centering<T>& centering, Vec& x) const {
-    nuts::make_natural<S>(*this, centering, x);
+  /// From the sampler's coordinates to the density's own, in place; the log-Jacobian.
+  OCTOPUS_DEVICE T make_natural(const Centering<T>& centering, Vec& x) const {
+    return nuts::make_natural<S>(*this, centering, x);
   }
-
-  /// What is to be subtracted from the log density at `x`, in the sampler's coordinates, to have that in the density's
-  /// own.
-  OCTOPUS_DEVICE T log_jacobian(const Centering<T>& centering, const Vec& x) const {
-    return nuts::log_jacobian<S>(*this, centering, x);
-  }
-
-  /// The groups' standardised coordinates where the scalars are so.
-  OCTOPUS_DEVICE Coordinates coordinates(const Standard<S>& at) const { return Coordinates(model(), at); }
 
  private:
   /// What the groups need of the three scalar parameters where these are coordinates.
@@ -223,7 +214,7 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
     W::one_each(quotients, divisors, [](T a, T b) { return a / b; });
     slopes = at.slopes;
     slopes.noise = quotients[3];
-    const typename Coordinates::Integrated integrated = coordinates(at).integrated();
+    const typename Coordinates::Integrated integrated = Coordinates(model(), at).integrated();
     rest = {at.log_scale, at.log_noise, quotients[0], quotients[1], quotients[2], integrated.shares,
             integrated.logs + at.log_precision};
     return integrated;
@@ -319,7 +310,7 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
     T by_obs = weight * squares - model().total - obs2 + (T)1 + (sums.noise + rest.shares);
     if (centering.standardised) slopes.apply(model().population.center, by_mu, by_pop, by_obs);
     const R tail[3] = {(R)by_mu, (R)by_pop, (R)by_obs};
-    S::end_with(tail, model().groups, gradient);
+    S::put(tail, model().groups, gradient);
     return -model().total * rest.log_obs - (T)0.5 * (weight * squares + sums.z2 + standard * standard + pop2 + obs2) +
            ((T)1 - centering.total) * rest.log_pop + rest.log_obs - (T)0.5 * rest.logs;
   }

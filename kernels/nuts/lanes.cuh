@@ -38,6 +38,9 @@ enum Room {
 
 namespace octopus::nuts {
 
+/// The values of a `Table`: as many as a warp has lanes.
+constexpr u32 TABLED = 32;
+
 /// The same number, of which the compiler knows nothing: what is made of it is made where it is used, and does not wait
 /// in registers from before the loop.
 OCTOPUS_DEVICE u32 opaque(u32 x) {
@@ -114,6 +117,13 @@ template <int L> struct Lanes {
     return out;
   }
 
+  /// `a` in the `count` lanes from `from` on, which may be negative, `b` in the others.
+  template <class X> static Value<X, L> within(int from, u32 count, const Value<X, L>& a, const Value<X, L>& b) {
+    Value<X, L> out;
+    for (int l = 0; l < L; ++l) out.at[l] = (u32)(l - from) < count ? a.at[l] : b.at[l];
+    return out;
+  }
+
   /// `value` in the lane `lane` if there is one of this number, and `rest` in the others.
   template <class X> static Value<X, L> put(int lane, X value, Value<X, L> rest) {
     if (lane >= 0 && lane < L) rest.at[lane] = value;
@@ -186,6 +196,16 @@ template <int L> struct Lanes {
     template <class Y> void set(Y X::*member, const Y& to) { value.*member = to; }
   };
 
+  /// `TABLED` values that are made together and read one by one: shared memory on a GPU.
+  template <class X> struct Table {
+    X values[TABLED];
+    /// values[i] = f(i)
+    template <class F> void fill(F f) {
+      for (u32 i = 0; i < TABLED; ++i) values[i] = f(i);
+    }
+    const X& at(u32 i) const { return values[i]; }
+  };
+
   /// What is in memory of the device.
   template <class X> static X get(const X& place) { return place; }
 
@@ -221,6 +241,11 @@ template <int L> struct Lanes {
   /// `a` in the first `count` lanes, `b` in the others; `count` may be negative or above L.
   /// (Compared anew each time: the answers for all rows would wait in registers.)
   template <class X> OCTOPUS_DEVICE static X first(int count, X a, X b) { return (int)opaque(lane()) < count ? a : b; }
+
+  /// `a` in the `count` lanes from `from` on, which may be negative, `b` in the others.
+  template <class X> OCTOPUS_DEVICE static X within(int from, u32 count, X a, X b) {
+    return opaque(lane()) - (u32)from < count ? a : b;
+  }
 
   /// `value` in the lane `at` if there is one of this number, and `rest` in the others.
   template <class X> OCTOPUS_DEVICE static X put(int at, X value, X rest) {
@@ -384,6 +409,24 @@ template <int L> struct Lanes {
     template <class Y> OCTOPUS_DEVICE static void set(Y X::*member, const Y& value) { Lanes::set(at().*member, value); }
   };
 
+  /// `TABLED` values that are made together, one by each lane of a warp, and read one by one: shared memory, of which there
+  /// is one table of each type. Each warp has its own, so that no warp waits for another.
+  template <class X> struct Table {
+    OCTOPUS_DEVICE static X& place(u32 i) {
+      __shared__ X tables[WIDE];
+      return tables[(threadIdx.x & ~(TABLED - 1)) + i];
+    }
+    /// at(i) = f(i). All lanes must come here.
+    template <class F> OCTOPUS_DEVICE static void fill(F f) {
+      // None may change it before all have read it.
+      __syncwarp();
+      const u32 own = threadIdx.x & (TABLED - 1);
+      place(own) = f(own);
+      __syncwarp();
+    }
+    OCTOPUS_DEVICE static const X& at(u32 i) { return place(i); }
+  };
+
   /// What is in memory of the device. All lanes must come here.
   template <class X> OCTOPUS_DEVICE static X get(const X& place) {
     const X value = place;
@@ -461,14 +504,11 @@ template <class R_, class T_, int L_, int E_> struct Shape {
     return out[0];
   }
 
-  /// Puts `values` into the elements from `index` on, and 0 into all after them. K is at most L.
-  template <int K> OCTOPUS_DEVICE static void end_with(const R (&values)[K], u32 index, Vec& x) {
+  /// Puts `values` into the elements from `index` on. K is at most L.
+  template <int K> OCTOPUS_DEVICE static void put(const R (&values)[K], u32 index, Vec& x) {
     const V own = W::spread(index % L, values);
     OCTOPUS_UNROLL
-    for (int e = 0; e < E; ++e) {
-      const int end = (int)index - e * L;
-      x.row[e] = W::first(end, x.row[e], W::first(end + K, own, W::splat((R)0)));
-    }
+    for (int e = 0; e < E; ++e) x.row[e] = W::within((int)index - e * L, (u32)K, own, x.row[e]);
   }
 };
 

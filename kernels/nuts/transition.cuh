@@ -15,6 +15,39 @@ enum Purpose : u32 { PURPOSE_MOMENTUM = 2, PURPOSE_TREE = 3, PURPOSE_STEP_SIZE =
 /// Leaves use the blocks of random numbers from here on, doublings those before.
 constexpr u32 FIRST_LEAF_BLOCK = 64;
 
+/// The random numbers of a tree, made by the lanes together: in the first half of the table the blocks of doublings, in
+/// the second those of leaves. One by one they were a twelfth of what a leapfrog executes.
+template <class S> struct TreeNumbers {
+  using T = typename S::T;
+  static constexpr u32 HALF = TABLED / 2;
+  /// The leaves of a table, two to a block. Each doubling of more leaves makes a new one, with its own number first: the
+  /// numbers of doublings do not run out.
+  static constexpr u32 LEAVES = 2 * HALF;
+
+  typename S::W::template Table<UniformPair<T>> table;
+
+  /// Makes the numbers of `HALF` doublings from `depth` on and of `LEAVES` leaves from `leaf` on, a multiple of `LEAVES`.
+  OCTOPUS_DEVICE void make(const Stream& random, u32 depth, u32 leaf) {
+    table.fill([&](u32 i) {
+      const u32 doubling = depth + ((i - depth) % HALF);
+      const u32 block = i < HALF ? doubling : FIRST_LEAF_BLOCK + leaf / 2 + (i - HALF);
+      return uniform_pair<T>(random, block);
+    });
+  }
+
+  /// Whether a doubling goes forward, by the first number of its block.
+  OCTOPUS_DEVICE bool forward(u32 depth) const { return table.at(depth % HALF).even < (T)0.5; }
+
+  /// The number that decides whether a doubling's candidate is taken.
+  OCTOPUS_DEVICE T of_doubling(u32 depth) const { return table.at(depth % HALF).odd; }
+
+  /// The number that decides whether leaf `leaf` of the tree is chosen.
+  OCTOPUS_DEVICE T of_leaf(u32 leaf) const {
+    const UniformPair<T>& block = table.at(HALF + leaf / 2 % HALF);
+    return leaf % 2 == 0 ? block.even : block.odd;
+  }
+};
+
 /// What limits a transition. Where the numbers lie is asked for anew each time: they are not kept in registers.
 template <class T> struct Limits {
   const T& max_energy_error;
@@ -143,7 +176,8 @@ template <class S, template <class> class Density> struct Transition {
     return straight;
   }
 
-  /// Moves the chain's point by one transition: `which` says where in the workspace it is, `logp` is its log density.
+  /// Moves the chain's point by one transition: `which` says where in the workspace it is, `logp` is its log density in the
+  /// sampler's coordinates, as in the record.
   /// What rests while a leaf is integrated waits in shared memory.
   OCTOPUS_DEVICE Record run(T step_size, const Limits<T>& limits, const u64& seed, u32 chain, u32 iteration, u32& which,
                             T& logp) const {
@@ -151,6 +185,7 @@ template <class S, template <class> class Density> struct Transition {
     address.set({chain, iteration});
     typename W::template Place<Tree> tree;
     typename W::template Place<Points> points;
+    TreeNumbers<S> numbers;
     Vec x, w, r, rho;
     {
       S::load(work.x(which), x);
@@ -164,24 +199,19 @@ template <class S, template <class> class Density> struct Transition {
         S::store(work.end_r(side), r);
       }
       const T h0 = kinetic - logp;
-      tree.set({h0, {(T)0, (T)1, (T)0}, (T)0, (T)0, (T)0, step_size, {0, 0}, 0, 0});
-      points.set({{h0, logp, 0}, {h0, logp, 0}, which});
+      tree.set({{0, 0}, 0, 0, {(T)0, (T)1, (T)0}, (T)0, (T)0, h0, step_size, (T)0});
+      points.set({{h0, logp, 0, which}, {h0, logp, 0, which}});
     }
 
+    numbers.make(stream(seed, chain, iteration, PURPOSE_TREE), 0, 0);
     u32 tree_depth = 0;
     bool diverging = false;
     bool turned = false;
     while (tree_depth < limits.max_depth) {
-      const bool forward = uniform_pair<T>(address.peek().numbers(seed), tree_depth).even < (T)0.5;
+      const bool forward = numbers.forward(tree_depth);
       S::load(work.end_x(forward), x);
       S::load(work.end_w(forward), w);
       S::load(work.end_r(forward), r);
-      {
-        Tree now = tree.get();
-        now.weights.subtree = (T)0;
-        now.has_candidate = 0;
-        tree.set(now);
-      }
       bool straight = true;
       for (u32 leaf = 0; leaf < 1u << tree_depth; ++leaf) {
         T leaf_logp, square;
@@ -199,11 +229,14 @@ template <class S, template <class> class Density> struct Transition {
         }
         const T energy = valued ? (T)0.5 * square - leaf_logp : Constants<T>::infinity();
         Tree now = tree.get();
-        const bool chosen = now.add(address.peek().numbers(seed), limits, forward, energy, diverging);
+        if (now.n_steps % TreeNumbers<S>::LEAVES == 0 && now.n_steps != 0)
+          numbers.make(address.peek().numbers(seed), tree_depth, now.n_steps);
+        const T uniform = numbers.of_leaf(now.n_steps);
+        const bool chosen = now.add(uniform, limits, forward, energy, diverging);
         tree.set(now);
         if (chosen) {
-          points.set(&Points::candidate, {energy, leaf_logp, forward ? now.ends[1] : now.ends[0]});
-          const u32 other = 1 - points.peek().which;
+          const u32 other = 1 - points.peek().proposal.which;
+          points.set(&Points::candidate, {energy, leaf_logp, forward ? now.ends[1] : now.ends[0], other});
           S::store(work.x(other), x);
           S::store(work.w(other), w);
         }
@@ -217,14 +250,12 @@ template <class S, template <class> class Density> struct Transition {
       {
         // Biased progressive sampling: the new half is favoured by its share of the old.
         Tree now = tree.get();
-        const T accept = uniform_pair<T>(address.peek().numbers(seed), tree_depth).odd;
-        if (now.has_candidate && accept * now.weights.tree < now.weights.subtree) {
-          Points at = points.get();
-          at.proposal = at.candidate;
-          at.which = 1 - at.which;
-          points.set(at);
-        }
+        const T accept = numbers.of_doubling(tree_depth);
+        if (now.has_candidate && accept * now.weights.tree < now.weights.subtree)
+          points.set(&Points::proposal, points.get().candidate);
         now.weights.tree = now.weights.tree + now.weights.subtree;
+        now.weights.subtree = (T)0;
+        now.has_candidate = 0;
         tree.set(now);
       }
       // Seen in the direction of this doubling the old tree comes first.
@@ -245,36 +276,35 @@ template <class S, template <class> class Density> struct Transition {
       S::store(work.rho(), rho);
     }
 
-    const Tree end = tree.get();
-    const Points at = points.get();
-    which = at.which;
-    logp = at.proposal.logp;
-    S::load(work.x(which), x);
+    const Tree& end = tree.peek();
+    const Selected& drawn = points.peek().proposal;
+    which = drawn.which;
+    logp = drawn.logp;
     Record record;
-    record.lp = (double)(logp - space.density.log_jacobian(space.centering, x));
+    record.lp = (double)logp;
     record.acceptance_rate = (double)(end.acceptance / (T)(end.n_steps > 1 ? end.n_steps : 1));
     record.step_size = (double)end.step_size;
-    record.energy = (double)at.proposal.energy;
-    record.energy_error = (double)(at.proposal.energy - end.h0);
+    record.energy = (double)drawn.energy;
+    record.energy_error = (double)(drawn.energy - end.h0);
     record.max_energy_error = (double)end.max_energy_error;
     record.tree_depth = tree_depth;
     record.n_steps = end.n_steps;
-    record.index_in_trajectory = at.proposal.index;
+    record.index_in_trajectory = drawn.index;
     record.flags = (diverging ? 1u : 0u) | (!diverging && !turned && tree_depth == limits.max_depth ? 2u : 0u);
     return record;
   }
 
  private:
-  /// A point of the trajectory; its vectors are in the workspace.
+  /// A point of the trajectory; its vectors are those of the point `which` in the workspace.
   struct Selected {
     T energy, logp;
     int index;
+    u32 which;
   };
 
-  /// The point chosen so far and the one that is chosen from the doubling, with the workspace's number of the first.
-  struct Points {
+  /// The point chosen so far and the one that is chosen from the doubling.
+  struct alignas(16) Points {
     Selected proposal, candidate;
-    u32 which;
   };
 
   /// Whose random numbers the tree's are.
@@ -285,31 +315,24 @@ template <class S, template <class> class Density> struct Transition {
 
   OCTOPUS_DEVICE static T size(T x) { return x < (T)0 ? -x : x; }
 
-  /// The numbers of the tree that each leaf meets.
-  struct Tree {
-    T h0;
-    Weights<T> weights;
-    T acceptance, max_energy_error;
-    /// The second uniform number of the leaves' current block.
-    T odd_uniform;
-    T step_size;
+  /// The numbers of the tree that each leaf meets: 16 bytes of them are loaded and stored at once.
+  struct alignas(16) Tree {
     /// Steps from the start to the left and the right end, negative to the left.
     int ends[2];
     u32 n_steps;
     u32 has_candidate;
+    Weights<T> weights;
+    T acceptance, max_energy_error;
+    T h0, step_size;
+    /// In place of padding, which would be copied byte by byte.
+    T unused;
 
-    /// Adds the leaf at the end `forward`; whether it is chosen from its subtree so far.
-    OCTOPUS_DEVICE bool add(const Stream& random, const Limits<T>& limits, bool forward, T energy, bool& diverging) {
+    /// Adds the leaf at the end `forward`; whether it is chosen from its subtree so far, by a `uniform` number.
+    OCTOPUS_DEVICE bool add(T uniform, const Limits<T>& limits, bool forward, T energy, bool& diverging) {
       if (forward) {
         ends[1] += 1;
       } else {
         ends[0] -= 1;
-      }
-      T uniform = odd_uniform;
-      if (n_steps % 2 == 0) {
-        const UniformPair<T> block = uniform_pair<T>(random, FIRST_LEAF_BLOCK + n_steps / 2);
-        uniform = block.even;
-        odd_uniform = block.odd;
       }
       n_steps += 1;
       const T error = energy != energy ? Constants<T>::infinity() : energy - h0;

@@ -182,6 +182,7 @@ fn whole_numbers_of_32_bits() {
     u32_2("selp.u32 %r2, 1, 0, %p0;", |a, _| a & 1);
     u32_2("cvt.s32.s8 %r2, %r0;", |a, _| (a as i8) as i32 as u32);
     check("and.b16 %rs2, %rs0, 255;", OF_RS, false, |a, _| a & 255);
+    check("or.b16 %rs2, %rs0, 256;", OF_RS, false, |a, _| (a & 0xffff) | 256);
     check("mov.u16 %rs2, %rs0;", OF_RS, false, |a, _| a & 0xffff);
     check("mov.u16 %rs2, 9;", OF_RS, false, |_, _| 9);
     check("selp.u16 %rs2, 1, 0, %p0;", OF_RS, false, |a, _| a & 1);

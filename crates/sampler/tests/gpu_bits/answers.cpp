@@ -171,11 +171,12 @@ template <class S> typename S::Vec padded(const R* x, u32 dim) {
   return out;
 }
 
-template <class S> void write_vector(const typename S::Vec& x, u32 dim) {
+/// Writes a vector whose padding, if it `means` something, must be zero.
+template <class S> void write_vector(const typename S::Vec& x, u32 dim, bool means = true) {
   std::vector<R> whole(S::SIZE);
   S::store(whole.data(), x);
   for (u32 i = dim; i < S::SIZE; ++i) {
-    if (whole[i] != (R)0) fail("the padding of a vector is not zero");
+    if (means && whole[i] != (R)0) fail("the padding of a vector is not zero");
   }
   write(whole.data(), dim);
 }
@@ -186,8 +187,10 @@ template <class S> void evaluate(Reader& in, const Job<S>& job) {
   const std::vector<R> points = in.reals<R>();
   for (size_t at = 0; at < points.size(); at += dim) {
     typename S::Vec gradient;
-    write(density.evaluate(job.centering, padded<S>(&points[at], dim), gradient));
-    write_vector<S>(gradient, dim);
+    const T value = density.evaluate(job.centering, padded<S>(&points[at], dim), gradient);
+    write(value);
+    // Where there is no value the gradient means nothing, in its padding too.
+    write_vector<S>(gradient, dim, is_finite(value));
   }
 }
 
