@@ -3,7 +3,7 @@
 //! Decided here: the defaults of the command (`prd_sampler`, many short chains), that options come before the file of
 //! `--config`, how `--strategy auto` is settled, and that an error names the option.
 
-use crate::args::{DataArgs, GoalArgs, MachineArgs, OF_A_POSTERIOR, SampleArgs, SamplerArgs};
+use crate::args::{DataArgs, MachineArgs, OF_A_POSTERIOR, SampleArgs, SamplerArgs};
 use crate::exit::UsageError;
 use anyhow::{Context, Result};
 use octopus_density::{GroupedData, LogDensity};
@@ -121,14 +121,14 @@ impl RunConfig {
         };
         let in_file_alone = config.out_of_range();
         config.set_model(args, model, models)?;
-        config.set_sampler(&args.sampler)?;
+        args.sampler.lay_over(&mut config.sampler)?;
         let given = |name: &str, option: bool| option || file.as_ref().is_some_and(|file| sets_sampler(file, name));
         if args.sampler.strategy.map_or(in_file, |choice| choice == StrategyChoice::Auto) {
             config.auto = Some(given("draws", args.sampler.draws.is_some()));
         } else if config.sampler.strategy == Strategy::ManyShort {
             config.fill_many_short(&args.sampler, &given)?;
         }
-        config.set_goal(&args.goal);
+        args.goal.lay_over(&mut config.goal);
         config.keep_warmup |= args.keep_warmup;
         if let (Some(path), Some(error)) = (&args.config, config.out_of_range())
             && in_file_alone.as_ref() == Some(&error)
@@ -227,32 +227,6 @@ impl RunConfig {
         }
     }
 
-    /// # Errors
-    /// When superchains are asked for with a strategy that has none.
-    pub(crate) fn set_sampler(&mut self, args: &SamplerArgs) -> Result<(), UsageError> {
-        let sampler = &mut self.sampler;
-        set(&mut sampler.draws, args.draws);
-        set(&mut sampler.tune, args.tune);
-        set(&mut sampler.chains, args.chains);
-        sampler.strategy = match args.strategy {
-            Some(StrategyChoice::ManyShort) => Strategy::ManyShort,
-            Some(StrategyChoice::FourLong | StrategyChoice::Auto) => Strategy::FourLong,
-            None => sampler.strategy,
-        };
-        set(&mut sampler.superchains, args.superchains);
-        set(&mut sampler.target_accept, args.target_accept);
-        set(&mut sampler.seed, args.seed);
-        set(&mut sampler.parameterization, args.parameterization);
-        set(&mut sampler.metric, args.metric);
-        set(&mut sampler.precision, args.precision);
-        set(&mut sampler.max_depth, args.max_depth);
-        set(&mut sampler.init_radius, args.init_radius);
-        if sampler.strategy != Strategy::ManyShort && args.superchains.is_some() {
-            return Err(UsageError("--superchains: needs --strategy many-short".into()));
-        }
-        Ok(())
-    }
-
     /// Fills in settings of many short chains that neither file nor options give, since the PRD's defaults are for four
     /// long chains.
     ///
@@ -279,13 +253,6 @@ impl RunConfig {
             sampler.draws = MANY_SHORT_DRAWS.div_ceil(sampler.chains.max(1)).max(LEAST_DRAWS);
         }
         Ok(())
-    }
-
-    fn set_goal(&mut self, args: &GoalArgs) {
-        let goal = &mut self.goal;
-        goal.target_ess = args.target_ess.or(goal.target_ess);
-        goal.target_rhat = args.target_rhat.or(goal.target_rhat);
-        goal.max_seconds = args.max_seconds.or(goal.max_seconds);
     }
 
     /// Returns the device that the command line, else the environment, else the settings ask for.
@@ -447,12 +414,6 @@ fn option(field: &str) -> String {
     let name = |word: &str| format!("--{}", word.replace('_', "-"));
     let words = field.split(' ').map(|word| if word.len() > 1 { name(word) } else { word.to_owned() });
     words.collect::<Vec<_>>().join(" ")
-}
-
-fn set<T: Copy>(place: &mut T, value: Option<T>) {
-    if let Some(value) = value {
-        *place = value;
-    }
 }
 
 /// Lays the settings `over` upon `base`, table by table.

@@ -3,6 +3,7 @@
 use super::faults::Fault;
 
 const SETS: &str = "crates/cli/src/commands/batch/sets.rs";
+const ARGS: &str = "crates/cli/src/args/sample.rs";
 const CONFIG: &str = "crates/cli/src/config.rs";
 const DRIVE: &str = "crates/runs/src/drive.rs";
 const OBSERVED: &str = "crates/octopus/src/observed.rs";
@@ -42,14 +43,14 @@ pub(super) const WIRING: [Fault; 99] = [
     },
     Fault {
         name: "wiring: --max-depth does not reach its setting",
-        file: CONFIG,
-        old: "set(&mut sampler.max_depth, args.max_depth);",
+        file: ARGS,
+        old: "set(&mut settings.max_depth, self.max_depth);",
         new: "",
     },
     Fault {
         name: "wiring: --target-rhat does not reach its goal",
-        file: CONFIG,
-        old: "goal.target_rhat = args.target_rhat.or(goal.target_rhat);",
+        file: ARGS,
+        old: "goal.target_rhat = self.target_rhat.or(goal.target_rhat);",
         new: "",
     },
     Fault {
@@ -271,45 +272,45 @@ pub(super) const WIRING: [Fault; 99] = [
     },
     Fault {
         name: "wiring: --draws does not reach its setting",
-        file: CONFIG,
-        old: "set(&mut sampler.draws, args.draws);",
+        file: ARGS,
+        old: "set(&mut settings.draws, self.draws);",
         new: "",
     },
     Fault {
         name: "wiring: --tune does not reach its setting",
-        file: CONFIG,
-        old: "set(&mut sampler.tune, args.tune);",
+        file: ARGS,
+        old: "set(&mut settings.tune, self.tune);",
         new: "",
     },
     Fault {
         name: "wiring: --seed does not reach its setting",
-        file: CONFIG,
-        old: "set(&mut sampler.seed, args.seed);",
+        file: ARGS,
+        old: "set(&mut settings.seed, self.seed);",
         new: "",
     },
     Fault {
         name: "wiring: --init-radius does not reach its setting",
-        file: CONFIG,
-        old: "set(&mut sampler.init_radius, args.init_radius);",
+        file: ARGS,
+        old: "set(&mut settings.init_radius, self.init_radius);",
         new: "",
     },
     Fault {
         name: "wiring: --superchains does not reach its setting",
-        file: CONFIG,
-        old: "set(&mut sampler.superchains, args.superchains);",
+        file: ARGS,
+        old: "set(&mut settings.superchains, self.superchains);",
         new: "",
     },
     Fault {
         name: "wiring: --target-ess does not reach its goal",
-        file: CONFIG,
-        old: "goal.target_ess = args.target_ess.or(goal.target_ess);",
+        file: ARGS,
+        old: "goal.target_ess = self.target_ess.or(goal.target_ess);",
         new: "",
     },
     Fault {
         name: "wiring: a file comes before options",
-        file: CONFIG,
-        old: "goal.max_seconds = args.max_seconds.or(goal.max_seconds);",
-        new: "goal.max_seconds = goal.max_seconds.or(args.max_seconds);",
+        file: ARGS,
+        old: "goal.max_seconds = self.max_seconds.or(goal.max_seconds);",
+        new: "goal.max_seconds = goal.max_seconds.or(self.max_seconds);",
     },
     Fault {
         name: "wiring: --keep-warmup is not heard",

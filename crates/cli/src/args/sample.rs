@@ -5,11 +5,13 @@
 
 use super::ModelArgs;
 use crate::config::StrategyChoice;
+use crate::exit::UsageError;
 use bytesize::ByteSize;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use octopus_device::DeviceChoice;
-use octopus_sampler::{MetricKind, Parameterization, Precision};
+use octopus_runs::Goal;
+use octopus_sampler::{MetricKind, Parameterization, Precision, SamplerConfig, Strategy};
 use serde::de::DeserializeOwned;
 use serde::de::value::{Error as ValueError, StrDeserializer};
 use std::path::PathBuf;
@@ -172,6 +174,41 @@ pub(crate) struct SamplerArgs {
     pub(crate) init_radius: Option<f64>,
 }
 
+impl SamplerArgs {
+    /// Lays the options that are given over `settings`.
+    ///
+    /// # Errors
+    /// When superchains are asked for with a strategy that has none.
+    pub(crate) fn lay_over(&self, settings: &mut SamplerConfig) -> Result<(), UsageError> {
+        set(&mut settings.draws, self.draws);
+        set(&mut settings.tune, self.tune);
+        set(&mut settings.chains, self.chains);
+        settings.strategy = match self.strategy {
+            Some(StrategyChoice::ManyShort) => Strategy::ManyShort,
+            Some(StrategyChoice::FourLong | StrategyChoice::Auto) => Strategy::FourLong,
+            None => settings.strategy,
+        };
+        set(&mut settings.superchains, self.superchains);
+        set(&mut settings.target_accept, self.target_accept);
+        set(&mut settings.seed, self.seed);
+        set(&mut settings.parameterization, self.parameterization);
+        set(&mut settings.metric, self.metric);
+        set(&mut settings.precision, self.precision);
+        set(&mut settings.max_depth, self.max_depth);
+        set(&mut settings.init_radius, self.init_radius);
+        if settings.strategy != Strategy::ManyShort && self.superchains.is_some() {
+            return Err(UsageError("--superchains: needs --strategy many-short".into()));
+        }
+        Ok(())
+    }
+}
+
+fn set<T: Copy>(place: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *place = value;
+    }
+}
+
 /// When a run ends before its last draw.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Goal: looked at while sampling; exit code 1 where --draws or --max-seconds comes first")]
@@ -185,6 +222,15 @@ pub(crate) struct GoalArgs {
     /// End after so many seconds of warm-up and sampling, with at least one draw
     #[arg(long, value_name = "S")]
     pub(crate) max_seconds: Option<f64>,
+}
+
+impl GoalArgs {
+    /// Lays the options that are given over `goal`.
+    pub(crate) fn lay_over(&self, goal: &mut Goal) {
+        goal.target_ess = self.target_ess.or(goal.target_ess);
+        goal.target_rhat = self.target_rhat.or(goal.target_rhat);
+        goal.max_seconds = self.max_seconds.or(goal.max_seconds);
+    }
 }
 
 /// Where the work is done.

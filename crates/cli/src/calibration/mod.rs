@@ -66,7 +66,7 @@ pub(crate) fn sampler(args: &CalibrateArgs) -> Result<SamplerConfig> {
         let what = "--strategy auto: which chains to calibrate must be said: four-long or many-short";
         return Err(UsageError(what.to_owned()).into());
     }
-    config.set_sampler(&args.sampler)?;
+    args.sampler.lay_over(&mut config.sampler)?;
     if config.sampler.strategy == Strategy::ManyShort {
         if args.geweke {
             let what = "--strategy many-short: Geweke's test moves chains one by one, which have no strategy";
