@@ -21,7 +21,7 @@ pub(crate) use device::{
 };
 pub(crate) use model::{ModelArgs, OF_A_POSTERIOR, OF_A_SIMULATOR};
 pub(crate) use random::{DistributionName, ParameterArgs, RandomArgs};
-pub(crate) use sample::{DataArgs, GoalArgs, MachineArgs, SampleArgs, SamplerArgs};
+pub(crate) use sample::{DataArgs, MachineArgs, SampleArgs, SamplerArgs};
 pub(crate) use sweep::SweepArgs;
 pub(crate) use validate::ValidateArgs;
 
