@@ -77,9 +77,10 @@ OCTOPUS_DEVICE void run_chain(const typename Density<S>::Data& data, const Launc
     S::load(transition.work.x(launch.states[at.chain].which), x);
     if (iteration >= launch.window_begin && iteration < launch.window_end) {
       Vec gradient;
-      // Where there is no value the gradient means nothing: the host must see that.
-      if (!is_finite(space.density.evaluate(launch.centering, x, gradient)) && W::writes())
-        launch.records[row].flags |= 4u;
+      space.density.evaluate(launch.centering, x, gradient);
+      // Where there is no value the gradient means nothing: the host must see that. (The value is that of the state: made
+      // anew it would take the logarithms too.)
+      if (!is_finite(launch.states[at.chain].logp) && W::writes()) launch.records[row].flags |= 4u;
       store_draw<S>(launch.points + row * 2 * dim, dim, x);
       store_draw<S>(launch.points + row * 2 * dim + dim, dim, gradient);
     }

@@ -112,12 +112,20 @@ pub(crate) fn record(root: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
     let one_at_a_time =
         sampled().chain(uniform_coordinates()).map(|words| words.and(&["--chains", "3", "--tune", "12"]));
     let ends = last_rows().map(|words| words.and(&["--chains", "2", "--tune", "3", "--max-depth", "3"]));
-    let uneven = uneven_groups(&target(root).join("interpreted"))?;
-    let together = teams(&uneven).map(|words| words.and(&["--chains", "2", "--tune", "4"]));
+    let interpreted = target(root).join("interpreted");
+    let of_a_team = uneven_groups(&interpreted, 250)?;
+    let together =
+        teams(&of_a_team).map(|words| words.and(&["--chains", "2", "--tune", "30", "--target-accept", "0.9"]));
+    let few_and_many = [uneven_groups(&interpreted, 20)?, uneven_groups(&interpreted, 100)?];
+    let kinds = uneven(&few_and_many).map(|words| words.and(&["--chains", "2", "--tune", "20"]));
+    // Short steps make trees of more leaves than a table of random numbers has.
+    let deep = sampled().map(|words| words.and(&["--chains", "2", "--tune", "8", "--target-accept", "0.999"]));
     let pools = pools().map(|words| words.and(&["--chains", "3", "--tune", "40"]));
     let all = one_at_a_time
+        .chain(deep)
         .chain(ends)
         .chain(together)
+        .chain(kinds)
         .chain(pools)
         .map(|words| words.and(&fixed).and(&["--out"]).with(&run));
     // Vectors of which many are refused: the few of `device exact` are far from most edges of that test.
@@ -151,6 +159,14 @@ fn sampled() -> impl Iterator<Item = Words> {
         let normals = GROUPS.iter().map(|groups| words(&["sample", "hierarchical-normal", "--groups", groups]));
         let models = normals.chain([words(&["sample", "eight-schools"])]);
         models.map(move |words| words.and(&["--precision", precision]))
+    })
+}
+
+/// Returns the words that sample groups which differ in size, in each precision.
+fn uneven(files: &[PathBuf]) -> impl Iterator<Item = Words> {
+    let table = ["sample", "hierarchical-normal", "--group", "group", "--value", "value", "--data"];
+    ["f64", "f32", "mixed"].into_iter().flat_map(move |precision| {
+        files.iter().map(move |file| words(&table).with(file).and(&["--precision", precision]))
     })
 }
 
@@ -255,18 +271,18 @@ fn data_sets(folder: &Path) -> Result<PathBuf> {
     Ok(folder.to_owned())
 }
 
-/// Writes 250 groups of one to three observations, but for one of 300, into a folder, and returns the file: their
-/// coordinates fill the lanes and rows of a team of warps.
-fn uneven_groups(folder: &Path) -> Result<PathBuf> {
+/// Writes groups of one to three observations, but for one of 300, into a folder, and returns the file. The coordinates of
+/// 250 fill the lanes and rows of a team of warps.
+fn uneven_groups(folder: &Path, groups: i32) -> Result<PathBuf> {
     fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let mut text = "group,value\n".to_owned();
-    for group in 0..250 {
+    for group in 0..groups {
         for i in 0..if group == 17 { 300 } else { 1 + group % 3 } {
             let (mean, away) = (f64::from(137 * group).sin(), f64::from(1009 * group + 17 * i).sin());
             let _ = writeln!(text, "{group},{}", 50.0 + 14.0 * mean + 2.8 * away);
         }
     }
-    let path = folder.join("uneven-groups.csv");
+    let path = folder.join(format!("uneven-{groups}.csv"));
     fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(path)
 }

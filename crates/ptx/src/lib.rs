@@ -22,7 +22,8 @@
 //!   fault. A block's barrier waits for all threads that have not left.
 //! - Addresses are bounded and aligned: [`LaunchFault::Address`], [`LaunchFault::Alignment`], [`LaunchFault::Beyond`].
 //! - With [`Launch::checked`]: races in shared and global memory, between blocks too; registers and shared memory that
-//!   are read before they are written; barriers and shuffles that lanes come to in different lines.
+//!   are read before they are written; barriers and shuffles that lanes come to in different lines; numbers that several
+//!   lanes release.
 //!
 //! It is no measure of time, and memory is in order: a fence that is missing shows as a race, not as a wrong value.
 

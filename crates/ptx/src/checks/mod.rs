@@ -161,6 +161,12 @@ impl Watch for Checks<'_> {
                 self.global(doing, first, address, access.bytes(), is_store);
             }
             if access.volatile {
+                if access.ordered && is_store && same.count_ones() > 1 {
+                    let line = doing.instruction.line;
+                    let place = self.place(doing.instruction, doing.block, thread(doing, first));
+                    let what = || format!("{} lanes release the number at {address:#x}, {place}", same.count_ones());
+                    self.found.add("several writers", (line, 0), what);
+                }
                 for lane in each(same) {
                     let thread = self.number(doing, lane);
                     if access.ordered && is_store {

@@ -112,6 +112,19 @@ $L_3:"
 }
 
 #[test]
+fn a_number_is_released_by_one_lane() {
+    let by =
+        |guard: &str| format!("mov.u32 %r2, 9; setp.eq.s32 %p1, %r30, 7;\n{guard}st.release.gpu.u32 [%rd30], %r2;");
+    kinds(&by("@%p1 "), WARP, &[]);
+    kinds(&by(""), WARP, &["several writers"]);
+    // Each its own, and what is only volatile, as all lanes write what is one for them.
+    let own =
+        "cvt.u64.u32 %rd1, %r30; shl.b64 %rd1, %rd1, 2; add.s64 %rd1, %rd30, %rd1; st.release.gpu.u32 [%rd1], %r30;";
+    kinds(own, WARP, &[]);
+    kinds(&by("").replace("release.gpu", "volatile.global"), WARP, &[]);
+}
+
+#[test]
 fn a_flag_orders_what_fences_hold() {
     let how = How { blocks: 2, threads: 1, together: true, ..WARP };
     kinds(&flag("membar.gl;", "membar.gl;"), how, &[]);

@@ -44,14 +44,51 @@ pub(super) fn poisoning(register: &str, other: &str, poison: u64) -> Option<Stri
 /// the place of `old` is not what it stores.
 pub(super) fn poisoned_store(old: &str, new: &str, poison: u64, same: bool) -> Option<String> {
     let (opcode, operands) = parts(old).filter(|(opcode, _)| opcode.starts_with("st."))?;
-    let (address, value) = operands.split_once(", ").filter(|(_, value)| !value.contains('{'))?;
-    let own = own_register(value, 1)?;
-    let (bits, poison) = if own.starts_with("%idle_d") { (64, poison) } else { (32, poison & u64::from(u32::MAX)) };
-    let there = format!("\t{} \t{own}, {address};\n{}", opcode.replacen("st.", "ld.", 1), question(value, &own)?);
-    let first = if same { there } else { format!("\tmov.b{bits} \t{own}, {poison};\n\t{opcode} \t{address}, {own};") };
+    let (address, value) = operands.split_once(", ")?;
+    let own = Stored::read(value, 1)?;
+    let poisoned = own.poisoned(poison);
+    let there = format!("\t{} \t{}, {address};\n{}", opcode.replacen("st.", "ld.", 1), own.text, own.question()?);
+    let first = if same { there } else { format!("{poisoned}\n\t{opcode} \t{address}, {};", own.text) };
     let Some((_, elsewhere)) = parts(new) else { return Some(first) };
     let elsewhere = elsewhere.split_once(", ")?.0;
-    Some(format!("{first}\n\tmov.b{bits} \t{own}, {poison};\n\t{opcode} \t{elsewhere}, {own};"))
+    Some(format!("{first}\n{poisoned}\n\t{opcode} \t{elsewhere}, {};", own.text))
+}
+
+/// What a store stores, one register or a vector of them, with registers of ours.
+struct Stored {
+    /// The registers that are stored, each with ours.
+    registers: Vec<(String, String)>,
+    /// Ours, as a store or a load has them.
+    text: String,
+}
+
+impl Stored {
+    /// Reads `%fd1` or `{%r1, %r2}`; ours are numbered from `first` on.
+    fn read(value: &str, first: usize) -> Option<Self> {
+        let inner = value.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+        let stored = inner.unwrap_or(value).split(',').map(str::trim).zip(first..);
+        let registers: Vec<(String, String)> = stored
+            .map(|(register, number)| Some((register.to_owned(), own_register(register, number)?)))
+            .collect::<Option<_>>()?;
+        let ours = registers.iter().map(|(_, own)| own.as_str()).collect::<Vec<_>>().join(", ");
+        let text = if inner.is_some() { format!("{{{ours}}}") } else { ours };
+        Some(Self { registers, text })
+    }
+
+    /// Returns lines that write to where nothing is when one of ours differs.
+    fn question(&self) -> Option<String> {
+        let all: Option<Vec<String>> = self.registers.iter().map(|(register, own)| question(register, own)).collect();
+        Some(all?.join("\n"))
+    }
+
+    /// Returns lines that give `poison` to each of ours.
+    fn poisoned(&self, poison: u64) -> String {
+        let lines = self.registers.iter().map(|(_, own)| match own.starts_with("%idle_d") {
+            true => format!("\tmov.b64 \t{own}, {poison};"),
+            false => format!("\tmov.b32 \t{own}, {};", poison & u64::from(u32::MAX)),
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
 }
 
 /// Lines that do a changed line and then the line as it is.
@@ -84,19 +121,19 @@ fn values(old: &str, new: &str) -> Option<Both> {
 fn stored(old: &str, new: &str) -> Option<String> {
     let (opcode, operands) = parts(old)?;
     let (address, value) = operands.split_once(", ")?;
-    if value.contains('{') || opcode.contains("volatile") {
+    if opcode.contains("volatile") {
         return None;
     }
-    let own = own_register(value, 1)?;
+    let own = Stored::read(value, 1)?;
     let load = opcode.replacen("st.", "ld.", 1);
-    let there = format!("\t{load} \t{own}, {address};\n{}", question(value, &own)?);
+    let there = format!("\t{load} \t{}, {address};\n{}", own.text, own.question()?);
     if new.trim().is_empty() {
         return Some(format!("{there}\n{old}"));
     }
     let (_, changed) = parts(new)?;
     let elsewhere = changed.split_once(", ")?.0;
-    let other = own_register(value, 2)?;
-    let at_other = format!("\t{load} \t{other}, {elsewhere};\n{}", question(value, &other)?);
+    let other = Stored::read(value, 5)?;
+    let at_other = format!("\t{load} \t{}, {elsewhere};\n{}", other.text, other.question()?);
     Some(format!("{there}\n{at_other}\n{old}"))
 }
 
@@ -193,6 +230,15 @@ mod tests {
         };
         assert!(is_unused_of(&[0, 4], false));
         assert!(!is_unused_of(&[4], false) && !is_unused_of(&[0], false) && !is_unused_of(&[], false));
+        // A vector: all of it must be written again.
+        let vector = "\tst.global.v2.u32 \t[%rd1], {%r3, %r2};";
+        let is_vector_unused = |behind: &str| {
+            is_unused(&kernel(&format!("{vector}\n{behind}")), vector, |poison| {
+                poisoned_store(vector, "", poison, false)
+            })
+        };
+        assert!(is_vector_unused("\tst.global.v2.u32 \t[%rd1], {%r2, %r2};"));
+        assert!(!is_vector_unused(&again(0)) && !is_vector_unused(&again(4)));
         // What is stored is there already, and the other place is written again.
         assert!(is_unused_of(&[4], true));
         assert!(!is_unused_of(&[0], true));
@@ -214,6 +260,11 @@ mod tests {
             ("\tst.global.u32 \t[%rd1], %r3;", "", false),
             ("\tst.global.u32 \t[%rd1], %r3;", "\tst.global.u32 \t[%rd1+4], %r3;", false),
             ("\tst.global.u32 \t[%rd1+8], %r3;", "\tst.global.u32 \t[%rd1+12], %r3;", true),
+            ("\tst.global.v2.u32 \t[%rd1], {%r3, %r3};", "", false),
+            ("\tst.global.v2.u32 \t[%rd1], {%r3, %r2};", "", true),
+            ("\tst.global.v2.u32 \t[%rd1], {%r2, %r3};", "", true),
+            ("\tst.global.v2.u32 \t[%rd1], {%r3, %r3};", "\tst.global.v2.u32 \t[%rd1+8], {%r3, %r3};", true),
+            ("\tst.global.v2.u32 \t[%rd1], {%r3, %r3};", "\tst.global.v2.u32 \t[%rd1+16], {%r3, %r3};", false),
         ] {
             assert_eq!(differs(old, new), expected, "{old} {new}");
         }
