@@ -3,9 +3,9 @@
 //! The sampler's kernels are templates over the density, so a density of one's own comes to a GPU in four steps:
 //!
 //! 1. Write the density once more as one struct in one `.cuh` file, beside `kernels/nuts/hierarchical_normal.cuh`, which
-//!    shows what it must have: a struct `Data` of plain numbers and pointers, and the functions `dim`, `evaluate`,
-//!    `make_natural` and `log_jacobian`. Sums over coordinates go through the lane policy (`lanes.cuh`), `exp` and `ln`
-//!    are Octopus's own: then the GPU's bits in f64 are those of the [`LogDensity`] in Rust, and tests can say so.
+//!    shows what it must have: a struct `Data` of plain numbers and pointers, and the functions `dim`, `evaluate` and
+//!    `make_natural`. Sums over coordinates go through the lane policy (`lanes.cuh`), `exp` and `ln` are Octopus's own:
+//!    then the GPU's bits in f64 are those of the [`LogDensity`] in Rust, and tests can say so.
 //! 2. Name a unit for each precision and number of coordinates that you want in `kernels/nuts/units.toml`; outside of
 //!    this repository write it as the template `kernels/nuts/units/chains.cu.in` has it: the two entries
 //!    `nuts_run_<density>_<precision>_<lanes>x<rows>` and `nuts_restart_...`, of a few lines each.

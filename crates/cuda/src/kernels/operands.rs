@@ -14,9 +14,9 @@ pub struct MatrixShape {
     pub n: usize,
 }
 
-/// Elements of a row that one block of [`Kernels::reduce_rows`] takes.
+/// Elements of a row that one block of [`Kernels::reduce_rows`](crate::Kernels::reduce_rows) takes.
 pub const ROW_PART: usize = CHUNK;
-/// Rows that one thread of [`Kernels::reduce_columns`] joins: set in kernels/src/reduce.cu.
+/// Rows that one thread of [`Kernels::reduce_columns`](crate::Kernels::reduce_columns) joins: set in kernels/src/reduce.cu.
 pub const COLUMN_PART: usize = 64;
 
 /// An operation of two numbers whose arrays are broadcast to a common shape.
