@@ -123,26 +123,36 @@ fn transitions_have_the_same_bits() {
     }
 }
 
-/// Trees as deep as they go: every level of the stack.
+/// Trees as deep as they go: every level of the stack, and more doublings than a table of random numbers has.
 #[test]
 fn deep_trees_have_the_same_bits() {
+    const SHORT: f64 = 0.004;
     let mut seen = Seen::default();
-    for (groups, max_depth) in [(10, 10), (100, 10), (257, 9), (10, 12), (10, 1), (100, 2)] {
+    for (groups, max_depth, factor, iterations) in [
+        (10, 10, SHORT, 3),
+        (100, 10, SHORT, 3),
+        (257, 9, SHORT, 3),
+        (10, 12, SHORT, 3),
+        (10, 1, SHORT, 3),
+        (100, 2, SHORT, 3),
+        (10, 18, SHORT / 100.0, 1),
+    ] {
         let case = Case {
             way: Way::Arrays,
             far: None,
             groups,
             rank: 0,
             likelihood: Likelihood::Collapsed,
-            factor: 0.004,
+            factor,
             max_depth,
             chains: 1,
-            iterations: 3,
+            iterations,
             per_launch: 2,
         };
         compare(&case, &mut seen);
     }
     eprintln!("the same bits: {seen:?}");
+    assert!(seen.transitions == 0 || seen.deepest > 16, "{seen:?}");
 }
 
 /// Chains that fill a block and begin the next, on lanes that are fibers.
