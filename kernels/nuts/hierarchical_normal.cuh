@@ -79,10 +79,12 @@ template <class S> struct OwnObservations {
   OCTOPUS_DEVICE static const Data& model(const Data& data) { return data; }
 
   /// Where the groups are is nobody else's affair.
-  template <class F> OCTOPUS_DEVICE static void ask(const Data&, F) {}
+  struct Answers {};
+  template <class F> OCTOPUS_DEVICE static Answers ask(const Data&, F) { return {}; }
 
   /// What the observations of row `e` of groups say about their means: the sum of the residuals and of their squares.
-  OCTOPUS_DEVICE static void pull(const Data& data, int e, const V& location, V& residual, V& squares) {
+  OCTOPUS_DEVICE static void pull(const Data& data, int e, const V& location, const Answers&, V& residual,
+                                  V& squares) {
     const V count = W::load(W::mine(data.count) + e * L);
     if (data.pointwise) {
       residual = count;
@@ -233,7 +235,7 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
     const R weight = (R)s.weight;
     const V zero = W::splat((R)0);
     const auto centered_row = [&](int e) { return W::first((int)model().groups - e * L, x.row[e] - origin, zero); };
-    Observations::ask(data, [&](int e) { return shift + by_slope * centered_row(e); });
+    const typename Observations::Answers answers = Observations::ask(data, [&](int e) { return shift + by_slope * centered_row(e); });
     V parts[5] = {zero, zero, zero, zero, zero};
     OCTOPUS_UNROLL
     for (int e = 0; e < E; ++e) {
@@ -241,7 +243,7 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
       const V z = by_inverse * centered;
       const V effect = by_slope * centered;
       V residual, squares;
-      Observations::pull(data, e, shift + effect, residual, squares);
+      Observations::pull(data, e, shift + effect, answers, residual, squares);
       gradient.row[e] = weight * residual * by_slope - by_inverse * z;
       parts[0] = parts[0] + squares;
       parts[1] = parts[1] + z * z;
@@ -271,7 +273,7 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
     const auto own_row = [&](int e, const V& width) {
       return width * W::first((int)model().groups - e * L, x.row[e], zero);
     };
-    Observations::ask(data, [&](int e) {
+    const typename Observations::Answers answers = Observations::ask(data, [&](int e) {
       const typename Coordinates::Row row = coordinates.row(e);
       return shift + scale * (row.drawn + own_row(e, row.width));
     });
@@ -283,7 +285,7 @@ template <class S, class Observations_> struct HierarchicalNormalOver {
       const V z = row.drawn + own;
       const V effect = scale * z;
       V residual, squares;
-      Observations::pull(data, e, shift + effect, residual, squares);
+      Observations::pull(data, e, shift + effect, answers, residual, squares);
       const V slope = weight * residual * scale - z;
       gradient.row[e] = slope * row.width;
       parts[0] = parts[0] + squares;

@@ -13,8 +13,11 @@ namespace octopus::nuts {
 template <class R> struct HierarchicalNormalTiles {
   /// Observations of each small group; 0 for large groups and in the padding.
   const R* members;
+  /// The blocks of 32 groups of which some are small, and their number.
+  u32 blocks;
   /// Tiles of all groups, one group after another.
   u32 count;
+  const u32* block;
   /// Each group's first tile, and the end: a small group has none.
   const u32* first;
   /// For each tile its group, its first row of 32 values, and the number of its values.
@@ -25,7 +28,7 @@ template <class R> struct HierarchicalNormalTiles {
   const R* values;
 };
 
-static_assert(sizeof(HierarchicalNormalTiles<double>) == 56, "the host packs it");
+static_assert(sizeof(HierarchicalNormalTiles<double>) == 64, "the host packs it");
 
 /// What a team reads, and where it meets.
 template <class R, class T> struct HierarchicalNormalTeamData {
@@ -33,8 +36,8 @@ template <class R, class T> struct HierarchicalNormalTeamData {
   HierarchicalNormalTiles<R> tiles;
 };
 
-static_assert(sizeof(HierarchicalNormalTeamData<double, double>) == 232, "the host packs it");
-static_assert(sizeof(HierarchicalNormalTeamData<float, float>) == 184, "the host packs it");
+static_assert(sizeof(HierarchicalNormalTeamData<double, double>) == 240, "the host packs it");
+static_assert(sizeof(HierarchicalNormalTeamData<float, float>) == 192, "the host packs it");
 
 /// Observations that a team of blocks reads.
 template <class S> struct SharedObservations {
@@ -43,6 +46,7 @@ template <class S> struct SharedObservations {
   using W = typename S::W;
   using V = typename S::V;
   static constexpr int L = S::L;
+  static constexpr int E = S::E;
   static constexpr bool POINTWISE = true;
   /// A task's lanes.
   using Warp = Lanes<32>;
@@ -55,111 +59,199 @@ template <class S> struct SharedObservations {
 
   OCTOPUS_DEVICE static const HierarchicalNormalData<R, T>& model(const Data& data) { return data.own.model; }
 
+  /// The sums of the residuals and of their squares, for each group.
+  struct Answers {
+    V residual[E], squares[E];
+  };
+
   /// Has the team sum the observations about the groups' means, of which `location(e)` is row `e`.
-  template <class F> OCTOPUS_DEVICE static void ask(const Data& data, F location) {
-    R* asked = W::mine(data.team.asked + (u64)member(data.team).chain * S::SIZE);
+  template <class F> OCTOPUS_DEVICE static Answers ask(const Data& data, F location) {
+    const u32 question = number_question<L>(data.team);
     OCTOPUS_UNROLL
-    for (int e = 0; e < S::E; ++e) W::store(asked + e * L, location(e));
-    lead<L>(data.team, tasks(data), [&](u32 number) { task(data, number); });
+    for (int e = 0; e < E; ++e) post_row(data, e, location(e), question);
+    lead<L>(data.team, tasks(data), [&](u32 number) { task(data, number, question); });
+    return await(data, question);
   }
 
   /// What the team has answered for row `e` of groups: the sum of the residuals and of their squares.
-  OCTOPUS_DEVICE static void pull(const Data& data, int e, const V&, V& residual, V& squares) {
-    const T* answers = answers_of_chain(data);
-    residual = W::splat((R)0);
-    squares = residual;
-    W::each(residual, squares, [&](u32 lane, R& sum, R& sum_squares) {
-      const u32 group = (u32)(e * L) + lane;
-      if (group >= model(data).groups) return;
-      const u32 first = data.own.tiles.first[group];
-      const u32 end = data.own.tiles.first[group + 1];
-      if (first == end) {
-        sum = (R)answers[small(group)];
-        sum_squares = (R)answers[small(group) + 32];
-        return;
-      }
-      const T* tile = answers + tile_answer(data, first);
-      T total = tile[0];
-      T total_squares = tile[1];
-      OCTOPUS_UNROLL_BY(8)
-      for (u32 t = first + 1; t < end; ++t) {
-        tile += 2;
-        total = total + tile[0];
-        total_squares = total_squares + tile[1];
-      }
-      sum = (R)total;
-      sum_squares = (R)total_squares;
-    });
+  OCTOPUS_DEVICE static void pull(const Data&, int e, const V&, const Answers& answers, V& residual, V& squares) {
+    residual = answers.residual[e];
+    squares = answers.squares[e];
   }
 
   /// What the blocks do that do not lead.
   OCTOPUS_DEVICE static void help(const Data& data) {
-    serve<L>(data.team, tasks(data), [&](u32 number) { task(data, number); });
+    serve<L>(data.team, tasks(data), [&](u32 number, u32 question) { return task(data, number, question); });
+  }
+
+  /// Sends them home. For the lanes of the leader.
+  OCTOPUS_DEVICE static void dismiss(const Data& data) {
+    OCTOPUS_UNROLL
+    for (int e = 0; e < E; ++e) post_row(data, e, W::splat((R)0), dismissal(data.team));
   }
 
  private:
-  OCTOPUS_DEVICE static u32 blocks_of_groups(const Data& data) { return (model(data).groups + 31) / 32; }
+  /// Rows of a tile whose loads are under way together: a block is alone with its multiprocessor's share of the memory.
+  static constexpr u32 LOADS = 16;
 
-  OCTOPUS_DEVICE static u32 tasks(const Data& data) { return blocks_of_groups(data) + data.own.tiles.count; }
+  /// Rows whose answers are awaited together.
+  static constexpr int ROWS = E < 4 ? E : 4;
+  static_assert(E % ROWS == 0, "some rows would be left");
 
-  OCTOPUS_DEVICE static T* answers_of_chain(const Data& data) {
+  OCTOPUS_DEVICE static u32 tasks(const Data& data) { return data.own.tiles.blocks + data.own.tiles.count; }
+
+  OCTOPUS_DEVICE static Letter<R>* asked_of_chain(const Data& data) {
+    return data.team.asked + (u64)member(data.team).chain * S::SIZE;
+  }
+
+  OCTOPUS_DEVICE static Letter<T>* answers_of_chain(const Data& data) {
     return data.team.answers + (u64)member(data.team).chain * data.team.stride;
   }
 
-  /// Where the sum of a small group's residuals is; that of their squares is 32 places on.
-  OCTOPUS_DEVICE static u32 small(u32 group) { return group / 32 * 64 + group % 32; }
+  /// The two letters of a small group: the sum of the residuals and that of their squares.
+  OCTOPUS_DEVICE static u32 small_answer(u32 group) { return 2 * group; }
 
-  /// Where the two sums of a tile are.
-  OCTOPUS_DEVICE static u32 tile_answer(const Data& data, u32 tile) { return 64 * blocks_of_groups(data) + 2 * tile; }
-
-  OCTOPUS_DEVICE static void task(const Data& data, u32 number) {
-    const u32 blocks = blocks_of_groups(data);
-    if (number < blocks) {
-      sum_block(data, number);
-    } else {
-      sum_tile(data, number - blocks);
-    }
+  /// The two letters of a tile.
+  OCTOPUS_DEVICE static u32 tile_answer(const Data& data, u32 tile) {
+    return 2 * ((model(data).groups + 31) / 32 * 32 + tile);
   }
 
-  /// A block of 32 small groups, each lane one.
-  OCTOPUS_DEVICE static void sum_block(const Data& data, u32 block) {
-    Row residual = Warp::load(Warp::mine(data.own.tiles.members + 32 * block));
-    Row squares = Warp::load(Warp::mine(data.team.asked + (u64)member(data.team).chain * S::SIZE + 32 * block));
-    T* answers = answers_of_chain(data) + small(32 * block);
-    Warp::each(residual, squares, [&](u32 lane, R& out, R& out_squares) {
-      sum_in_order(model(data), 32 * block + lane, out, out_squares, out, out_squares);
-      answers[lane] = (T)out;
-      answers[lane + 32] = (T)out_squares;
+  OCTOPUS_DEVICE static void post_row(const Data& data, int e, V value, u32 question) {
+    V unused = value;
+    W::each(value, unused, [&](u32 lane, R& own, R&) {
+      post(asked_of_chain(data)[(u32)(e * L) + lane], own, question);
     });
   }
 
-  OCTOPUS_DEVICE static void sum_tile(const Data& data, u32 tile) {
+  /// Waits for what all tasks answer.
+  OCTOPUS_DEVICE static Answers await(const Data& data, u32 question) {
+    Answers all;
+    OCTOPUS_UNROLL
+    for (int e = 0; e < E; e += ROWS) {
+      V residual[ROWS], squares[ROWS];
+      OCTOPUS_UNROLL
+      for (int k = 0; k < ROWS; ++k) residual[k] = squares[k] = W::splat((R)0);
+      if ((u32)(e * L) < model(data).groups) {
+        W::each(residual, squares, [&](u32 lane, R(&sums)[ROWS], R(&sums_squares)[ROWS]) {
+          await_rows(data, question, (u32)(e * L) + lane, sums, sums_squares);
+        });
+      }
+      OCTOPUS_UNROLL
+      for (int k = 0; k < ROWS; ++k) {
+        all.residual[e + k] = residual[k];
+        all.squares[e + k] = squares[k];
+      }
+    }
+    return all;
+  }
+
+  /// Waits for the answers of the group `from` and of those a row and more rows on; sets nothing where there is no group.
+  /// A group's next tile of all rows is awaited at once: each wait is a way to the second-level cache.
+  OCTOPUS_DEVICE static void await_rows(const Data& data, u32 question, u32 from, R (&sums)[ROWS],
+                                        R (&sums_squares)[ROWS]) {
+    const Letter<T>* answers = answers_of_chain(data);
+    const u32 groups = model(data).groups;
+    // A group's first letter, and the last ones of its last tile.
+    u32 at[ROWS], last[ROWS];
+    u32 most = 0;
+    OCTOPUS_UNROLL
+    for (int k = 0; k < ROWS; ++k) {
+      const u32 group = from + (u32)(k * L) < groups ? from + (u32)(k * L) : groups - 1;
+      const u32 first = data.own.tiles.first[group];
+      const u32 end = data.own.tiles.first[group + 1];
+      at[k] = first == end ? small_answer(group) : tile_answer(data, first);
+      last[k] = first == end ? at[k] : tile_answer(data, end - 1);
+      most = last[k] - at[k] > most ? last[k] - at[k] : most;
+    }
+    T total[2 * ROWS] = {};
+    for (u32 letter = 0; letter <= most; letter += 2) {
+      T next[2 * ROWS];
+      const auto place = [&](int i) -> const Letter<T>& {
+        const u32 own = at[i / 2] + letter < last[i / 2] ? at[i / 2] + letter : last[i / 2];
+        return answers[own + (u32)(i % 2)];
+      };
+      receive(place, question, next);
+      OCTOPUS_UNROLL
+      for (int i = 0; i < 2 * ROWS; ++i) {
+        const T sum = letter == 0 ? next[i] : total[i] + next[i];
+        total[i] = at[i / 2] + letter <= last[i / 2] ? sum : total[i];
+      }
+    }
+    OCTOPUS_UNROLL
+    for (int k = 0; k < ROWS; ++k) {
+      if (from + (u32)(k * L) < groups) {
+        sums[k] = (R)total[2 * k];
+        sums_squares[k] = (R)total[2 * k + 1];
+      }
+    }
+  }
+
+  /// Does a task of a question. Returns whether the question has come.
+  OCTOPUS_DEVICE static bool task(const Data& data, u32 number, u32 question) {
+    const u32 blocks = data.own.tiles.blocks;
+    return number < blocks ? sum_block(data, data.own.tiles.block[number], question)
+                           : sum_tile(data, number - blocks, question);
+  }
+
+  /// The small ones of a block of 32 groups, each a lane's.
+  OCTOPUS_DEVICE static bool sum_block(const Data& data, u32 block, u32 question) {
+    Row residual = Warp::load(Warp::mine(data.own.tiles.members + 32 * block));
+    Row squares = residual;
+    bool has_come = true;
+    Warp::each(residual, squares, [&](u32 lane, R&, R& location) {
+      R own[1];
+      has_come = receive([&](int) -> const Letter<R>& { return asked_of_chain(data)[32 * block + lane]; }, question, own);
+      location = own[0];
+    });
+    // The leader does not wait for the answers of all lanes: those that have none must have read their letter.
+    Warp::fence();
+    if (!has_come) return false;
+    Letter<T>* answers = answers_of_chain(data);
+    Warp::each(residual, squares, [&](u32 lane, R& members, R& location) {
+      if (members == (R)0) return;
+      R sum, sum_squares;
+      sum_in_order(model(data), 32 * block + lane, members, location, sum, sum_squares);
+      const u32 own = small_answer(32 * block + lane);
+      post(answers[own], (T)sum, question);
+      post(answers[own + 1], (T)sum_squares, question);
+    });
+    return true;
+  }
+
+  OCTOPUS_DEVICE static bool sum_tile(const Data& data, u32 tile, u32 question) {
     const HierarchicalNormalTiles<R>& tiles = data.own.tiles;
-    const R location = data.team.asked[(u64)member(data.team).chain * S::SIZE + tiles.group[tile]];
+    const Letter<R>& asked = asked_of_chain(data)[tiles.group[tile]];
     const R* row = Warp::mine(tiles.values + (u64)tiles.row[tile] * 32);
-    const u32 len = tiles.len[tile];
+    u32 left = tiles.len[tile];
+    R location[1];
+    if (!receive([&](int) -> const Letter<R>& { return asked; }, question, location)) return false;
     const Row zero = Warp::splat((R)0);
     Row parts[2] = {zero, zero};
-    const u32 whole = len / 32;
-    // Loads that are under way together: a block is alone with its multiprocessor's share of the memory.
-    OCTOPUS_UNROLL_BY(16)
-    for (u32 k = 0; k < whole; ++k, row += 32) {
-      const Row difference = Warp::load(row) - location;
+    const auto add = [&](const Row& difference) {
       parts[0] = parts[0] + difference;
       parts[1] = parts[1] + difference * difference;
+    };
+    for (; left >= 32 * LOADS; left -= 32 * LOADS, row += 32 * LOADS) {
+      OCTOPUS_UNROLL
+      for (u32 k = 0; k < LOADS; ++k) add(Warp::load(row + 32 * k) - location[0]);
     }
-    if (len % 32 != 0) {
-      const Row difference = Warp::first((int)(len % 32), Warp::load(row) - location, zero);
-      parts[0] = parts[0] + difference;
-      parts[1] = parts[1] + difference * difference;
+    if (left > 0) {
+      // One by one, each of the last rows would wait for its load. Beyond the last it is read again, and 0 is added.
+      const u32 last = (left - 1) / 32;
+      OCTOPUS_UNROLL
+      for (u32 k = 0; k < LOADS; ++k) {
+        const Row difference = Warp::load(row + 32 * (k < last ? k : last)) - location[0];
+        add(Warp::first((int)left - (int)(32 * k), difference, zero));
+      }
     }
     T sums[2];
     Warp::sum(parts, sums);
     if (Warp::writes()) {
-      T* answer = answers_of_chain(data) + tile_answer(data, tile);
-      answer[0] = sums[0];
-      answer[1] = sums[1];
+      Letter<T>* answer = answers_of_chain(data) + tile_answer(data, tile);
+      post(answer[0], sums[0], question);
+      post(answer[1], sums[1], question);
     }
+    return true;
   }
 };
 

@@ -142,6 +142,16 @@ template <int L> struct Lanes {
     for (int l = 0; l < L; ++l) f((u32)l, a.at[l], b.at[l]);
   }
 
+  /// The same with K rows of either.
+  template <class X, int K, class F> static void each(Value<X, L> (&a)[K], Value<X, L> (&b)[K], F f) {
+    for (int l = 0; l < L; ++l) {
+      X own_a[K], own_b[K];
+      for (int k = 0; k < K; ++k) own_a[k] = a[k].at[l], own_b[k] = b[k].at[l];
+      f((u32)l, own_a, own_b);
+      for (int k = 0; k < K; ++k) a[k].at[l] = own_a[k], b[k].at[l] = own_b[k];
+    }
+  }
+
   /// The sums over all lanes of K values, each lane's being converted to T first.
   template <Room ROOM = COMMON, class T, class R, int K> static void sum(const Value<R, L> (&values)[K], T (&out)[K]) {
     for (int k = 0; k < K; ++k) {
@@ -180,11 +190,6 @@ template <int L> struct Lanes {
   template <class X, int K, int M> static void divide_and_ln(X (&values)[K], const X (&others)[K], X (&logs)[M]) {
     one_each(values, others, [](X a, X b) { return a / b; });
     one_each(logs, [](X x) { return ln(x); });
-  }
-
-  /// f(i) for each i below `count`, each by one lane.
-  template <class F> static void each_one(u32 count, F f) {
-    for (u32 i = 0; i < count; ++i) f(i);
   }
 
   /// A place for what is one for the whole chain and rests while the chain integrates: shared memory on a GPU.
@@ -257,6 +262,9 @@ template <int L> struct Lanes {
 
   /// f(lane, a, b) in each lane, which sets a and b.
   template <class X, class F> OCTOPUS_DEVICE static void each(X& a, X& b, F f) { f(lane(), a, b); }
+
+  /// The same with K rows of either.
+  template <class X, int K, class F> OCTOPUS_DEVICE static void each(X (&a)[K], X (&b)[K], F f) { f(lane(), a, b); }
 
   /// Where the lanes of a block exchange K rows of `SIZE` numbers: one room for `COMMON` and `VACATED`, one that is an
   /// evaluation's own.
@@ -369,11 +377,6 @@ template <int L> struct Lanes {
     const X quotient = own(values, 0, parts.above) / own(others, 0, parts.below);
     broadcast(quotient, values);
     broadcast(ln_of_parts(x, parts.exponent, quotient), logs, K);
-  }
-
-  /// f(i) for each i below `count`, each by one lane.
-  template <class F> OCTOPUS_DEVICE static void each_one(u32 count, F f) {
-    for (u32 i = lane(); i < count; i += (u32)L) f(i);
   }
 
   /// One of two values: of elements of arrays the compiler would choose the address, and keep the array in memory.

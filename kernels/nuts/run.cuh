@@ -46,8 +46,9 @@ OCTOPUS_DEVICE void by_team(const typename Density<S>::Data& data, F chain_of_te
   if (own.number != 0) {
     if (takes_part(blockDim.x)) Density<S>::Observations::help(data);
   } else if (takes_part((u32)S::L)) {
+    begin<S::L>(data.team);
     chain_of_team(own.chain);
-    dismiss<S::L>(data.team);
+    Density<S>::Observations::dismiss(data);
   }
 }
 

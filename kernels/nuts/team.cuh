@@ -1,9 +1,13 @@
 // Several blocks that share the evaluations of one chain, for densities that read more than a block can read in time.
 //
 // The first block of a team leads: it carries the chain as if it were alone. Where the density has tasks to share, the
-// leader publishes what they depend on and then the number of the question; the other blocks wait for that number, do
-// their part of the tasks, and answer with the same number. A task is a warp's, and its answer has a place of its own:
-// no bit depends on who does it, nor on how many there are.
+// leader posts what they depend on; each warp of the other blocks waits for what its tasks need, does them, and posts the
+// answers, for which the leader waits. A task is a warp's, and its answers have a place of their own: no bit depends on
+// who does it, nor on how many there are.
+//
+// What is posted is letters. A letter carries the number of its question in each of its words, so whoever finds that
+// number in all of them has the letter: there is no flag beside it and no fence before it, a warp waits for no other of
+// its block, and nobody's first-level cache is emptied, as it is by a load that acquires. NCCL calls this LL.
 //
 // Blocks that wait for each other must all be on the device: a launch of teams of more than one block is cooperative.
 #pragma once
@@ -11,20 +15,26 @@
 
 namespace octopus::nuts {
 
-/// Where the blocks of each team meet. Numbers of questions and answers are 0 between launches.
+/// A number that another block reads while it is written: half of each word is the number's, half the question's.
+template <class T> struct alignas(2 * sizeof(T)) Letter {
+  static constexpr int WORDS = sizeof(T) / 4;
+  u64 words[WORDS];
+};
+
+/// Where the blocks of each team meet. Every letter has been written in an earlier launch, or is 0.
 template <class R, class T> struct Team {
   /// Blocks of a team.
   u32 blocks;
-  /// Elements between two chains' answers.
+  /// Letters between two chains' answers.
   u32 stride;
-  /// The number of each chain's question.
+  /// Another number than that of any launch before, above 0 and below 2^24.
+  u32 launch;
+  /// The number of each chain's last question, which only its leader reads.
   u32* questions;
-  /// The question that each block has answered, chains x blocks.
-  u32* answered;
   /// What the tasks of each chain depend on: a vector.
-  R* asked;
+  Letter<R>* asked;
   /// What they answer.
-  T* answers;
+  Letter<T>* answers;
 };
 
 static_assert(sizeof(Team<double, double>) == 40 && sizeof(Team<float, float>) == 40, "the host packs it");
@@ -41,23 +51,60 @@ template <class R, class T> OCTOPUS_DEVICE Member member(const Team<R, T>& team)
   return {blockIdx.x / team.blocks, blockIdx.x % team.blocks};
 }
 
-/// The number of a question that sends the others home.
-constexpr u32 DISMISSED = 0xffffffffu;
+/// What the leader's letters carry at the end of a launch: no question, it sends the others home. Questions have the
+/// numbers after it, of which the launch is the upper part: no letter of another launch is taken for one of this.
+template <class R, class T> OCTOPUS_DEVICE u32 dismissal(const Team<R, T>& team) { return team.launch << 8; }
 
-/// A number that another block writes.
-OCTOPUS_DEVICE u32 look(const u32* place) { return *(const volatile u32*)place; }
+/// The launch's question after this one. Numbers come back after 255 questions: by then all letters have been rewritten.
+OCTOPUS_DEVICE u32 next_question(u32 number) {
+  const u32 launch = number & ~0xffu;
+  return launch | (number - launch) % 255u + 1u;
+}
 
-/// Writes a number after everything that this thread has written before, or that others of its block have written before
-/// they met it at a barrier: a release holds for what its thread knows of, too (PTX ISA 8.9.5, causality order), as in the
-/// grid's barrier of cooperative groups.
-OCTOPUS_DEVICE void tell(u32* place, u32 number) { store_release(place, number); }
+/// The halves of a number's bits, or its bits.
+OCTOPUS_DEVICE void to_parts(double value, u32 (&parts)[2]) {
+  const u64 bits = to_bits(value);
+  parts[0] = low_word(bits);
+  parts[1] = high_word(bits);
+}
+OCTOPUS_DEVICE void to_parts(float value, u32 (&parts)[1]) { parts[0] = to_bits(value); }
+OCTOPUS_DEVICE double from_parts(const u32 (&parts)[2]) { return from_bits(to_word(parts[1], parts[0])); }
+OCTOPUS_DEVICE float from_parts(const u32 (&parts)[1]) { return from_bits(parts[0]); }
 
-/// Waits until a number is another than `old`; what was written before it is then visible to this thread, and to those that
-/// it meets at a barrier afterwards.
-OCTOPUS_DEVICE u32 await_change(const u32* place, u32 old) {
-  u32 now = load_acquire(place);
-  for (; now == old; now = load_acquire(place)) __nanosleep(32);
-  return now;
+/// Writes a letter of this question.
+template <class T> OCTOPUS_DEVICE void post(Letter<T>& letter, T value, u32 question) {
+  u32 parts[Letter<T>::WORDS];
+  to_parts(value, parts);
+  u64 words[Letter<T>::WORDS];
+  OCTOPUS_UNROLL
+  for (int w = 0; w < Letter<T>::WORDS; ++w) words[w] = to_word(parts[w], question);
+  store_relaxed(letter.words, words);
+}
+
+/// Waits for K letters, which `letter(k)` names, of this question. Returns whether they have come: the leader has sent the
+/// others home if not.
+template <int K, class T, class F> OCTOPUS_DEVICE bool receive(F letter, u32 question, T (&values)[K]) {
+  constexpr int WORDS = Letter<T>::WORDS;
+  for (;;) {
+    u64 words[K][WORDS];
+    OCTOPUS_UNROLL
+    for (int k = 0; k < K; ++k) load_relaxed(letter(k).words, words[k]);
+    u32 other = 0;
+    OCTOPUS_UNROLL
+    for (int k = 0; k < K; ++k) {
+      u32 parts[WORDS];
+      OCTOPUS_UNROLL
+      for (int w = 0; w < WORDS; ++w) {
+        other |= low_word(words[k][w]) ^ question;
+        parts[w] = high_word(words[k][w]);
+      }
+      values[k] = from_parts(parts);
+    }
+    if (other == 0) return true;
+    if (low_word(words[0][0]) == (question & ~0xffu)) return false;
+    // For at most 16 ns.
+    __nanosleep(8);
+  }
 }
 
 #if defined(OCTOPUS_HOST_LANES)
@@ -70,79 +117,54 @@ template <class F> OCTOPUS_DEVICE void each_warp(u32 warps, F f) {
   for (u32 w = 0; w < warps; ++w) f(w);
 }
 
-/// Until all threads of a block of helpers are here.
-OCTOPUS_DEVICE void meet() {}
-
 #else
 
 OCTOPUS_DEVICE bool takes_part(u32 threads) { return threadIdx.x < threads; }
 
 template <class F> OCTOPUS_DEVICE void each_warp(u32, F f) { f(threadIdx.x / 32); }
 
-OCTOPUS_DEVICE void meet() { __syncthreads(); }
-
 #endif
 
-/// Does all tasks, by their numbers, with the others of the team. For the L lanes of the leader, which have published in
-/// `asked` what the tasks depend on. All lanes must come here.
+/// What a leader does before its first question. For its L lanes.
+template <int L, class R, class T> OCTOPUS_DEVICE void begin(const Team<R, T>& team) {
+  Lanes<L>::set(team.questions[member(team).chain], dismissal(team));
+}
+
+/// The number of the leader's next question. For its L lanes, all of which must come here.
+template <int L, class R, class T> OCTOPUS_DEVICE u32 number_question(const Team<R, T>& team) {
+  u32& last = team.questions[member(team).chain];
+  const u32 number = next_question(Lanes<L>::get(last));
+  Lanes<L>::set(last, number);
+  return number;
+}
+
+/// Does the tasks of `warps` warps of a block, of which the first is the team's `first`th.
+template <int L, class R, class T, class F>
+OCTOPUS_DEVICE void do_tasks(const Team<R, T>& team, u32 first, u32 warps, u32 tasks, F task) {
+  const u32 all = (team.blocks - 1) * (blockDim.x / 32) + (u32)L / 32;
+  each_warp(warps, [&](u32 warp) {
+    for (u32 t = first + warp; t < tasks; t += all) task(t);
+  });
+}
+
+/// Does those tasks of a question, by their numbers, that are left to the leader: its warps are the last. For its L lanes,
+/// which have posted what the tasks depend on.
 template <int L, class R, class T, class F> OCTOPUS_DEVICE void lead(const Team<R, T>& team, u32 tasks, F task) {
-  using W = Lanes<L>;
-  constexpr u32 OWN = (u32)L / 32;
-  const u32 chain = member(team).chain;
-  u32* question = team.questions + chain;
-  // The lanes' own writes first, then the number that tells of them.
-  W::fence();
-  const u32 number = look(question) + 1;
-  W::fence();
-  if (team.blocks > 1 && W::writes()) tell(question, number);
-  const u32 warps = OWN + (team.blocks - 1) * (blockDim.x / 32);
-  each_warp(OWN, [&](u32 warp) {
-    for (u32 t = warp; t < tasks; t += warps) task(t);
-  });
-  W::each_one(team.blocks - 1, [&](u32 other) {
-    await_change(team.answered + chain * team.blocks + 1 + other, number - 1);
-  });
-  W::fence();
+  do_tasks<L>(team, (team.blocks - 1) * (blockDim.x / 32), (u32)L / 32, tasks, task);
 }
 
-/// What the other blocks do until they are dismissed: their part of the tasks, at each question.
+/// What the other blocks do until they are dismissed: their part of the tasks, at each question. task(t, question) returns
+/// whether the question has come.
 template <int L, class R, class T, class F> OCTOPUS_DEVICE void serve(const Team<R, T>& team, u32 tasks, F task) {
-  __shared__ u32 question;
-  const Member own = member(team);
-  const u32 each_block = blockDim.x / 32;
-  const u32 first = (u32)L / 32 + (own.number - 1) * each_block;
-  const u32 warps = (u32)L / 32 + (team.blocks - 1) * each_block;
-  u32* answered = team.answered + own.chain * team.blocks + own.number;
-  for (u32 done = 0; done != DISMISSED;) {
-    if (threadIdx.x == 0) question = await_change(team.questions + own.chain, done);
-    meet();
-    done = question;
-    if (done != DISMISSED) {
-      each_warp(each_block, [&](u32 warp) {
-        for (u32 t = first + warp; t < tasks; t += warps) task(t);
-      });
-    }
-    meet();
-    if (threadIdx.x == 0) tell(answered, done);
+  const u32 warps = blockDim.x / 32;
+  const u32 first = (member(team).number - 1) * warps;
+  u32 question = dismissal(team);
+  // Warps without a task wait for nothing.
+  for (bool asked = true; asked;) {
+    question = next_question(question);
+    asked = false;
+    do_tasks<L>(team, first, warps, tasks, [&](u32 t) { asked = task(t, question); });
   }
-}
-
-/// Sends the others home and leaves all numbers as they were before the launch. For the lanes of the leader.
-template <int L, class R, class T> OCTOPUS_DEVICE void dismiss(const Team<R, T>& team) {
-  using W = Lanes<L>;
-  if (team.blocks == 1) return;
-  const u32 chain = member(team).chain;
-  W::fence();
-  const u32 last = look(team.questions + chain);
-  W::fence();
-  if (W::writes()) tell(team.questions + chain, DISMISSED);
-  W::each_one(team.blocks - 1, [&](u32 other) {
-    u32* answered = team.answered + chain * team.blocks + 1 + other;
-    await_change(answered, last);
-    *answered = 0;
-  });
-  W::fence();
-  if (W::writes()) team.questions[chain] = 0;
 }
 
 }  // namespace octopus::nuts

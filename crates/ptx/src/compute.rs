@@ -128,6 +128,7 @@ pub(crate) fn compute(registers: &Registers, instruction: &Instruction, lanes: u
         Op::Div32 => w2!(|a: u32, b: u32| a.checked_div(b).unwrap_or(u32::MAX)),
         Op::Div64 => d2!(|a: u64, b: u64| a.checked_div(b).unwrap_or(u64::MAX)),
         Op::Max32 => w2!(|a: u32, b: u32| a.max(b)),
+        Op::Min32 => w2!(|a: u32, b: u32| a.min(b)),
         Op::Min64 => d2!(|a: u64, b: u64| a.min(b)),
         Op::Select32 => select(to_word(), lanes, words(0), words(1), predicates(2)),
         Op::Select64 => select(to_double(), lanes, doubles(0), doubles(1), predicates(2)),

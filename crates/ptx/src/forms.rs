@@ -28,6 +28,7 @@ const FORMS: &[(&str, Op, &[Class], &[Class])] = &[
     ("xor.b32", Xor32, &[W], &[W, W]), ("not.b32", Not32, &[W], &[W]), ("shl.b32", Shl32, &[W], &[W, W]), ("shr.u32", Shr32, &[W], &[W, W]),
     ("mul.lo.s32", Mul32, &[W], &[W, W]), ("mad.lo.s32", MulAdd32, &[W], &[W, W, W]),
     ("mul.wide.u32", MulWide, &[D], &[W, W]), ("div.u32", Div32, &[W], &[W, W]), ("max.u32", Max32, &[W], &[W, W]),
+    ("min.u32", Min32, &[W], &[W, W]),
     ("bfi.b32", InsertBits32, &[W], &[W, W, W, W]), ("brev.b32", ReverseBits, &[W], &[W]),
     ("bfind.shiftamt.u32", FindShift, &[W], &[W]), ("cvt.s32.s8", SignExtend8, &[W], &[W]),
     ("cvt.u32.u16", ZeroExtend16, &[W], &[W]),
@@ -123,11 +124,11 @@ pub(crate) fn access(name: &str) -> Option<(bool, MemoryAccess)> {
         "st" => false,
         _ => return None,
     };
-    let ordered = parts.next_if_eq(if is_load { &"acquire" } else { &"release" }).is_some();
-    if ordered && parts.next() != Some("gpu") {
+    let relaxed = parts.next_if_eq(&"relaxed").is_some();
+    if relaxed && parts.next() != Some("gpu") {
         return None;
     }
-    let volatile = ordered || parts.next_if_eq(&"volatile").is_some();
+    let volatile = parts.next_if_eq(&"volatile").is_some();
     let space = match *parts.peek()? {
         "shared" => StateSpace::Shared,
         "param" => StateSpace::Parameter,
@@ -149,9 +150,9 @@ pub(crate) fn access(name: &str) -> Option<(bool, MemoryAccess)> {
     };
     let doubles = width == 8;
     // No store changes a parameter, and nothing of ours waits for what is in shared memory.
-    let exists = (is_load || space != StateSpace::Parameter) && (!volatile || space == StateSpace::Global);
+    let exists = (is_load || space != StateSpace::Parameter) && (!(volatile || relaxed) || space == StateSpace::Global);
     (parts.next().is_none() && exists)
-        .then_some((is_load, MemoryAccess { space, width, count, volatile, ordered, doubles, uniform: false }))
+        .then_some((is_load, MemoryAccess { space, width, count, volatile, relaxed, doubles, uniform: false }))
 }
 
 /// Returns the special register of this name.

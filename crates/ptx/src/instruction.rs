@@ -20,7 +20,7 @@ pub(crate) enum Class {
 pub(crate) enum Op {
     AddF64, SubF64, MulF64, DivF64, SqrtF64, RcpF64, NegF64, MinF64, AbsF64, FuseF64,
     AddF32, SubF32, MulF32, DivF32, SqrtF32, RcpF32, QuickExp2, QuickReciprocal, NegF32, MinF32, AbsF32, FuseF32,
-    Add32, Sub32, And32, Or32, Xor32, Not32, Shl32, Shr32, Mul32, MulAdd32, MulWide, Div32, Max32, Select32,
+    Add32, Sub32, And32, Or32, Xor32, Not32, Shl32, Shr32, Mul32, MulAdd32, MulWide, Div32, Min32, Max32, Select32,
     InsertBits32, ReverseBits, FindShift, SignExtend8, ZeroExtend16, Move32,
     Add64, Sub64, And64, Or64, Xor64, Not64, Shl64, Shr64, Mul64, Div64, Min64, Max64, Select64, InsertBits64, Move64, Pack, Unpack,
     Narrow, Widen, F32ToF64, F64ToF32, U16ToF32, U32ToF32, U32ToF64, U64ToF32, U64ToF64,
@@ -72,8 +72,8 @@ pub(crate) struct MemoryAccess {
     pub(crate) count: u8,
     /// Other threads may read it or have written it: a flag.
     pub(crate) volatile: bool,
-    /// A load acquires, and a store releases.
-    pub(crate) ordered: bool,
+    /// Other threads may read it or write it meanwhile: it orders nothing else.
+    pub(crate) relaxed: bool,
     /// The registers have 64 bits, whatever the elements have.
     pub(crate) doubles: bool,
     /// All lanes have the same address: that of a parameter or a variable.

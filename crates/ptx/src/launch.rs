@@ -5,6 +5,7 @@ use crate::dispatch;
 use crate::fault::LaunchFault;
 use crate::global::{Allocation, GlobalMemory};
 use crate::lanes::Registers;
+use crate::late::LateWords;
 use crate::module::{Code, Entry};
 use crate::order::{Order, Turns};
 use crate::warp::{Count, Group, LaunchState, Surroundings, TurnEnd, Warp, first_lanes, split};
@@ -91,6 +92,7 @@ fn finish<W: Watch>(entry: &Entry, code: &Code, launch: Launch<'_>, watch: W) ->
         parameters,
         global: &mut global,
         turns: Turns::of(order),
+        late: LateWords::default(),
         watch,
         left: most_joins,
         counts: vec![Count::default(); code.instructions.len()],
@@ -144,8 +146,10 @@ impl<W: Watch> Grid<'_, '_, W> {
                 open.push(self.block(number));
             }
             if open.is_empty() {
+                self.run.late.deliver_all(self.run.global);
                 return Ok(());
             }
+            self.run.late.deliver_due(self.run.global);
             let first = self.run.turns.first_of(open.len());
             let mut all_sleep = true;
             for k in 0..open.len() {

@@ -21,11 +21,12 @@
 //! - A shuffle or a warp's barrier waits for all lanes of its mask; one that asks for a lane that is not there is a
 //!   fault. A block's barrier waits for all threads that have not left.
 //! - Addresses are bounded and aligned: [`LaunchFault::Address`], [`LaunchFault::Alignment`], [`LaunchFault::Beyond`].
-//! - With [`Launch::checked`]: races in shared and global memory, between blocks too; registers and shared memory that
-//!   are read before they are written; barriers and shuffles that lanes come to in different lines; numbers that several
-//!   lanes release.
+//! - With [`Launch::checked`]: races in shared and global memory, between blocks too, where relaxed accesses may meet each
+//!   other; registers and shared memory that are read before they are written; barriers and shuffles that lanes come to in
+//!   different lines.
 //!
-//! It is no measure of time, and memory is in order: a fence that is missing shows as a race, not as a wrong value.
+//! It is no measure of time. Memory is in order, so that a fence that is missing shows as a race and not as a wrong value;
+//! only relaxed stores come late in a random order, word by word.
 
 mod body;
 mod checks;
@@ -39,6 +40,7 @@ mod forms;
 mod global;
 mod instruction;
 mod lanes;
+mod late;
 mod launch;
 mod memory;
 mod module;

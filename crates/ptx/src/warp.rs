@@ -5,6 +5,7 @@ use crate::fault::{LaunchFault, Place};
 use crate::global::GlobalMemory;
 use crate::instruction::{Guard, Instruction, MemoryAccess, Op, Special, SpecialKind, StateSpace};
 use crate::lanes::{ALL, LANES, Registers, each};
+use crate::late::{Before, LateWords};
 use crate::launch::LaunchShape;
 use crate::memory::{self, BlockMemory, Missed, Why};
 use crate::module::{Code, Entry};
@@ -70,6 +71,7 @@ pub(crate) struct LaunchState<'a, 'm, W: Watch> {
     pub(crate) parameters: &'a [u8],
     pub(crate) global: &'a mut GlobalMemory<'m>,
     pub(crate) turns: Turns,
+    pub(crate) late: LateWords,
     pub(crate) watch: W,
     /// How often groups of lanes may still come to a place where they may meet others.
     pub(crate) left: u64,
@@ -245,6 +247,9 @@ impl<'a, W: Watch> LaunchState<'a, '_, W> {
                 Op::Load(access) | Op::Store(access) => {
                     let is_store = matches!(instruction.op, Op::Store(_));
                     let addresses = if W::LOOKS { memory::addresses(&warp.registers, instruction) } else { [0; LANES] };
+                    let is_late = access.relaxed && self.turns.is_random();
+                    let before =
+                        is_late.then(|| self.before_late(around.block, warp, instruction, (access, is_store), active));
                     let mut reach =
                         BlockMemory { global: self.global, shared: around.shared, parameters: self.parameters };
                     let done = if is_store {
@@ -252,6 +257,15 @@ impl<'a, W: Watch> LaunchState<'a, '_, W> {
                     } else {
                         reach.load(&warp.registers, instruction, access, active)
                     };
+                    if is_store && let Some(before) = before {
+                        self.late.take(
+                            self.global,
+                            &mut self.turns,
+                            &before,
+                            (around.block, warp.number),
+                            access.width,
+                        );
+                    }
                     done.map_err(|missed| self.missed(doing, access, missed, around.shared.len()))?;
                     if W::LOOKS {
                         self.watch.memory(doing, access, &addresses, &warp.registers, is_store);
@@ -269,6 +283,23 @@ impl<'a, W: Watch> LaunchState<'a, '_, W> {
             }
             at += 1;
         }
+    }
+
+    /// Makes ready for a relaxed load, which finds what its warp has stored, or a store, whose words come late.
+    fn before_late(
+        &mut self,
+        block: u32,
+        warp: &Warp<W::Notes>,
+        instruction: &Instruction,
+        (access, is_store): (MemoryAccess, bool),
+        lanes: u32,
+    ) -> Before {
+        let addresses = memory::addresses(&warp.registers, instruction);
+        let width = u64::from(access.width);
+        let words = |lane: usize| (0..u64::from(access.count)).map(move |k| addresses[lane].wrapping_add(k * width));
+        let places: Vec<u64> = each(lanes).flat_map(words).collect();
+        self.late.deliver_own(self.global, (block, warp.number), &places);
+        if is_store { LateWords::before(self.global, &places, access.width) } else { Before::default() }
     }
 
     /// Lets lanes at a branch's target part or meet at random. Returns whether the warp's turn is over.

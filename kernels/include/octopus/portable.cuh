@@ -1,5 +1,5 @@
-// What differs between NVRTC and a host compiler: how a function is marked, how bits are moved, the square root, how one
-// thread tells another that something is there, and what fast kernels alone may use.
+// What differs between NVRTC and a host compiler: how a function is marked, how bits are moved, the square root, how blocks
+// read what others write, and what fast kernels alone may use.
 // Everything else in these headers is the same text for both.
 #pragma once
 
@@ -30,14 +30,25 @@ OCTOPUS_DEVICE u32 high_word(u64 x) { return (u32)__double2hiint(from_bits(x)); 
 OCTOPUS_DEVICE double root(double x) { return __dsqrt_rn(x); }
 OCTOPUS_DEVICE float root(float x) { return __fsqrt_rn(x); }
 
-/// A number that tells other blocks of what was written before it, and how they read it: a fence is in the store alone.
-OCTOPUS_DEVICE void store_release(u32* place, u32 value) {
-  asm volatile("st.release.gpu.u32 [%0], %1;" ::"l"(place), "r"(value) : "memory");
+/// A word of two halves. As moves of a register, too.
+OCTOPUS_DEVICE u64 to_word(u32 high, u32 low) { return to_bits(__hiloint2double((int)high, (int)low)); }
+
+/// Words of device memory that blocks read while another writes them, in the second-level cache. Each is written whole, but
+/// nothing says in which order.
+OCTOPUS_DEVICE void store_relaxed(u64* place, const u64 (&words)[1]) {
+  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(place)), "l"(words[0]));
 }
-OCTOPUS_DEVICE u32 load_acquire(const u32* place) {
-  u32 value;
-  asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(value) : "l"(place) : "memory");
-  return value;
+OCTOPUS_DEVICE void store_relaxed(u64* place, const u64 (&words)[2]) {
+  asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(place)),
+               "l"(words[0]), "l"(words[1]));
+}
+OCTOPUS_DEVICE void load_relaxed(const u64* place, u64 (&words)[1]) {
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(words[0]) : "l"(__cvta_generic_to_global(place)));
+}
+OCTOPUS_DEVICE void load_relaxed(const u64* place, u64 (&words)[2]) {
+  asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
+               : "=l"(words[0]), "=l"(words[1])
+               : "l"(__cvta_generic_to_global(place)));
 }
 
 /// a b + c, rounded once: for kernels whose names end in `_fast`, and for no others.
@@ -88,9 +99,16 @@ OCTOPUS_DEVICE u32 high_word(u64 x) { return (u32)(x >> 32); }
 OCTOPUS_DEVICE double root(double x) { return __builtin_sqrt(x); }
 OCTOPUS_DEVICE float root(float x) { return __builtin_sqrtf(x); }
 
-/// A number that tells other threads of what was written before it, and how they read it.
-OCTOPUS_DEVICE void store_release(u32* place, u32 value) { __atomic_store_n(place, value, __ATOMIC_RELEASE); }
-OCTOPUS_DEVICE u32 load_acquire(const u32* place) { return __atomic_load_n(place, __ATOMIC_ACQUIRE); }
+/// A word of two halves.
+OCTOPUS_DEVICE u64 to_word(u32 high, u32 low) { return (u64)high << 32 | low; }
+
+/// Words that blocks read while another writes them. Each is written whole, but nothing says in which order.
+template <int K> OCTOPUS_DEVICE void store_relaxed(u64* place, const u64 (&words)[K]) {
+  for (int k = 0; k < K; ++k) __atomic_store_n(place + k, words[k], __ATOMIC_RELAXED);
+}
+template <int K> OCTOPUS_DEVICE void load_relaxed(const u64* place, u64 (&words)[K]) {
+  for (int k = 0; k < K; ++k) words[k] = __atomic_load_n(place + k, __ATOMIC_RELAXED);
+}
 
 /// a b + c, rounded once: for kernels whose names end in `_fast`, and for no others.
 OCTOPUS_DEVICE double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }

@@ -79,7 +79,7 @@ fn queue(
     let arguments = launch_structure(&mut addresses, launch, part, geometry, chains, slot);
     let launched =
         Launch::new(function, [blocks(chains, part.len()), 1, 1], [THREADS, 1, 1]).bytes(&data).bytes(&arguments);
-    let queued = match &chains.team {
+    let queued = match &mut chains.team {
         None => launched,
         Some(team) => {
             let launched = launched.bytes(&team_structure(&mut addresses, team));
@@ -92,7 +92,7 @@ fn queue(
     // coordinates and iterations (`NutsChains::new`, `NutsSlot::prepare`) and are borrowed for writing; those of a part
     // begin where the kernel's own arithmetic has the part's first chain. The metric has room for whole vectors and for
     // `rank` directions (`NutsGeometry`). Blocks of a team meet in buffers made for at least so many chains and blocks
-    // (`NutsTeam::new`), whose numbers are 0 between kernels, which follow each other in one stream, and all are on the
+    // (`NutsTeam::new`), whose letters no other launch takes for its own (`number_launch`), and all are on the
     // device while one waits for another (`together`). That the density reads within its own data, and
     // answers within what it has declared, is what `NutsKernels::load` trusts the kernels for. Buffers are freed only
     // when the context is idle.
@@ -109,10 +109,10 @@ fn blocks(chains: &NutsChains, moved: usize) -> u32 {
 }
 
 /// `Team` of `kernels/nuts/team.cuh`.
-fn team_structure(addresses: &mut Addresses<'_>, team: &NutsTeam) -> Vec<u8> {
+fn team_structure(addresses: &mut Addresses<'_>, team: &mut NutsTeam) -> Vec<u8> {
     let mut structure = Structure::default();
-    structure.word(team.blocks).word(team.stride);
-    structure.long(addresses.address(&team.questions)).long(addresses.address(&team.answered));
+    structure.word(team.blocks).word(team.stride).word(team.number_launch());
+    structure.long(addresses.address(&team.questions));
     structure.long(addresses.address(&team.asked)).long(addresses.address(&team.answers));
     structure.finished()
 }

@@ -1,7 +1,7 @@
 //! The memory in which the blocks of each chain's team meet.
 
 use super::layout::{NutsFormat, THREADS};
-use crate::{Context, CudaError, DeviceBuffer};
+use crate::{Context, CudaError, DeviceBuffer, Float};
 use std::time::Duration;
 
 /// The size of one evaluation's tasks: `TeamWork` of `octopus-density`.
@@ -23,19 +23,26 @@ impl NutsTeamWork {
     /// Returns the bytes of device memory for this many chains, whatever the number of blocks.
     #[must_use]
     pub fn bytes(&self, format: NutsFormat, chains: usize) -> usize {
-        let each = self.word_bytes() + asked_bytes(format) + self.answers.saturating_mul(format.scalar.bytes());
-        chains.saturating_mul(each)
+        chains.saturating_mul(QUESTION_BYTES + asked_bytes(format) + self.answer_bytes(format))
     }
 
-    /// Returns the bytes of a chain's question, and of what each of its blocks has answered.
-    fn word_bytes(&self) -> usize {
-        4 * (1 + self.most_blocks())
+    /// Returns the bytes of the letters that a chain's tasks answer with.
+    fn answer_bytes(&self, format: NutsFormat) -> usize {
+        self.answers.saturating_mul(letter_bytes(format.scalar))
     }
 }
 
-/// Returns the bytes of the vector that a chain's tasks depend on.
+/// The bytes of the number of a chain's last question.
+const QUESTION_BYTES: usize = 4;
+
+/// Returns the bytes of a letter: beside each half of the number is that of its question.
+fn letter_bytes(number: Float) -> usize {
+    2 * number.bytes()
+}
+
+/// Returns the bytes of the letters that a chain's tasks depend on: a vector.
 fn asked_bytes(format: NutsFormat) -> usize {
-    format.vector() * format.element.bytes()
+    format.vector() * letter_bytes(format.element)
 }
 
 /// Several blocks for each chain, which share its evaluations.
@@ -43,13 +50,17 @@ pub struct NutsTeam {
     pub(crate) blocks: u32,
     /// How long the host waits for a launch.
     pub(crate) patience: Duration,
-    /// Numbers that a chain's tasks answer with.
+    /// Letters that a chain's tasks answer with.
     pub(crate) stride: u32,
+    /// The number of the last launch.
+    launch: u32,
     pub(crate) questions: DeviceBuffer<u8>,
-    pub(crate) answered: DeviceBuffer<u8>,
     pub(crate) asked: DeviceBuffer<u8>,
     pub(crate) answers: DeviceBuffer<u8>,
 }
+
+/// The numbers of launches end here, and begin again with 1: by then a launch's letters have been rewritten.
+const MOST_LAUNCHES: u32 = (1 << 24) - 1;
 
 impl NutsTeam {
     /// Makes teams of `blocks` blocks for this many chains; of fewer blocks if not all have something to do. The host
@@ -73,25 +84,41 @@ impl NutsTeam {
             blocks: u32::try_from(blocks.clamp(1, most)).map_err(too_large)?,
             patience,
             stride: u32::try_from(work.answers).map_err(too_large)?,
-            questions: zeroed(4)?,
-            answered: zeroed(4 * most)?,
+            launch: 0,
+            questions: zeroed(QUESTION_BYTES)?,
             asked: zeroed(asked_bytes(format))?,
-            answers: zeroed(work.answers.saturating_mul(format.scalar.bytes()))?,
+            answers: zeroed(work.answer_bytes(format))?,
         })
     }
+
+    /// Returns the number of the next launch, by which its letters are told from those of earlier ones.
+    pub(crate) fn number_launch(&mut self) -> u32 {
+        self.launch = after(self.launch);
+        self.launch
+    }
+}
+
+/// Returns the number of the launch that follows.
+fn after(launch: u32) -> u32 {
+    launch % MOST_LAUNCHES + 1
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Float;
 
     #[test]
     fn memory_is_by_hand() {
         let format = NutsFormat { element: Float::F32, scalar: Float::F64, lanes: 32, rows: 8 };
         let work = NutsTeamWork { tasks: 9, answers: 66 };
         assert_eq!(work.most_blocks(), 4);
-        // A question, four answered numbers, 256 floats, 66 doubles.
-        assert_eq!(work.bytes(format, 3), 3 * (4 + 16 + 1024 + 528));
+        // A number, and letters of 256 floats and 66 doubles.
+        assert_eq!(work.bytes(format, 3), 3 * (4 + 2 * (1024 + 528)));
+    }
+
+    /// None has the number of the one before it, nor that of memory which nobody has written.
+    #[test]
+    fn launches_are_numbered_from_1_to_the_last_of_24_bits() {
+        assert_eq!([0, 1, (1 << 24) - 2, (1 << 24) - 1].map(after), [1, 2, (1 << 24) - 1, 1]);
     }
 }

@@ -161,22 +161,7 @@ impl Watch for Checks<'_> {
                 self.global(doing, first, address, access.bytes(), is_store);
             }
             if access.volatile {
-                if access.ordered && is_store && same.count_ones() > 1 {
-                    let line = doing.instruction.line;
-                    let place = self.place(doing.instruction, doing.block, thread(doing, first));
-                    let what = || format!("{} lanes release the number at {address:#x}, {place}", same.count_ones());
-                    self.found.add("several writers", (line, 0), what);
-                }
-                for lane in each(same) {
-                    let thread = self.number(doing, lane);
-                    if access.ordered && is_store {
-                        self.races.release(thread);
-                    }
-                    self.races.flag(thread, address, is_store);
-                    if access.ordered && !is_store {
-                        self.races.acquire(thread);
-                    }
-                }
+                each(same).for_each(|lane| self.races.flag(self.number(doing, lane), address, is_store));
                 continue;
             }
             let line = doing.instruction.line;
@@ -185,7 +170,7 @@ impl Watch for Checks<'_> {
                 self.found
                     .add("race of two writes", (line, line), || format!("{place}: another lane writes another value"));
             }
-            let who = Touch { block: doing.block, warp: doing.warp, lanes: same, line };
+            let who = Touch { block: doing.block, warp: doing.warp, lanes: same, line, relaxed: access.relaxed };
             let shared = (access.space == StateSpace::Shared).then_some(doing.block);
             if let Some(Conflict { kind, other }) = self.races.touch(who, shared, address, access.bytes(), is_store) {
                 let place = self.place(doing.instruction, doing.block, thread(doing, first));

@@ -1,8 +1,11 @@
 //! Races: two threads touch the same memory, one of them writes, and nothing orders them.
 //!
 //! What orders threads are the block's barrier, the warp's barrier, and a flag: one thread writes, fences and sets a
-//! volatile; the other reads the volatile, fences and reads; or one releases it and the other acquires it (the
-//! happens-before relation of FastTrack, Flanagan and Freund 2009). Blocks of an ordinary launch are ordered by nothing else, whatever the order that they ran in here.
+//! volatile; the other reads the volatile, fences and reads (the happens-before relation of FastTrack, Flanagan and
+//! Freund 2009). Blocks of an ordinary launch are ordered by nothing else, whatever the order that they ran in here.
+//!
+//! Relaxed accesses may meet each other, and order nothing: a relaxed and an ordinary access of which one writes are a
+//! race. Of an ordinary write over a relaxed read the next relaxed read tells.
 
 use super::clock::{BlockSize, Clock, Time, Whom, join_all};
 use super::shadow::{GRANULE, Shadow, Touched};
@@ -19,6 +22,7 @@ pub(crate) struct Touch {
     pub(crate) warp: u32,
     pub(crate) lanes: u32,
     pub(crate) line: u32,
+    pub(crate) relaxed: bool,
 }
 
 /// Lanes have touched what they should not have.
@@ -108,25 +112,13 @@ impl Races {
 
     /// A thread orders what it has done before what it does from now on.
     pub(crate) fn fence(&mut self, thread: u32) {
-        self.acquire(thread);
-        self.release(thread);
-    }
-
-    /// What flags have told a thread counts from now on.
-    pub(crate) fn acquire(&mut self, thread: u32) {
-        let Some(known) = self.knowledge(thread) else { return };
-        if let Some(told) = known.told.take() {
-            let mut clock = Clock::clone(&known.clock);
-            clock.join(&told);
-            known.clock = Rc::new(clock);
-        }
-    }
-
-    /// A thread's flags tell from now on what it knows and has done.
-    pub(crate) fn release(&mut self, thread: u32) {
         let now = self.now;
         let Some(known) = self.knowledge(thread) else { return };
         let mut clock = Clock::clone(&known.clock);
+        if let Some(told) = known.told.take() {
+            clock.join(&told);
+            known.clock = Rc::new(clock.clone());
+        }
         clock.set(Whom::Thread(thread), now);
         known.fenced = Rc::new(clock);
         self.now += 1;
@@ -159,13 +151,13 @@ impl Races {
     ) -> Option<Conflict> {
         let known = self.blocks.get(&who.block)?;
         let past = Past { sizes: self.sizes, known, who };
-        let Touch { block, warp, lanes, line } = who;
-        let own = Touched { block, warp, lanes, line, time: self.now };
+        let Touch { block, warp, lanes, line, relaxed } = who;
+        let own = Touched { block, warp, lanes, line, time: self.now, relaxed };
         let mut found = None;
         for at in (address / GRANULE..(address + bytes).div_ceil(GRANULE)).map(|granule| granule * GRANULE) {
             let granule = self.shadow.granule(shared, at);
             let written = granule.write.line != 0;
-            if written && !past.has_written(&granule.write) {
+            if written && !(relaxed && granule.write.relaxed) && !past.has_written(&granule.write) {
                 let kind = if is_store { "race of two writes" } else { "race of a read with a write" };
                 found = Some(Conflict { kind, other: Some(granule.write) });
             } else if !written && !is_store && shared.is_some() {
@@ -177,7 +169,7 @@ impl Races {
                 }
                 granule.reads.clear();
                 granule.write = own;
-            } else {
+            } else if !relaxed {
                 // What a read comes after, a write that comes after the read comes after too.
                 granule.reads.retain(|read| !past.has_read(read));
                 granule.reads.push(own);

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 pub(crate) struct Granule {
     /// The last write; a line of 0 when there was none.
     pub(crate) write: Touched,
-    /// Reads since, none of which happened before another.
+    /// Reads since, none of which happened before another; without relaxed ones.
     pub(crate) reads: Vec<Touched>,
 }
 
@@ -20,6 +20,8 @@ pub(crate) struct Touched {
     pub(crate) lanes: u32,
     pub(crate) line: u32,
     pub(crate) time: Time,
+    /// It may meet others of its kind.
+    pub(crate) relaxed: bool,
 }
 
 /// The bytes of a granule.

@@ -165,6 +165,7 @@ fn whole_numbers_of_32_bits() {
     u32_2("mad.lo.s32 %r2, %r0, %r1, %r1;", |a, b| a.wrapping_mul(b).wrapping_add(b));
     u32_2("div.u32 %r2, %r0, %r1;", |a, b| a.checked_div(b).unwrap_or(u32::MAX));
     u32_2("max.u32 %r2, %r0, %r1;", u32::max);
+    u32_2("min.u32 %r2, %r0, %r1;", u32::min);
     u32_2("and.b32 %r2, %r0, %r1;", |a, b| a & b);
     u32_2("or.b32 %r2, %r0, %r1;", |a, b| a | b);
     u32_2("xor.b32 %r2, %r0, %r1;", |a, b| a ^ b);
@@ -313,9 +314,9 @@ fn other_forms_are_refused() {
         ("setp.ltu.s32 %p0, %r0, %r1;", "this form of instruction is not known here"),
         ("ld.local.u32 %r0, [%rd0];", "this form of instruction is not known here"),
         ("ld.global.s8 %r0, [%rd0];", "this form of instruction is not known here"),
-        ("ld.release.gpu.u32 %r0, [%rd0];", "this form of instruction is not known here"),
-        ("st.release.cta.u32 [%rd0], %r0;", "this form of instruction is not known here"),
-        ("ld.acquire.gpu.shared.u32 %r0, [%rd0];", "this form of instruction is not known here"),
+        ("ld.acquire.gpu.u32 %r0, [%rd0];", "this form of instruction is not known here"),
+        ("st.relaxed.cta.u32 [%rd0], %r0;", "this form of instruction is not known here"),
+        ("ld.relaxed.gpu.shared.u32 %r0, [%rd0];", "this form of instruction is not known here"),
         ("ld.volatile.shared.u32 %r0, [%rd0];", "this form of instruction is not known here"),
         ("st.param.u32 [k_param_0], %r0;", "this form of instruction is not known here"),
         ("bar.sync 1;", "only barrier 0 of all threads is known here"),

@@ -65,3 +65,32 @@ fn lanes_in_lock_step_meet_after_a_branch() {
     // The last is done once, by all.
     assert_eq!((counts[5].warps, counts[5].lanes), (1, 32));
 }
+
+/// One block stores two words at once, and another one waits for the first of them.
+#[test]
+fn words_of_a_relaxed_store_come_one_by_one_in_a_random_order() {
+    let body = "mov.u32 %r1, %ctaid.x; setp.eq.s32 %p1, %r1, 1; mov.u64 %rd1, 5; mov.u64 %rd2, 7;
+@%p1 bra $L_2;
+$L_1:
+nanosleep.u32 8;
+ld.relaxed.gpu.v2.u64 {%rd3, %rd4}, [%rd30+16]; setp.eq.s64 %p0, %rd3, 0;
+@%p0 bra $L_1;
+st.global.v2.u64 [%rd30], {%rd3, %rd4};
+bra $L_3;
+$L_2:
+st.relaxed.gpu.v2.u64 [%rd30+16], {%rd1, %rd2};
+st.relaxed.gpu.v2.u64 [%rd30+32], {%rd1, %rd2};
+ld.relaxed.gpu.v2.u64 {%rd3, %rd4}, [%rd30+32];
+st.global.v2.u64 [%rd30+48], {%rd3, %rd4};
+$L_3:";
+    let how = How { blocks: 2, threads: 1, together: true, ..WARP };
+    let read = |order: Order| {
+        let memory = run(body, How { order, ..how }, 8).unwrap();
+        // All have come in the end, and their own thread has found them at once.
+        assert_eq!(memory[2..], [5, 7, 5, 7, 5, 7], "{order:?}");
+        (memory[0], memory[1])
+    };
+    assert_eq!(read(Order::LockStep), (5, 7));
+    let results: HashSet<(u64, u64)> = (1..100).map(|seed| read(Order::Random(seed))).collect();
+    assert_eq!(results, HashSet::from([(5, 7), (5, 0)]));
+}

@@ -111,30 +111,35 @@ $L_3:"
     )
 }
 
+/// One block reads what another writes meanwhile, again and again.
 #[test]
-fn a_number_is_released_by_one_lane() {
-    let by =
-        |guard: &str| format!("mov.u32 %r2, 9; setp.eq.s32 %p1, %r30, 7;\n{guard}st.release.gpu.u32 [%rd30], %r2;");
-    kinds(&by("@%p1 "), WARP, &[]);
-    kinds(&by(""), WARP, &["several writers"]);
-    // Each its own, and what is only volatile, as all lanes write what is one for them.
-    let own =
-        "cvt.u64.u32 %rd1, %r30; shl.b64 %rd1, %rd1, 2; add.s64 %rd1, %rd30, %rd1; st.release.gpu.u32 [%rd1], %r30;";
-    kinds(own, WARP, &[]);
-    kinds(&by("").replace("release.gpu", "volatile.global"), WARP, &[]);
+fn relaxed_accesses_may_meet() {
+    let how = How { blocks: 2, together: true, ..WARP };
+    let body = |load: &str, store: &str| {
+        let flag = flag("", "").replace("ld.global.u32 %r4, [%rd31];", "").replace("st.global.u32 [%rd31], %r2;", "");
+        flag.replace("ld.volatile.global", load).replace("st.volatile.global", store)
+    };
+    let (load, store) = ("ld.relaxed.gpu", "st.relaxed.gpu");
+    kinds(&body(load, store), how, &[]);
+    kinds(&body("ld.global", store), how, READ);
+    kinds(&body(load, "st.global"), how, READ);
+    // They order nothing.
+    let flag = flag("membar.gl;", "membar.gl;");
+    kinds(&flag.replace("ld.volatile.global", load).replace("st.volatile.global", store), how, READ);
+    // Two lanes must not write different words to one place, in whatever way.
+    kinds("st.relaxed.gpu.u32 [%rd30], %r30;", WARP, &["race of two writes"]);
+    kinds("st.relaxed.gpu.u32 [%rd30], 1;", How { blocks: 2, ..WARP }, &[]);
+    kinds(
+        "st.global.u32 [%rd30], 1;\nst.relaxed.gpu.u32 [%rd30], 1;",
+        How { blocks: 2, ..WARP },
+        &["race of two writes"],
+    );
 }
 
 #[test]
 fn a_flag_orders_what_fences_hold() {
     let how = How { blocks: 2, threads: 1, together: true, ..WARP };
     kinds(&flag("membar.gl;", "membar.gl;"), how, &[]);
-    // A flag that is released and acquired needs no fence, and what is neither has none.
-    let ordered =
-        |load: &str, store: &str| flag("", "").replace("ld.volatile.global", load).replace("st.volatile.global", store);
-    let (acquire, release) = ("ld.acquire.gpu.global", "st.release.gpu");
-    kinds(&ordered(acquire, release), how, &[]);
-    kinds(&ordered("ld.volatile.global", release), how, READ);
-    kinds(&ordered(acquire, "st.volatile.global"), how, READ);
     // What a block's barrier tells of the block itself takes away nothing of others.
     kinds(&flag("membar.gl;", "membar.gl;\nbar.sync 0;"), how, &[]);
     kinds(&flag("", "membar.gl;"), how, READ);
@@ -255,10 +260,4 @@ $end:"
     let how = How { blocks: 3, threads: 1, together: true, ..WARP };
     kinds(&body("membar.gl;"), how, &[]);
     kinds(&body(""), how, READ);
-    // To acquire is not to release, nor the other way round.
-    let acquire = |text: String| text.replace("volatile.global.u32 %r3, [%rd30]", "acquire.gpu.u32 %r3, [%rd30]");
-    let release = |text: String| text.replace("volatile.global.u32 [%rd30+8]", "release.gpu.u32 [%rd30+8]");
-    kinds(&release(acquire(body(""))), how, &[]);
-    kinds(&acquire(body("")), how, READ);
-    kinds(&release(body("")), how, READ);
 }

@@ -21,15 +21,15 @@ const NOTHING: &str = "";
 pub(super) const KINDS: [Kind; 19] = [
     Kind { name: "barrier of the block removed", change: |line| removed(line, &["bar.sync"]) },
     Kind { name: "barrier of the warp removed", change: |line| removed(line, &["bar.warp.sync"]) },
-    Kind { name: "order of a flag removed", change: |line| renamed(line, &[("st.release.gpu", "st.volatile"), ("ld.acquire.gpu", "ld.volatile")]) },
+    Kind { name: "ordinary for relaxed", change: |line| renamed(line, &[("st.relaxed.gpu.", "st."), ("ld.relaxed.gpu.", "ld.")]) },
     Kind { name: "store removed", change: |line| removed(line, &["st."]) },
-    Kind { name: "load removed", change: |line| removed(line, &["ld.global", "ld.shared", "ld.volatile", "ld.acquire"]) },
+    Kind { name: "load removed", change: |line| removed(line, &["ld.global", "ld.shared", "ld.volatile", "ld.relaxed"]) },
     Kind { name: "half of a shuffle's mask", change: |line| operand(line, &["shfl."], 4, |_| Some("65535".into())) },
     Kind { name: "own lane in an exchange", change: |line| operand(line, &["shfl.sync.bfly"], 2, |_| Some("0".into())) },
     Kind { name: "another lane of a shuffle", change: |line| operand(line, &["shfl.sync.idx"], 2, |_| Some("3".into())) },
     Kind { name: "another parameter", change: |line| moved(line, &["ld.param"]) },
     Kind { name: "another place in shared memory", change: |line| moved(line, &["ld.shared", "st.shared"]) },
-    Kind { name: "another place in global memory", change: |line| moved(line, &["ld.global", "st.global", "ld.volatile", "st.volatile", "ld.acquire", "st.release"]) },
+    Kind { name: "another place in global memory", change: |line| moved(line, &["ld.global", "st.global", "ld.volatile", "st.volatile", "ld.relaxed", "st.relaxed"]) },
     Kind { name: "difference for sum", change: |line| renamed(line, &[("add.rn", "sub.rn"), ("sub.rn", "add.rn")]) },
     Kind { name: "sum for product", change: |line| renamed(line, &[("mul.rn", "add.rn")]) },
     Kind { name: "guard denied", change: denied },
@@ -133,8 +133,12 @@ mod tests {
         for (name, line, expected) in [
             ("barrier of the block removed", "\tbar.sync \t0;", ""),
             ("barrier of the warp removed", "\tbar.warp.sync \t-1;", ""),
-            ("order of a flag removed", "\tst.release.gpu.u32 \t[%rd1], %r1;", "st.volatile.u32 \t[%rd1], %r1;"),
-            ("order of a flag removed", "\tld.acquire.gpu.u32 \t%r1, [%rd1];", "ld.volatile.u32 \t%r1, [%rd1];"),
+            ("ordinary for relaxed", "\tst.relaxed.gpu.global.u64 \t[%rd1], %rd2;", "st.global.u64 \t[%rd1], %rd2;"),
+            (
+                "ordinary for relaxed",
+                "\tld.relaxed.gpu.global.v2.u64 \t{%rd2, %rd3}, [%rd1];",
+                "ld.global.v2.u64 \t{%rd2, %rd3}, [%rd1];",
+            ),
             ("store removed", "\tst.shared.u32 \t[%rd1], %r1;", ""),
             ("load removed", "\tld.volatile.global.u32 \t%r1, [%rd1];", ""),
             (

@@ -93,10 +93,12 @@ impl GpuDensity for HierarchicalNormal {
         ]
     }
 
-    /// A task is a block of small groups, which answers with two sums for each, or a tile, which answers with two.
+    /// A task is a block of groups of which some are small, which answers with two sums for each of these, or a tile, which
+    /// answers with two.
     fn team_work(&self) -> Option<TeamWork> {
         let (blocks, tiles) = (self.data().groups().div_ceil(BLOCK), self.observed.large.tiles.len());
-        self.by_team().then_some(TeamWork { tasks: blocks + tiles, answers: 2 * (BLOCK * blocks + tiles) })
+        let tasks = self.observed.small.blocks().count() + tiles;
+        self.by_team().then_some(TeamWork { tasks, answers: 2 * (BLOCK * blocks + tiles) })
     }
 
     /// `HierarchicalNormalTiles`.
@@ -104,9 +106,12 @@ impl GpuDensity for HierarchicalNormal {
         let large = &self.observed.large;
         let words = |of: fn(&Tile) -> usize| large.tiles.iter().map(|tile| of(tile) as u32).collect();
         let first = large.first.iter().map(|&tile| tile as u32).collect();
+        let blocks: Vec<u32> = self.observed.small.blocks().map(|block| block as u32).collect();
         vec![
             KernelField::PerCoordinate((&*self.observed.small.members).into()),
+            KernelField::Word(blocks.len() as u32),
             KernelField::Word(large.tiles.len() as u32),
+            KernelField::Words(blocks.into()),
             KernelField::Words(first),
             KernelField::Words(words(|tile| tile.group)),
             KernelField::Words(words(|tile| tile.row)),
@@ -179,7 +184,8 @@ mod tests {
         }
     }
 
-    /// One group of 2049 observations beside a small one: two tiles, of which the second begins at row 64.
+    /// One group of 2049 observations beside a small one: two tiles, of which the second begins at row 64. Then 32 large
+    /// groups before a small one, which is in the second block.
     #[test]
     fn large_groups_are_a_teams_work() {
         let sizes = [1, 2049];
@@ -196,7 +202,9 @@ mod tests {
         values.resize(65 * 32, 0.0);
         let expected = [
             KernelField::PerCoordinate(members.into()),
+            KernelField::Word(1),
             KernelField::Word(2),
+            KernelField::Words(vec![0].into()),
             KernelField::Words(vec![0, 0, 2].into()),
             KernelField::Words(vec![1, 1].into()),
             KernelField::Words(vec![0, 64].into()),
@@ -204,6 +212,13 @@ mod tests {
             KernelField::Reals(values.into()),
         ];
         assert_eq!(pointwise.team_data(), expected);
+
+        let group: Vec<usize> = (0..33).flat_map(|j| std::iter::repeat_n(j, if j < 32 { 257 } else { 1 })).collect();
+        let data = GroupedData::new(Labels::Range(33), &group, &vec![51.0; group.len()]).unwrap();
+        let pointwise = HierarchicalNormal::new(data, prior, Likelihood::Pointwise).unwrap();
+        assert_eq!(pointwise.team_work(), Some(TeamWork { tasks: 1 + 32, answers: 2 * (64 + 32) }));
+        let fields = pointwise.team_data();
+        assert_eq!(fields[1..4], [KernelField::Word(1), KernelField::Word(32), KernelField::Words(vec![1].into())]);
     }
 
     /// From 32,768 observations on also small groups are shared.

@@ -114,6 +114,11 @@ impl Small {
     pub(super) fn rows(&self) -> &[f64] {
         &self.transposed[..self.starts[self.starts.len() - 1] * BLOCK]
     }
+
+    /// Returns the blocks of groups that have any of these.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = usize> {
+        (0..self.starts.len() - 1).filter(|&block| self.starts[block] < self.starts[block + 1])
+    }
 }
 
 impl Large {
