@@ -143,6 +143,12 @@ impl Large {
         Self { values, tiles, first }
     }
 
+    /// Returns whether a group from `begin` to before `end`, or to the last, is large.
+    #[inline(always)]
+    pub(super) fn any(&self, begin: usize, end: usize) -> bool {
+        self.first[begin] < self.first[end.min(self.first.len() - 1)]
+    }
+
     /// Returns the observations of a tile.
     pub(super) fn tile(&self, tile: Tile) -> &[f64] {
         &self.values[tile.row * TILE_LANES..][..tile.len]
@@ -175,6 +181,10 @@ mod tests {
         assert_eq!(data.small.starts, [0, IN_ORDER]);
         assert_eq!(data.small.rows()[BLOCK * 2..][..5], [2.0, 5.0, 0.0, 0.0, 0.0]);
         assert_eq!(data.large.first, [0, 0, 0, 1, 4, 4]);
+        assert_eq!(
+            [(0, 2), (0, 3), (3, 4), (4, 8)].map(|(begin, end)| data.large.any(begin, end)),
+            [false, true, true, false]
+        );
         let begins: Vec<(usize, f64, usize)> = data
             .large
             .tiles

@@ -3,7 +3,7 @@
 use crate::HierarchicalNormal;
 use crate::hierarchical_normal::density::observed::{BLOCK, Large, OCTET, Small, TILE_LANES};
 use octopus_density::warp::{Terms, reduce_with_tail};
-use pulp::Simd;
+use pulp::{Simd, WithSimd};
 use std::slice;
 
 /// What the observations of a vector of groups say.
@@ -87,29 +87,59 @@ impl<S: Simd> Data<S> for Pointwise<'_, S> {
             squares = simd.add_f64s(squares, simd.mul_f64s(difference, difference));
             k += 1.0;
         }
-        let mut pull = Pull { residual, squares };
         if !self.large.tiles.is_empty() {
-            self.add_large(simd, at, location, &mut pull);
+            let sums = with_large(simd, self.large, at, location, Pull { residual, squares });
+            (residual, squares) = (sums.residual, sums.squares);
         }
-        pull
+        Pull { residual, squares }
     }
 }
 
-impl<S: Simd> Pointwise<'_, S> {
-    /// Puts the sums of large groups where the sums of their few observations in order would be.
+/// Puts the sums of large groups where the sums of their few observations in order would be.
+///
+/// Out of line, and by value: with all this in its body the loop over vectors of groups is too long to be unrolled, and
+/// its sums are then kept on the stack and not in registers. A quarter of the time of a leapfrog of 500 small groups went
+/// there, most of it to a sum that lay across the border of two pages of memory.
+#[cold]
+#[inline(never)]
+fn with_large<S: Simd>(simd: S, large: &Large, at: usize, location: S::f64s, mut pull: Pull<S::f64s>) -> Pull<S::f64s> {
+    let first = at * S::F64_LANES;
+    if !large.any(first, first + S::F64_LANES) {
+        return pull;
+    }
+    simd.vectorize(AddLarge {
+        large,
+        first: &large.first[first..],
+        location: bytemuck::cast_slice(slice::from_ref(&location)),
+        residual: bytemuck::cast_slice_mut(slice::from_mut(&mut pull.residual)),
+        squares: bytemuck::cast_slice_mut(slice::from_mut(&mut pull.squares)),
+    });
+    pull
+}
+
+/// A vector of groups, lane by lane.
+struct AddLarge<'a> {
+    large: &'a Large,
+    /// The first tile of each group, and the end.
+    first: &'a [usize],
+    location: &'a [f64],
+    residual: &'a mut [f64],
+    squares: &'a mut [f64],
+}
+
+impl WithSimd for AddLarge<'_> {
+    type Output = ();
+
     #[inline(always)]
-    fn add_large(&self, simd: S, at: usize, location: S::f64s, pull: &mut Pull<S::f64s>) {
-        let location: &[f64] = bytemuck::cast_slice(slice::from_ref(&location));
-        let residual: &mut [f64] = bytemuck::cast_slice_mut(slice::from_mut(&mut pull.residual));
-        let squares: &mut [f64] = bytemuck::cast_slice_mut(slice::from_mut(&mut pull.squares));
-        let first = &self.large.first[at * S::F64_LANES..];
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { large, first, location, residual, squares } = self;
         // Loops, since what is called through an iterator's closures is compiled for the lowest vector instructions.
         for lane in 0..S::F64_LANES.min(first.len() - 1) {
-            let tiles = &self.large.tiles[first[lane]..first[lane + 1]];
+            let tiles = &large.tiles[first[lane]..first[lane + 1]];
             let Some((&tile, others)) = tiles.split_first() else { continue };
-            let mut sums = tile_sums(simd, self.large.tile(tile), location[lane]);
+            let mut sums = tile_sums(simd, large.tile(tile), location[lane]);
             for &tile in others {
-                let [sum, sum_squares] = tile_sums(simd, self.large.tile(tile), location[lane]);
+                let [sum, sum_squares] = tile_sums(simd, large.tile(tile), location[lane]);
                 sums = [sums[0] + sum, sums[1] + sum_squares];
             }
             [residual[lane], squares[lane]] = sums;
