@@ -59,7 +59,8 @@ pub struct NutsTeam {
     pub(crate) answers: DeviceBuffer<u8>,
 }
 
-/// The numbers of launches end here, and begin again with 1: by then a launch's letters have been rewritten.
+/// The numbers of launches end here, and begin again with 1. A letter that nobody has rewritten in all launches since
+/// would be taken for a new one: that takes hours of launches, none of which moved the letter's chain.
 const MOST_LAUNCHES: u32 = (1 << 24) - 1;
 
 impl NutsTeam {
