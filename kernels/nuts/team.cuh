@@ -29,7 +29,7 @@ template <class R, class T> struct Team {
   u32 stride;
   /// Another number than that of any launch before, above 0 and below 2^24.
   u32 launch;
-  /// The number of each chain's last question, which only its leader reads.
+  /// The number of each chain's last question, one for each lane of its leader.
   u32* questions;
   /// What the tasks of each chain depend on: a vector.
   Letter<R>* asked;
@@ -125,17 +125,20 @@ template <class F> OCTOPUS_DEVICE void each_warp(u32, F f) { f(threadIdx.x / 32)
 
 #endif
 
+/// A lane's own number of its chain's last question: for one that all lanes have in common they would wait for each other.
+template <int L, class R, class T> OCTOPUS_DEVICE u32& last_question(const Team<R, T>& team) {
+  return *Lanes<L>::mine(team.questions + (u64)member(team).chain * L);
+}
+
 /// What a leader does before its first question. For its L lanes.
 template <int L, class R, class T> OCTOPUS_DEVICE void begin(const Team<R, T>& team) {
-  Lanes<L>::set(team.questions[member(team).chain], dismissal(team));
+  last_question<L>(team) = dismissal(team);
 }
 
 /// The number of the leader's next question. For its L lanes, all of which must come here.
 template <int L, class R, class T> OCTOPUS_DEVICE u32 number_question(const Team<R, T>& team) {
-  u32& last = team.questions[member(team).chain];
-  const u32 number = next_question(Lanes<L>::get(last));
-  Lanes<L>::set(last, number);
-  return number;
+  u32& last = last_question<L>(team);
+  return last = next_question(last);
 }
 
 /// Does the tasks of `warps` warps of a block, of which the first is the team's `first`th.

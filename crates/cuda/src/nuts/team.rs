@@ -23,7 +23,7 @@ impl NutsTeamWork {
     /// Returns the bytes of device memory for this many chains, whatever the number of blocks.
     #[must_use]
     pub fn bytes(&self, format: NutsFormat, chains: usize) -> usize {
-        chains.saturating_mul(QUESTION_BYTES + asked_bytes(format) + self.answer_bytes(format))
+        chains.saturating_mul(question_bytes(format) + asked_bytes(format) + self.answer_bytes(format))
     }
 
     /// Returns the bytes of the letters that a chain's tasks answer with.
@@ -32,8 +32,10 @@ impl NutsTeamWork {
     }
 }
 
-/// The bytes of the number of a chain's last question.
-const QUESTION_BYTES: usize = 4;
+/// Returns the bytes of the number of a chain's last question: each lane of the leader has its own.
+fn question_bytes(format: NutsFormat) -> usize {
+    4 * format.lanes as usize
+}
 
 /// Returns the bytes of a letter: beside each half of the number is that of its question.
 fn letter_bytes(number: Float) -> usize {
@@ -86,7 +88,7 @@ impl NutsTeam {
             patience,
             stride: u32::try_from(work.answers).map_err(too_large)?,
             launch: 0,
-            questions: zeroed(QUESTION_BYTES)?,
+            questions: zeroed(question_bytes(format))?,
             asked: zeroed(asked_bytes(format))?,
             answers: zeroed(work.answer_bytes(format))?,
         })
@@ -113,8 +115,8 @@ mod tests {
         let format = NutsFormat { element: Float::F32, scalar: Float::F64, lanes: 32, rows: 8 };
         let work = NutsTeamWork { tasks: 9, answers: 66 };
         assert_eq!(work.most_blocks(), 4);
-        // A number, and letters of 256 floats and 66 doubles.
-        assert_eq!(work.bytes(format, 3), 3 * (4 + 2 * (1024 + 528)));
+        // 32 numbers, and letters of 256 floats and 66 doubles.
+        assert_eq!(work.bytes(format, 3), 3 * (128 + 2 * (1024 + 528)));
     }
 
     /// None has the number of the one before it, nor that of memory which nobody has written.

@@ -178,7 +178,7 @@ impl Watch for Checks<'_> {
                 self.found.add(kind, (line, other.map_or(0, |other| other.line)), || match other {
                     None => format!("{memory} memory at {address:#x}, {place}"),
                     Some(other) => {
-                        let number = other.warp * LANES as u32 + other.lanes.trailing_zeros();
+                        let number = u32::from(other.warp) * LANES as u32 + other.lanes.trailing_zeros();
                         let (block, line) = (other.block, other.line);
                         format!(
                             "{memory} memory at {address:#x}, {place}: block {block} thread {number} in line {line}"

@@ -152,7 +152,7 @@ impl Races {
         let known = self.blocks.get(&who.block)?;
         let past = Past { sizes: self.sizes, known, who };
         let Touch { block, warp, lanes, line, relaxed } = who;
-        let own = Touched { block, warp, lanes, line, time: self.now, relaxed };
+        let own = Touched { block, warp: warp as u16, lanes, line, time: self.now, relaxed };
         let mut found = None;
         for at in (address / GRANULE..(address + bytes).div_ceil(GRANULE)).map(|granule| granule * GRANULE) {
             let granule = self.shadow.granule(shared, at);
@@ -206,7 +206,7 @@ impl Past<'_> {
     }
 
     fn is_same_warp(&self, access: &Touched) -> bool {
-        (access.block, access.warp) == (self.who.block, self.who.warp)
+        (access.block, u32::from(access.warp)) == (self.who.block, self.who.warp)
     }
 
     fn clocks(&self, lanes: u32) -> impl Iterator<Item = (usize, &Clock)> {
@@ -215,11 +215,11 @@ impl Past<'_> {
 
     /// Whether all that the warp did at that time happened before.
     fn knows_all(&self, clock: &Clock, access: &Touched) -> bool {
-        clock.of_warp(access.block, access.warp, self.sizes) >= access.time
+        clock.of_warp(access.block, access.warp.into(), self.sizes) >= access.time
     }
 
     fn knows(&self, clock: &Clock, access: &Touched, lane: usize) -> bool {
-        clock.of_thread(self.sizes.thread(access.block, access.warp, lane)) >= access.time
+        clock.of_thread(self.sizes.thread(access.block, access.warp.into(), lane)) >= access.time
     }
 }
 

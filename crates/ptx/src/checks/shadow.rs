@@ -16,7 +16,8 @@ pub(crate) struct Granule {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Touched {
     pub(crate) block: u32,
-    pub(crate) warp: u32,
+    /// A block has at most 32. (Narrow, since these records are most of what the checks need of memory.)
+    pub(crate) warp: u16,
     pub(crate) lanes: u32,
     pub(crate) line: u32,
     pub(crate) time: Time,
