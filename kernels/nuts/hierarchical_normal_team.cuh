@@ -98,6 +98,9 @@ template <class S> struct SharedObservations {
   static constexpr int ROWS = E < 4 ? E : 4;
   static_assert(E % ROWS == 0, "some rows would be left");
 
+  /// Tiles of a group whose answers are awaited together. (8 of them spill registers in f32.)
+  static constexpr int LOT = 4;
+
   OCTOPUS_DEVICE static u32 tasks(const Data& data) { return data.own.tiles.blocks + data.own.tiles.count; }
 
   OCTOPUS_DEVICE static Letter<R>* asked_of_chain(const Data& data) {
@@ -146,35 +149,39 @@ template <class S> struct SharedObservations {
   }
 
   /// Waits for the answers of the group `from` and of those a row and more rows on; sets nothing where there is no group.
-  /// A group's next tile of all rows is awaited at once: each wait is a way to the second-level cache.
+  /// What is awaited at once takes one way to the second-level cache: the first tiles of all rows, then lots of a group's
+  /// others.
   OCTOPUS_DEVICE static void await_rows(const Data& data, u32 question, u32 from, R (&sums)[ROWS],
                                         R (&sums_squares)[ROWS]) {
     const Letter<T>* answers = answers_of_chain(data);
     const u32 groups = model(data).groups;
-    // A group's first letter, and the last ones of its last tile.
+    // A group's first letter, and that of its last tile.
     u32 at[ROWS], last[ROWS];
-    u32 most = 0;
     OCTOPUS_UNROLL
     for (int k = 0; k < ROWS; ++k) {
-      const u32 group = from + (u32)(k * L) < groups ? from + (u32)(k * L) : groups - 1;
+      const bool exists = from + (u32)(k * L) < groups;
+      const u32 group = exists ? from + (u32)(k * L) : groups - 1;
       const u32 first = data.own.tiles.first[group];
       const u32 end = data.own.tiles.first[group + 1];
       at[k] = first == end ? small_answer(group) : tile_answer(data, first);
-      last[k] = first == end ? at[k] : tile_answer(data, end - 1);
-      most = last[k] - at[k] > most ? last[k] - at[k] : most;
+      last[k] = first == end || !exists ? at[k] : tile_answer(data, end - 1);
     }
-    T total[2 * ROWS] = {};
-    for (u32 letter = 0; letter <= most; letter += 2) {
-      T next[2 * ROWS];
-      const auto place = [&](int i) -> const Letter<T>& {
-        const u32 own = at[i / 2] + letter < last[i / 2] ? at[i / 2] + letter : last[i / 2];
-        return answers[own + (u32)(i % 2)];
-      };
-      receive(place, question, next);
-      OCTOPUS_UNROLL
-      for (int i = 0; i < 2 * ROWS; ++i) {
-        const T sum = letter == 0 ? next[i] : total[i] + next[i];
-        total[i] = at[i / 2] + letter <= last[i / 2] ? sum : total[i];
+    T total[2 * ROWS];
+    receive([&](int i) -> const Letter<T>& { return answers[at[i / 2] + (u32)(i % 2)]; }, question, total);
+    OCTOPUS_UNROLL
+    for (int k = 0; k < ROWS; ++k) {
+      for (u32 letter = at[k] + 2; letter <= last[k]; letter += 2 * LOT) {
+        const auto tile = [&](int i) { return letter + (u32)(i / 2 * 2); };
+        T next[2 * LOT];
+        const auto place = [&](int i) -> const Letter<T>& {
+          return answers[(tile(i) < last[k] ? tile(i) : last[k]) + (u32)(i % 2)];
+        };
+        receive(place, question, next);
+        OCTOPUS_UNROLL
+        for (int i = 0; i < 2 * LOT; ++i) {
+          T& sum = total[2 * k + i % 2];
+          sum = tile(i) <= last[k] ? sum + next[i] : sum;
+        }
       }
     }
     OCTOPUS_UNROLL
