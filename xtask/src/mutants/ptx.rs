@@ -4,6 +4,7 @@
 //! of them (`varied`). Each is then run again by the interpreter with one line changed: in lock-step, in random orders, and
 //! with all checks. A fault is noticed when a launch fails or leaves other bits; of the others it is asked why (`excuses`).
 
+mod after;
 mod edges;
 mod excuses;
 mod idle;
@@ -237,10 +238,15 @@ fn notice(known: &Known, fault: &PtxFault) -> Result<Noticed> {
     Ok(noticed)
 }
 
+/// Returns how often lanes may meet in a launch of so many warp instructions before it counts as endless.
+fn most_joins(all: u64) -> u64 {
+    20 * all + 1000
+}
+
 /// Returns whether a launch of this module fails or leaves other bits.
 fn notices(known: &Known, module: &Module, order: Order, checked: bool) -> Result<bool> {
     for (recording, all) in &known.recordings {
-        let replay = Replay { order, checked, most_joins: 20 * all + 1000 };
+        let replay = Replay { order, checked, most_joins: most_joins(*all) };
         let (outcome, same) = recording.replay(module, replay).context("the module has the kernel")?;
         if outcome.fault.is_some() || !same {
             return Ok(true);

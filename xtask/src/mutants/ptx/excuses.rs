@@ -2,18 +2,17 @@
 //!
 //! An excuse holds for the launches that there are, as being noticed does. What none of them shows is a survivor.
 
-use super::{Known, PtxFault, idle, notices, ways, with_lines};
+use super::{Known, PtxFault, after, idle, most_joins, notices, ways, with_lines};
 use anyhow::{Context, Result};
-use octopus_ptx::{Module, Order, Recording, Replay};
-
-/// The barriers that are removed to show that one of them would do.
-const MOST_OTHERS: usize = 12;
+use octopus_ptx::{LaunchFault, Module, Order, Recording, Replay};
 
 /// Why a fault is not noticed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Excuse {
-    /// A barrier or fence of the same kind beside it does what it did: without both, the launch is noticed.
+    /// Barriers of the same kind do what it did: without them, the checks find more if it is gone too.
     Doubled,
+    /// Behind a barrier nothing follows that it could order.
+    Last,
     /// The changed line gives the value that it gave before, in each lane of each launch.
     Idle,
     /// Some lines behind the changed one, before anything is stored, each register that other lines name has the value that
@@ -25,12 +24,13 @@ pub(super) enum Excuse {
 }
 
 impl Excuse {
-    pub(super) const ALL: [Self; 4] = [Self::Doubled, Self::Idle, Self::SoonSame, Self::Unused];
+    pub(super) const ALL: [Self; 5] = [Self::Doubled, Self::Last, Self::Idle, Self::SoonSame, Self::Unused];
 
     /// Returns how the table and the list name it.
     pub(super) fn reason(self) -> &'static str {
         match self {
             Self::Doubled => "doubled by others",
+            Self::Last => "nothing follows",
             Self::Idle => "without effect",
             Self::SoonSame => "soon the same",
             Self::Unused => "unused",
@@ -41,6 +41,9 @@ impl Excuse {
 /// Returns why no run of these launches can notice a fault, if that can be shown.
 pub(super) fn excuse(known: &Known, fault: &PtxFault) -> Result<Option<Excuse>> {
     if fault.new.is_empty() && !fault.old.starts_with("st.") {
+        if after::orders_nothing(&known.text, fault.line) {
+            return Ok(Some(Excuse::Last));
+        }
         return Ok(is_doubled(known, fault)?.then_some(Excuse::Doubled));
     }
     let is_noticed = |text: &str| match Module::parse(text) {
@@ -89,32 +92,34 @@ pub(super) fn excuse(known: &Known, fault: &PtxFault) -> Result<Option<Excuse>> 
     Ok(None)
 }
 
-/// Returns whether others of its kind do what a barrier or fence does: without it and some of them a launch is noticed that
-/// is not noticed without these alone. Those that the smallest launch can do without are removed, the nearest first.
+/// Returns whether others of its kind do what a barrier or fence does: without it and one beside it a launch is noticed, or
+/// the checks of the smallest launch find more without it and all others than without all others.
 fn is_doubled(known: &Known, fault: &PtxFault) -> Result<bool> {
-    let is_noticed = |known: &Known, without: &[usize]| {
-        let without: Vec<(usize, &str)> = without.iter().map(|line| (*line, "")).collect();
-        notices(known, &Module::parse(&with_lines(&known.text, &without))?, Order::LockStep, true)
+    let without = |lines: &[usize]| {
+        let lines: Vec<(usize, &str)> = lines.iter().map(|line| (*line, "")).collect();
+        Module::parse(&with_lines(&known.text, &lines))
     };
     for other in beside(&known.text, fault) {
-        if is_noticed(known, &[fault.line, other])? {
+        if notices(known, &without(&[fault.line, other])?, Order::LockStep, true)? {
             return Ok(true);
         }
     }
-    let small = Known { recordings: smallest(known, fault.line)?, text: known.text.clone(), own: 0, lanes: Vec::new() };
-    let mut without: Vec<usize> = Vec::new();
-    for other in others(&known.text, fault).into_iter().take(MOST_OTHERS) {
-        without.push(other);
-        let all: Vec<usize> = without.iter().copied().chain([fault.line]).collect();
-        if !is_noticed(&small, &all)? {
-            continue;
-        }
-        if !is_noticed(&small, &without)? {
-            return Ok(true);
-        }
-        without.pop();
-    }
-    Ok(false)
+    let Some(small) = smallest(known, fault.line)? else { return Ok(false) };
+    let mut lines = others(&known.text, fault);
+    let before = findings(small, &without(&lines)?)?;
+    lines.push(fault.line);
+    let after = findings(small, &without(&lines)?)?;
+    Ok(after.iter().any(|finding| !before.contains(finding)))
+}
+
+/// Returns what the checks find in a launch by this module.
+fn findings((recording, all): &(Recording, u64), module: &Module) -> Result<Vec<String>> {
+    let replay = Replay { order: Order::LockStep, checked: true, most_joins: most_joins(*all) };
+    let (outcome, _) = recording.replay(module, replay).context("the module has the kernel")?;
+    Ok(match outcome.fault {
+        Some(LaunchFault::Findings(findings)) => findings,
+        _ => Vec::new(),
+    })
 }
 
 /// Returns the nearest lines before and behind a fault's that are as it was.
@@ -137,20 +142,21 @@ fn others(text: &str, fault: &PtxFault) -> Vec<usize> {
 }
 
 /// Returns the launch of the fewest instructions in which a line is reached.
-fn smallest(known: &Known, line: usize) -> Result<Vec<(Recording, u64)>> {
+fn smallest(known: &Known, line: usize) -> Result<Option<&(Recording, u64)>> {
     let module = Module::parse(&known.text)?;
     let mut all: Vec<&(Recording, u64)> = known.recordings.iter().collect();
     all.sort_by_key(|(_, all)| *all);
-    for (recording, instructions) in all {
+    for launch in all {
+        let recording = &launch.0;
         let replay = Replay { order: Order::LockStep, checked: false, most_joins: u64::MAX };
         let (outcome, _) = recording.replay(&module, replay).context("the module has the kernel")?;
         let entry = module.entry(&recording.entry).context("the module has the kernel")?;
         let mut lines = entry.instructions().zip(&outcome.counts);
         if lines.any(|((at, _), count)| at as usize == line && count.lanes > 0) {
-            return Ok(vec![(recording.clone(), *instructions)]);
+            return Ok(Some(launch));
         }
     }
-    Ok(Vec::new())
+    Ok(None)
 }
 
 #[cfg(test)]

@@ -92,17 +92,18 @@ fn regions(lines: &[&str], body: Range<usize>, at: usize) -> Vec<Range<usize>> {
     [at].into_iter().chain(heads).filter_map(longest).collect()
 }
 
-fn label(line: &str) -> Option<&str> {
+pub(super) fn label(line: &str) -> Option<&str> {
     line.trim().strip_suffix(':').filter(|label| label.starts_with('$'))
 }
 
 /// Returns where a branch goes.
-fn target(line: &str) -> Option<&str> {
+pub(super) fn target(line: &str) -> Option<&str> {
     let (opcode, to) = without_guard(line).split_once(char::is_whitespace)?;
     opcode.starts_with("bra").then(|| to.trim().trim_end_matches(';'))
 }
 
-fn without_guard(line: &str) -> &str {
+/// Returns an instruction without the predicate that guards it.
+pub(super) fn without_guard(line: &str) -> &str {
     let line = line.trim();
     match line.strip_prefix('@').and_then(|rest| rest.split_once(char::is_whitespace)) {
         Some((_, instruction)) => instruction.trim_start(),
