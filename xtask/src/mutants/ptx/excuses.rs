@@ -109,16 +109,19 @@ fn is_doubled(known: &Known, fault: &PtxFault) -> Result<bool> {
     let before = findings(small, &without(&lines)?)?;
     lines.push(fault.line);
     let after = findings(small, &without(&lines)?)?;
+    // A launch that comes to no end shows nothing.
+    let (Some(before), Some(after)) = (before, after) else { return Ok(false) };
     Ok(after.iter().any(|finding| !before.contains(finding)))
 }
 
-/// Returns what the checks find in a launch by this module.
-fn findings((recording, all): &(Recording, u64), module: &Module) -> Result<Vec<String>> {
+/// Returns what the checks find in a launch by this module; `None` when it does not come to its end.
+fn findings((recording, all): &(Recording, u64), module: &Module) -> Result<Option<Vec<String>>> {
     let replay = Replay { order: Order::LockStep, checked: true, most_joins: most_joins(*all) };
     let (outcome, _) = recording.replay(module, replay).context("the module has the kernel")?;
     Ok(match outcome.fault {
-        Some(LaunchFault::Findings(findings)) => findings,
-        _ => Vec::new(),
+        None => Some(Vec::new()),
+        Some(LaunchFault::Findings(findings)) => Some(findings),
+        Some(_) => None,
     })
 }
 
