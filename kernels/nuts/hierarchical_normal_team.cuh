@@ -1,8 +1,9 @@
 // The hierarchical normal where one chain reads so many observations that blocks share them: the twin of `Pointwise` in
 // crates/models/src/hierarchical_normal/density/kernel/pull.rs.
 //
-// A task is a block of 32 small groups, each a lane's as in hierarchical_normal.cuh, or a tile of a large group, in which
-// observation i belongs to lane i mod 32. What tiles answer is added in their order.
+// A task is a block of 32 small groups, each a lane's as in hierarchical_normal.cuh; or a tile of a large group, in which
+// observation i belongs to lane i mod 32; or a group of several tiles, whose answers it adds in their order. The leader
+// awaits one answer for each group.
 #pragma once
 #include "hierarchical_normal.cuh"
 #include "team.cuh"
@@ -17,7 +18,10 @@ template <class R> struct HierarchicalNormalTiles {
   u32 blocks;
   /// Tiles of all groups, one group after another.
   u32 count;
+  /// Groups of several tiles.
+  u32 joins;
   const u32* block;
+  const u32* join;
   /// Each group's first tile, and the end: a small group has none.
   const u32* first;
   /// For each tile its group, its first row of 32 values, and the number of its values.
@@ -28,7 +32,7 @@ template <class R> struct HierarchicalNormalTiles {
   const R* values;
 };
 
-static_assert(sizeof(HierarchicalNormalTiles<double>) == 64, "the host packs it");
+static_assert(sizeof(HierarchicalNormalTiles<double>) == 80, "the host packs it");
 
 /// What a team reads, and where it meets.
 template <class R, class T> struct HierarchicalNormalTeamData {
@@ -36,8 +40,8 @@ template <class R, class T> struct HierarchicalNormalTeamData {
   HierarchicalNormalTiles<R> tiles;
 };
 
-static_assert(sizeof(HierarchicalNormalTeamData<double, double>) == 240, "the host packs it");
-static_assert(sizeof(HierarchicalNormalTeamData<float, float>) == 192, "the host packs it");
+static_assert(sizeof(HierarchicalNormalTeamData<double, double>) == 256, "the host packs it");
+static_assert(sizeof(HierarchicalNormalTeamData<float, float>) == 208, "the host packs it");
 
 /// Observations that a team of blocks reads.
 template <class S> struct SharedObservations {
@@ -98,10 +102,9 @@ template <class S> struct SharedObservations {
   static constexpr int ROWS = E < 4 ? E : 4;
   static_assert(E % ROWS == 0, "some rows would be left");
 
-  /// Tiles of a group whose answers are awaited together. (8 of them spill registers in f32.)
-  static constexpr int LOT = 4;
-
-  OCTOPUS_DEVICE static u32 tasks(const Data& data) { return data.own.tiles.blocks + data.own.tiles.count; }
+  OCTOPUS_DEVICE static u32 tasks(const Data& data) {
+    return data.own.tiles.blocks + data.own.tiles.count + data.own.tiles.joins;
+  }
 
   OCTOPUS_DEVICE static Letter<R>* asked_of_chain(const Data& data) {
     return data.team.asked + (u64)member(data.team).chain * S::SIZE;
@@ -111,10 +114,10 @@ template <class S> struct SharedObservations {
     return data.team.answers + (u64)member(data.team).chain * data.team.stride;
   }
 
-  /// The two letters of a small group: the sum of the residuals and that of their squares.
-  OCTOPUS_DEVICE static u32 small_answer(u32 group) { return 2 * group; }
+  /// The two letters of a group: the sum of the residuals and that of their squares.
+  OCTOPUS_DEVICE static u32 group_answer(u32 group) { return 2 * group; }
 
-  /// The two letters of a tile.
+  /// The two letters of a tile that is one of several.
   OCTOPUS_DEVICE static u32 tile_answer(const Data& data, u32 tile) {
     return 2 * ((model(data).groups + 31) / 32 * 32 + tile);
   }
@@ -149,55 +152,32 @@ template <class S> struct SharedObservations {
   }
 
   /// Waits for the answers of the group `from` and of those a row and more rows on; sets nothing where there is no group.
-  /// What is awaited at once takes one way to the second-level cache: the first tiles of all rows, then lots of a group's
-  /// others.
   OCTOPUS_DEVICE static void await_rows(const Data& data, u32 question, u32 from, R (&sums)[ROWS],
                                         R (&sums_squares)[ROWS]) {
     const Letter<T>* answers = answers_of_chain(data);
     const u32 groups = model(data).groups;
-    // A group's first letter, and that of its last tile.
-    u32 at[ROWS], last[ROWS];
-    OCTOPUS_UNROLL
-    for (int k = 0; k < ROWS; ++k) {
-      const bool exists = from + (u32)(k * L) < groups;
-      const u32 group = exists ? from + (u32)(k * L) : groups - 1;
-      const u32 first = data.own.tiles.first[group];
-      const u32 end = data.own.tiles.first[group + 1];
-      at[k] = first == end ? small_answer(group) : tile_answer(data, first);
-      last[k] = first == end || !exists ? at[k] : tile_answer(data, end - 1);
-    }
-    T total[2 * ROWS];
-    receive([&](int i) -> const Letter<T>& { return answers[at[i / 2] + (u32)(i % 2)]; }, question, total);
-    OCTOPUS_UNROLL
-    for (int k = 0; k < ROWS; ++k) {
-      for (u32 letter = at[k] + 2; letter <= last[k]; letter += 2 * LOT) {
-        const auto tile = [&](int i) { return letter + (u32)(i / 2 * 2); };
-        T next[2 * LOT];
-        const auto place = [&](int i) -> const Letter<T>& {
-          return answers[(tile(i) < last[k] ? tile(i) : last[k]) + (u32)(i % 2)];
-        };
-        receive(place, question, next);
-        OCTOPUS_UNROLL
-        for (int i = 0; i < 2 * LOT; ++i) {
-          T& sum = total[2 * k + i % 2];
-          sum = tile(i) <= last[k] ? sum + next[i] : sum;
-        }
-      }
-    }
+    // All at once: they take one way to the second-level cache.
+    T all[2 * ROWS];
+    const auto answer = [&](int i) -> const Letter<T>& {
+      const u32 group = from + (u32)(i / 2 * L);
+      return answers[group_answer(group < groups ? group : groups - 1) + (u32)(i % 2)];
+    };
+    receive(answer, question, all);
     OCTOPUS_UNROLL
     for (int k = 0; k < ROWS; ++k) {
       if (from + (u32)(k * L) < groups) {
-        sums[k] = (R)total[2 * k];
-        sums_squares[k] = (R)total[2 * k + 1];
+        sums[k] = (R)all[2 * k];
+        sums_squares[k] = (R)all[2 * k + 1];
       }
     }
   }
 
   /// Does a task of a question. Returns whether the question has come.
   OCTOPUS_DEVICE static bool task(const Data& data, u32 number, u32 question) {
-    const u32 blocks = data.own.tiles.blocks;
-    return number < blocks ? sum_block(data, data.own.tiles.block[number], question)
-                           : sum_tile(data, number - blocks, question);
+    const HierarchicalNormalTiles<R>& tiles = data.own.tiles;
+    if (number < tiles.blocks) return sum_block(data, tiles.block[number], question);
+    if (number - tiles.blocks < tiles.count) return sum_tile(data, number - tiles.blocks, question);
+    return join_tiles(data, tiles.join[number - tiles.blocks - tiles.count], question);
   }
 
   /// The small ones of a block of 32 groups, each a lane's.
@@ -218,7 +198,7 @@ template <class S> struct SharedObservations {
       if (members == (R)0) return;
       R sum, sum_squares;
       sum_in_order(model(data), 32 * block + lane, members, location, sum, sum_squares);
-      const u32 own = small_answer(32 * block + lane);
+      const u32 own = group_answer(32 * block + lane);
       post(answers[own], (T)sum, question);
       post(answers[own + 1], (T)sum_squares, question);
     });
@@ -227,7 +207,10 @@ template <class S> struct SharedObservations {
 
   OCTOPUS_DEVICE static bool sum_tile(const Data& data, u32 tile, u32 question) {
     const HierarchicalNormalTiles<R>& tiles = data.own.tiles;
-    const Letter<R>& asked = asked_of_chain(data)[tiles.group[tile]];
+    const u32 group = tiles.group[tile];
+    const bool is_alone = tiles.first[group + 1] - tiles.first[group] == 1;
+    Letter<T>* answer = answers_of_chain(data) + (is_alone ? group_answer(group) : tile_answer(data, tile));
+    const Letter<R>& asked = asked_of_chain(data)[group];
     const R* row = Warp::mine(tiles.values + (u64)tiles.row[tile] * 32);
     u32 left = tiles.len[tile];
     R location[1];
@@ -253,12 +236,48 @@ template <class S> struct SharedObservations {
     }
     T sums[2];
     Warp::sum(parts, sums);
-    if (Warp::writes()) {
-      Letter<T>* answer = answers_of_chain(data) + tile_answer(data, tile);
-      post(answer[0], sums[0], question);
-      post(answer[1], sums[1], question);
-    }
+    post_both(answer, sums, question);
     return true;
+  }
+
+  /// Adds what the tiles of a group have answered, in their order. A lane waits for each 32nd of them.
+  OCTOPUS_DEVICE static bool join_tiles(const Data& data, u32 group, u32 question) {
+    const u32 first = data.own.tiles.first[group];
+    const u32 end = data.own.tiles.first[group + 1];
+    const Letter<R>& asked = asked_of_chain(data)[group];
+    R location[1];
+    if (!receive([&](int) -> const Letter<R>& { return asked; }, question, location)) return false;
+    Letter<T>* answers = answers_of_chain(data);
+    T sums[2] = {};
+    for (u32 begin = first; begin < end; begin += 32) {
+      const u32 count = end - begin < 32 ? end - begin : 32;
+      typename Warp::template Of<T> residual = Warp::splat((T)0), squares = residual;
+      Warp::each(residual, squares, [&](u32 lane, T& sum, T& sum_squares) {
+        const Letter<T>* tile = answers + tile_answer(data, begin + (lane < count ? lane : count - 1));
+        T own[2];
+        receive([&](int i) -> const Letter<T>& { return tile[i]; }, question, own);
+        sum = own[0];
+        sum_squares = own[1];
+      });
+      OCTOPUS_UNROLL_BY(4)
+      for (u32 lane = 0; lane < count; ++lane) {
+        T next[2][1];
+        Warp::pick(residual, lane, next[0]);
+        Warp::pick(squares, lane, next[1]);
+        // (The first is not added to 0, which would change the sign of a zero.)
+        OCTOPUS_UNROLL
+        for (int i = 0; i < 2; ++i) sums[i] = begin + lane == first ? next[i][0] : sums[i] + next[i][0];
+      }
+    }
+    post_both(answers + group_answer(group), sums, question);
+    return true;
+  }
+
+  /// Posts the two letters of an answer. For all lanes of a warp, which have the same sums.
+  OCTOPUS_DEVICE static void post_both(Letter<T>* answer, const T (&sums)[2], u32 question) {
+    if (!Warp::writes()) return;
+    post(answer[0], sums[0], question);
+    post(answer[1], sums[1], question);
   }
 };
 

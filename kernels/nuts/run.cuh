@@ -39,31 +39,38 @@ OCTOPUS_DEVICE void restart(const typename Density<S>::Data& data, const Launch<
   if (chain != NONE) restart_chain<S, Density>(data, launch, chain);
 }
 
-/// What a team of blocks does with its chain: `chain_of_team(number)` is for the lanes that lead.
-template <class S, template <class> class Density, class F>
-OCTOPUS_DEVICE void by_team(const typename Density<S>::Data& data, F chain_of_team) {
+/// Helps the leader through the launch if this thread's block is none; returns the chain of a lane that leads, and `NONE`
+/// for all other threads.
+template <class S, template <class> class Density>
+OCTOPUS_DEVICE u32 help_or_lead(const typename Density<S>::Data& data) {
   const Member own = member(data.team);
   if (own.number != 0) {
     if (takes_part(blockDim.x)) Density<S>::Observations::help(data);
-  } else if (takes_part((u32)S::L)) {
-    begin<S::L>(data.team);
-    chain_of_team(own.chain);
-    Density<S>::Observations::dismiss(data);
+    return NONE;
   }
+  if (!takes_part((u32)S::L)) return NONE;
+  begin<S::L>(data.team);
+  return own.chain;
 }
 
 /// As `run`, each chain by a team of blocks.
 template <class S, template <class> class Density>
 OCTOPUS_DEVICE void run_team(const typename Density<S>::Data& data,
                              const Launch<typename S::R, typename S::T>& launch) {
-  by_team<S, Density>(data, [&](u32 chain) { run_chain<S, Density>(data, launch, chain); });
+  const u32 chain = help_or_lead<S, Density>(data);
+  if (chain == NONE) return;
+  run_chain<S, Density>(data, launch, chain);
+  Density<S>::Observations::dismiss(data);
 }
 
 /// As `restart`, each chain by a team of blocks.
 template <class S, template <class> class Density>
 OCTOPUS_DEVICE void restart_team(const typename Density<S>::Data& data,
                                  const Launch<typename S::R, typename S::T>& launch) {
-  by_team<S, Density>(data, [&](u32 chain) { restart_chain<S, Density>(data, launch, chain); });
+  const u32 chain = help_or_lead<S, Density>(data);
+  if (chain == NONE) return;
+  restart_chain<S, Density>(data, launch, chain);
+  Density<S>::Observations::dismiss(data);
 }
 
 }  // namespace octopus::nuts

@@ -3,7 +3,7 @@
 // The first block of a team leads: it carries the chain as if it were alone. Where the density has tasks to share, the
 // leader posts what they depend on; each warp of the other blocks waits for what its tasks need, does them, and posts the
 // answers, for which the leader waits. A task is a warp's, and its answers have a place of their own: no bit depends on
-// who does it, nor on how many there are.
+// who does it, nor on how many there are. A task may need the answers of tasks with lower numbers.
 //
 // What is posted is letters. A letter carries the number of its question in each of its words, so whoever finds that
 // number in all of them has the letter: there is no flag beside it and no fence before it, a warp waits for no other of
@@ -141,13 +141,16 @@ template <int L, class R, class T> OCTOPUS_DEVICE u32 number_question(const Team
   return last = next_question(last);
 }
 
-/// Does the tasks of `warps` warps of a block, of which the first is the team's `first`th.
+/// Does the tasks of `warps` warps of a block, of which the first is the team's `first`th, in the order of their numbers: a
+/// task may wait for the answers of those before it.
 template <int L, class R, class T, class F>
 OCTOPUS_DEVICE void do_tasks(const Team<R, T>& team, u32 first, u32 warps, u32 tasks, F task) {
   const u32 all = (team.blocks - 1) * (blockDim.x / 32) + (u32)L / 32;
-  each_warp(warps, [&](u32 warp) {
-    for (u32 t = first + warp; t < tasks; t += all) task(t);
-  });
+  for (u32 from = first; from < tasks; from += all) {
+    each_warp(warps, [&](u32 warp) {
+      if (from + warp < tasks) task(from + warp);
+    });
+  }
 }
 
 /// Does those tasks of a question, by their numbers, that are left to the leader: its warps are the last. For its L lanes,

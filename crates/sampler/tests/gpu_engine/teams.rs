@@ -24,9 +24,14 @@ pub(crate) fn pointwise(groups: usize, size: impl Fn(usize) -> usize) -> Hierarc
     model
 }
 
-/// A part of a tile, two whole ones, two and a part, more than the leader awaits at once, and what a lane sums by itself.
+/// A part of a tile, two whole ones, two and a part, more than these, and what a lane sums by itself.
 pub(crate) fn ragged(j: usize) -> usize {
     [300, 3, 4133, 256, 257, 4096, 10_300][j % 7]
+}
+
+/// A group of 35 tiles, which are more than a warp awaits at once.
+fn one_of_many_tiles(j: usize) -> usize {
+    [70_000, 5, 300][j]
 }
 
 fn blocks(blocks_per_chain: usize) -> GpuConfig {
@@ -61,12 +66,17 @@ on_software_gpu!(many_small_groups, "", &["nuts_hierarchical_normal_f64_32x8_tea
     compare(&pointwise(130, |j| 251 + j % 6), &SamplerConfig { draws: 5, tune: 25, ..brief() }, &[1, usize::MAX]);
 });
 
-/// The PTX itself: blocks that wait for each other's flags.
+on_software_gpu!(more_tiles_than_lanes, "", &["nuts_hierarchical_normal_f64_32x8_team"], {
+    compare(&pointwise(3, one_of_many_tiles), &SamplerConfig { draws: 5, tune: 25, ..brief() }, &[1, 3, usize::MAX]);
+});
+
+/// The PTX itself: blocks that wait for each other's letters.
 #[test]
 fn teams_as_ptx() {
     crate::scenario::run_as_ptx(concat!(module_path!(), "::teams_as_ptx"), || {
         let config = SamplerConfig { draws: 2, tune: 6, ..brief() };
         compare(&pointwise(7, ragged), &config, &[1, 3]);
+        compare(&pointwise(3, one_of_many_tiles), &config, &[2]);
         let size = |j: usize| if j == 7 { 4133 } else { 1 + j % 9 };
         compare(&pointwise(260, size), &SamplerConfig { draws: 1, tune: 2, ..config }, &[2]);
     });

@@ -93,11 +93,11 @@ impl GpuDensity for HierarchicalNormal {
         ]
     }
 
-    /// A task is a block of groups of which some are small, which answers with two sums for each of these, or a tile, which
-    /// answers with two.
+    /// A task is a block of groups of which some are small, a tile, or a group of several tiles, whose answers it adds. There
+    /// is an answer of two sums for each group and one for each tile.
     fn team_work(&self) -> Option<TeamWork> {
         let (blocks, tiles) = (self.data().groups().div_ceil(BLOCK), self.observed.large.tiles.len());
-        let tasks = self.observed.small.blocks().count() + tiles;
+        let tasks = self.observed.small.blocks().count() + tiles + self.observed.large.of_several_tiles().count();
         self.by_team().then_some(TeamWork { tasks, answers: 2 * (BLOCK * blocks + tiles) })
     }
 
@@ -107,11 +107,14 @@ impl GpuDensity for HierarchicalNormal {
         let words = |of: fn(&Tile) -> usize| large.tiles.iter().map(|tile| of(tile) as u32).collect();
         let first = large.first.iter().map(|&tile| tile as u32).collect();
         let blocks: Vec<u32> = self.observed.small.blocks().map(|block| block as u32).collect();
+        let joins: Vec<u32> = large.of_several_tiles().map(|group| group as u32).collect();
         vec![
             KernelField::PerCoordinate((&*self.observed.small.members).into()),
             KernelField::Word(blocks.len() as u32),
             KernelField::Word(large.tiles.len() as u32),
+            KernelField::Word(joins.len() as u32),
             KernelField::Words(blocks.into()),
+            KernelField::Words(joins.into()),
             KernelField::Words(first),
             KernelField::Words(words(|tile| tile.group)),
             KernelField::Words(words(|tile| tile.row)),
@@ -184,8 +187,8 @@ mod tests {
         }
     }
 
-    /// One group of 2049 observations beside a small one: two tiles, of which the second begins at row 64. Then 32 large
-    /// groups before a small one, which is in the second block.
+    /// One group of 2049 observations beside a small one: two tiles, of which the second begins at row 64, and which a task
+    /// joins. Then 32 large groups of one tile before a small one, which is in the second block.
     #[test]
     fn large_groups_are_a_teams_work() {
         let sizes = [1, 2049];
@@ -195,7 +198,7 @@ mod tests {
         let collapsed = HierarchicalNormal::new(data.clone(), prior, Likelihood::Collapsed).unwrap();
         assert_eq!(collapsed.team_work(), None);
         let pointwise = HierarchicalNormal::new(data, prior, Likelihood::Pointwise).unwrap();
-        assert_eq!(pointwise.team_work(), Some(TeamWork { tasks: 3, answers: 2 * (32 + 2) }));
+        assert_eq!(pointwise.team_work(), Some(TeamWork { tasks: 4, answers: 2 * (32 + 2) }));
         let mut members = vec![0.0; 32];
         members[0] = 1.0;
         let mut values = vec![1.0; 2049];
@@ -204,7 +207,9 @@ mod tests {
             KernelField::PerCoordinate(members.into()),
             KernelField::Word(1),
             KernelField::Word(2),
+            KernelField::Word(1),
             KernelField::Words(vec![0].into()),
+            KernelField::Words(vec![1].into()),
             KernelField::Words(vec![0, 0, 2].into()),
             KernelField::Words(vec![1, 1].into()),
             KernelField::Words(vec![0, 64].into()),
@@ -218,7 +223,9 @@ mod tests {
         let pointwise = HierarchicalNormal::new(data, prior, Likelihood::Pointwise).unwrap();
         assert_eq!(pointwise.team_work(), Some(TeamWork { tasks: 1 + 32, answers: 2 * (64 + 32) }));
         let fields = pointwise.team_data();
-        assert_eq!(fields[1..4], [KernelField::Word(1), KernelField::Word(32), KernelField::Words(vec![1].into())]);
+        let expected = [1, 32, 0].map(KernelField::Word);
+        assert_eq!(fields[1..4], expected);
+        assert_eq!(fields[4..6], [vec![1], vec![]].map(|words| KernelField::Words(words.into())));
     }
 
     /// From 32,768 observations on also small groups are shared.

@@ -149,6 +149,11 @@ impl Large {
         self.first[begin] < self.first[end.min(self.first.len() - 1)]
     }
 
+    /// Returns the groups that have more than one tile.
+    pub(super) fn of_several_tiles(&self) -> impl Iterator<Item = usize> {
+        self.first.windows(2).enumerate().filter(|(_, ends)| ends[1] - ends[0] > 1).map(|(group, _)| group)
+    }
+
     /// Returns the observations of a tile.
     pub(super) fn tile(&self, tile: Tile) -> &[f64] {
         &self.values[tile.row * TILE_LANES..][..tile.len]
@@ -181,6 +186,7 @@ mod tests {
         assert_eq!(data.small.starts, [0, IN_ORDER]);
         assert_eq!(data.small.rows()[BLOCK * 2..][..5], [2.0, 5.0, 0.0, 0.0, 0.0]);
         assert_eq!(data.large.first, [0, 0, 0, 1, 4, 4]);
+        assert_eq!(data.large.of_several_tiles().collect::<Vec<_>>(), [3]);
         assert_eq!(
             [(0, 2), (0, 3), (3, 4), (4, 8)].map(|(begin, end)| data.large.any(begin, end)),
             [false, true, true, false]
