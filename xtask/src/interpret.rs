@@ -3,7 +3,6 @@
 //! Every kernel and the recorded runs must give the CPU's bits in lock-step, in random orders of lanes, warps and
 //! blocks on a device that does what is queued as late as it may, and with all checks, which must find nothing.
 
-use crate::aligned::aligned;
 use crate::run::{self, TaskOutcome};
 use crate::target;
 use anyhow::{Context, Result, bail};
@@ -13,7 +12,6 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -63,7 +61,6 @@ pub(crate) fn run(root: &Path, whole: bool) -> Result<TaskOutcome> {
             cases.extend(large_cases(root, &scratch));
         }
         let failed = AtomicUsize::new(0);
-        let lines = Mutex::new(Vec::new());
         let next = AtomicUsize::new(0);
         let work = || -> Result<()> {
             while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -75,8 +72,7 @@ pub(crate) fn run(root: &Path, whole: bool) -> Result<TaskOutcome> {
                     let said = String::from_utf8_lossy(&output.stderr);
                     eprintln!("xtask: {}: {}\n{said}", case.name, output.status);
                 }
-                let line = [&case.name, word, &format!("{:.1} s", begun.elapsed().as_secs_f64())].map(String::from);
-                lines.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(line.into());
+                eprintln!("xtask: {}: {word} in {:.1} s", case.name, begun.elapsed().as_secs_f64());
             }
             Ok(())
         };
@@ -86,8 +82,6 @@ pub(crate) fn run(root: &Path, whole: bool) -> Result<TaskOutcome> {
             let own = work();
             other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).and(own)
         })?;
-        let lines = lines.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        eprintln!("{}", aligned(2, lines));
         let failed = failed.into_inner();
         eprintln!(
             "xtask: {} of {} cases give the CPU's bits, and nothing was found",
@@ -170,12 +164,12 @@ fn uneven(files: &[PathBuf]) -> impl Iterator<Item = Words> {
     })
 }
 
-/// Returns the words that sample what a team of blocks reads, in each precision: two groups, and as many as lanes and
-/// rows have room for.
+/// Returns the words that sample what a team of blocks reads, in each precision: two groups of two tiles, and as many groups
+/// as lanes and rows have room for.
 fn teams(uneven: &Path) -> impl Iterator<Item = Words> {
     let sample = || words(&["sample", "hierarchical-normal", "--likelihood", "pointwise", "--max-depth", "4"]);
     ["f64", "f32", "mixed"].into_iter().flat_map(move |precision| {
-        let two = sample().and(&["--groups", "2", "--per-group", "260"]);
+        let two = sample().and(&["--groups", "2", "--per-group", "2060"]);
         let many = sample().and(&["--group", "group", "--value", "value", "--data"]).with(uneven);
         [two, many].map(|words| words.and(&["--precision", precision]))
     })

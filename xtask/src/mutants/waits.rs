@@ -8,11 +8,12 @@ const RESIDENT: &str = "crates/sampler/src/gpu/batch/resident.rs";
 const TRANSFER: &str = "crates/cuda/src/ffi/transfer.rs";
 const MEMORY: &str = "crates/cuda/src/ffi/memory.rs";
 const PINNED: &str = "crates/cuda/src/ffi/pinned.rs";
+const TEAM: &str = "crates/cuda/src/nuts/team.rs";
 const MODULE: &str = "crates/cuda/src/ffi/module.rs";
 const WAIT: &str = "crates/cuda/src/ffi/wait.rs";
 const BATCH_SLOT: &str = "crates/cuda/src/nuts/batch/slot.rs";
 
-pub(super) const WAITS: [Fault; 16] = [
+pub(super) const WAITS: [Fault; 17] = [
     Fault {
         name: "waits: a run's draws are copied before they are made",
         file: SHARD,
@@ -108,5 +109,11 @@ pub(super) const WAITS: [Fault; 16] = [
         file: BATCH_SLOT,
         old: "self.last.record(stream)?;",
         new: "",
+    },
+    Fault {
+        name: "waits: a team takes another launch's letters for its own",
+        file: TEAM,
+        old: "self.launch = after(self.launch);",
+        new: "self.launch = 1;",
     },
 ];

@@ -7,7 +7,7 @@ mod shadow;
 mod written;
 
 use crate::global::Allocation;
-use crate::instruction::{Class, Instruction, MemoryAccess, StateSpace};
+use crate::instruction::{Class, Instruction, MemoryAccess, Op, StateSpace};
 use crate::lanes::{LANES, Registers, each};
 use crate::launch::LaunchShape;
 use crate::module::{Code, Entry};
@@ -67,8 +67,9 @@ impl Notes {
 impl<'a> Checks<'a> {
     pub(crate) fn of(entry: &'a Entry, shape: LaunchShape, allocations: &mut [Allocation<'a>]) -> Self {
         let threads: u32 = shape.block.iter().product();
+        let has_fences = entry.code.instructions.iter().any(|instruction| instruction.op == Op::Fence);
         let written = WrittenMemory::of(allocations);
-        Self { entry, races: Races::of(threads), written, found: Findings::default() }
+        Self { entry, races: Races::of(threads, has_fences), written, found: Findings::default() }
     }
 
     /// Returns the number of a lane's thread in the launch.

@@ -46,6 +46,8 @@ struct Knowledge {
 /// The races of a launch.
 pub(crate) struct Races {
     sizes: BlockSize,
+    /// Whether something of one block can come to happen before something of another.
+    orders_blocks: bool,
     now: Time,
     /// The threads of each block that has begun.
     blocks: HashMap<u32, Vec<Knowledge>>,
@@ -54,10 +56,11 @@ pub(crate) struct Races {
 }
 
 impl Races {
-    /// Makes those of a launch of blocks with so many threads.
-    pub(crate) fn of(threads: u32) -> Self {
+    /// Makes those of a launch of blocks with so many threads, whose kernel has fences or none.
+    pub(crate) fn of(threads: u32, has_fences: bool) -> Self {
         let sizes = BlockSize { block: threads };
-        Self { sizes, now: 1, blocks: HashMap::new(), flags: HashMap::new(), shadow: Shadow::default() }
+        let (blocks, flags) = (HashMap::new(), HashMap::new());
+        Self { sizes, orders_blocks: has_fences, now: 1, blocks, flags, shadow: Shadow::default() }
     }
 
     /// Returns the threads of a block.
@@ -172,11 +175,18 @@ impl Races {
             } else if !relaxed {
                 // What a read comes after, a write that comes after the read comes after too.
                 granule.reads.retain(|read| !past.has_read(read));
-                granule.reads.push(own);
+                // Without order between blocks, whoever writes next is in conflict with one of two blocks that have read.
+                if self.orders_blocks || !are_of_two_blocks(&granule.reads) {
+                    granule.reads.push(own);
+                }
             }
         }
         found
     }
+}
+
+fn are_of_two_blocks(reads: &[Touched]) -> bool {
+    reads.iter().any(|read| read.block != reads[0].block)
 }
 
 /// What is past for lanes of a warp.

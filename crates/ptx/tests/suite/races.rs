@@ -91,6 +91,22 @@ fn blocks_are_not_ordered() {
     assert!(!findings(&read, how).is_empty());
 }
 
+/// Two blocks' reads are kept, and the writer may be one of the two.
+#[test]
+fn any_block_that_writes_what_all_have_read_is_in_conflict() {
+    let how = How { blocks: 5, ..WARP };
+    for together in [false, true] {
+        for writer in 0..5 {
+            let body = format!(
+                "ld.global.u32 %r3, [%rd30]; bar.warp.sync -1;
+mov.u32 %r1, %ctaid.x; setp.eq.s32 %p0, %r1, {writer};
+@%p0 st.global.u32 [%rd30], %r1;"
+            );
+            kinds(&body, How { together, ..how }, &["race of a write with a read"]);
+        }
+    }
+}
+
 /// One block tells another by a flag that its result is there.
 fn flag(before: &str, after: &str) -> String {
     format!(

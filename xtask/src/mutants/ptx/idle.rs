@@ -30,26 +30,29 @@ pub(super) fn poisoned(old: &str, new: &str, poison: u64) -> Option<String> {
 
 /// Returns lines that give `poison` to a register in the lanes in which another differs; nothing for predicates.
 pub(super) fn poisoning(register: &str, other: &str, poison: u64) -> Option<String> {
-    let (bits, poison) = match own_register(register, 0)?.trim_start_matches("%idle_").chars().next()? {
-        'p' => return None,
-        'd' => (64, poison),
-        _ => (32, poison & u64::from(u32::MAX)),
-    };
+    let own = own_register(register, 0)?;
+    if own.starts_with("%idle_p") {
+        return None;
+    }
+    let (bits, poison) = sized(&own, poison);
     let differ = difference(register, other)?;
     Some(format!("{differ}\n\tselp.b{bits} \t{register}, {poison}, {register}, %idle_p2;"))
 }
 
 /// Returns the lines that leave `poison` in a place that one of two stores would write, and in the other's place what is
-/// there; `old` has another address than `new`, which may be nothing. Where `same` is given, the launch fails if what is in
-/// the place of `old` is not what it stores.
+/// there; `old` has another address than `new`. Where `new` is nothing, `poison` is left in those words of the place that
+/// the store would change. Where `same` is given, the launch fails if what is in the place of `old` is not what it stores.
 pub(super) fn poisoned_store(old: &str, new: &str, poison: u64, same: bool) -> Option<String> {
     let (opcode, operands) = parts(old).filter(|(opcode, _)| opcode.starts_with("st."))?;
     let (address, value) = operands.split_once(", ")?;
     let own = Stored::read(value, 1)?;
     let poisoned = own.poisoned(poison);
-    let there = format!("\t{} \t{}, {address};\n{}", opcode.replacen("st.", "ld.", 1), own.text, own.question()?);
-    let first = if same { there } else { format!("{poisoned}\n\t{opcode} \t{address}, {};", own.text) };
-    let Some((_, elsewhere)) = parts(new) else { return Some(first) };
+    let there = format!("\t{} \t{}, {address};", opcode.replacen("st.", "ld.", 1), own.text);
+    let stored = format!("\t{opcode} \t{address}, {};", own.text);
+    let Some((_, elsewhere)) = parts(new) else {
+        return Some(format!("{there}\n{}\n{stored}", own.poisoned_where_changed(poison)?));
+    };
+    let first = if same { format!("{there}\n{}", own.question()?) } else { format!("{poisoned}\n{stored}") };
     let elsewhere = elsewhere.split_once(", ")?.0;
     Some(format!("{first}\n{poisoned}\n\t{opcode} \t{elsewhere}, {};", own.text))
 }
@@ -81,11 +84,21 @@ impl Stored {
         Some(all?.join("\n"))
     }
 
+    /// Returns lines that give `poison` to each of ours that differs from what is stored, of which it gets the value else.
+    fn poisoned_where_changed(&self, poison: u64) -> Option<String> {
+        let lines = self.registers.iter().map(|(register, own)| {
+            let (bits, poison) = sized(own, poison);
+            let differ = difference(register, own)?;
+            Some(format!("{differ}\n\tselp.b{bits} \t{own}, {poison}, {register}, %idle_p2;"))
+        });
+        Some(lines.collect::<Option<Vec<_>>>()?.join("\n"))
+    }
+
     /// Returns lines that give `poison` to each of ours.
     fn poisoned(&self, poison: u64) -> String {
-        let lines = self.registers.iter().map(|(_, own)| match own.starts_with("%idle_d") {
-            true => format!("\tmov.b64 \t{own}, {poison};"),
-            false => format!("\tmov.b32 \t{own}, {};", poison & u64::from(u32::MAX)),
+        let lines = self.registers.iter().map(|(_, own)| {
+            let (bits, poison) = sized(own, poison);
+            format!("\tmov.b{bits} \t{own}, {poison};")
         });
         lines.collect::<Vec<_>>().join("\n")
     }
@@ -153,6 +166,11 @@ fn own_register(register: &str, number: usize) -> Option<String> {
         _ => return None,
     };
     Some(format!("%idle_{kind}{number}"))
+}
+
+/// Returns the bits of a register of ours, and as many of `poison`.
+fn sized(own: &str, poison: u64) -> (u32, u64) {
+    if own.starts_with("%idle_d") { (64, poison) } else { (32, poison & u64::from(u32::MAX)) }
 }
 
 /// Returns lines that write to where nothing is when two registers differ.
@@ -230,7 +248,7 @@ mod tests {
         };
         assert!(is_unused_of(&[0, 4], false));
         assert!(!is_unused_of(&[4], false) && !is_unused_of(&[0], false) && !is_unused_of(&[], false));
-        // A vector: all of it must be written again.
+        // A vector: what it changes, which is its second word, must be written again.
         let vector = "\tst.global.v2.u32 \t[%rd1], {%r3, %r2};";
         let is_vector_unused = |behind: &str| {
             is_unused(&kernel(&format!("{vector}\n{behind}")), vector, |poison| {
@@ -238,7 +256,7 @@ mod tests {
             })
         };
         assert!(is_vector_unused("\tst.global.v2.u32 \t[%rd1], {%r2, %r2};"));
-        assert!(!is_vector_unused(&again(0)) && !is_vector_unused(&again(4)));
+        assert!(is_vector_unused(&again(4)) && !is_vector_unused(&again(0)) && !is_vector_unused(""));
         // What is stored is there already, and the other place is written again.
         assert!(is_unused_of(&[4], true));
         assert!(!is_unused_of(&[0], true));
