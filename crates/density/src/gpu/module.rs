@@ -20,8 +20,8 @@ pub struct KernelModule {
     pub ptx: KernelText,
 }
 
-/// The work of one evaluation for a team of blocks: tasks that do not depend on each other, one warp for each. No bit
-/// depends on which block does which task.
+/// The work of one evaluation for a team of blocks: tasks, one warp for each. A task may wait for the answers of tasks with
+/// lower numbers. No bit depends on which block does which task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TeamWork {
     /// The number of tasks.
