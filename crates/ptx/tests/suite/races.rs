@@ -107,6 +107,24 @@ mov.u32 %r1, %ctaid.x; setp.eq.s32 %p0, %r1, {writer};
     }
 }
 
+/// A block writes what it has read and, after it, another: the read that comes second is kept, too.
+#[test]
+fn a_second_block_s_read_is_not_forgotten() {
+    let body = "mov.u32 %r1, %ctaid.x; setp.eq.s32 %p1, %r1, 1; mov.u32 %r2, 9;
+ld.global.u32 %r4, [%rd31]; bar.warp.sync -1;
+@%p1 bra $L_2;
+$L_1:
+nanosleep.u32 20;
+ld.relaxed.gpu.u32 %r3, [%rd30]; setp.eq.s32 %p0, %r3, 0;
+@%p0 bra $L_1;
+st.global.u32 [%rd31], %r2;
+bra $L_3;
+$L_2:
+st.relaxed.gpu.u32 [%rd30], %r2;
+$L_3:";
+    kinds(body, How { blocks: 2, together: true, ..WARP }, &["race of a write with a read"]);
+}
+
 /// One block tells another by a flag that its result is there.
 fn flag(before: &str, after: &str) -> String {
     format!(
