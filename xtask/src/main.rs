@@ -11,6 +11,7 @@ mod ci;
 mod cycles;
 mod ffi;
 mod interpret;
+mod kills;
 mod mutants;
 mod nightly;
 mod outside;
@@ -64,6 +65,8 @@ tasks:
                                    build; a trial that ends after N minutes goes on with the next call
   mutants --wiring --since REV [--crates NAME,...] [--minutes N]
                                    those of the lines that have changed since REV
+  kills [NAME]                     commands that write files, or those with NAME in their names, killed at each of
+                                   their operations on files: they go on, and what the user had is whole
   nightly                          tests that take minutes, benchmarks against those of the last good night, and all
                                    deliberate faults
   tidy                             the repository's tests of itself
@@ -123,6 +126,9 @@ fn dispatch(task: &str, arguments: &[String]) -> Result<TaskOutcome> {
         },
         ("accept", [results]) => accept::run(&root, Path::new(results)),
         ("accept", []) => Ok(misuse("accept needs the folder of results")),
+        ("kills", []) => kills::run(&root, None),
+        ("kills", [name]) => kills::run(&root, Some(name)),
+        ("kills", _) => Ok(misuse("kills takes a part of a command's name, or nothing")),
         ("mutants", _) => mutants::run(&root, arguments),
         ("nightly", []) => nightly::run(&root),
         ("tidy", []) => tidy::run(&root),

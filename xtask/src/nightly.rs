@@ -15,7 +15,8 @@ use std::path::Path;
 const TIMES: &str = "nightly-times.json";
 
 /// The tests that are ignored because they take minutes.
-pub(crate) const LONG: [&str; 3] = ["every_seed", "many_chains_of_many_groups", "a_late_device_of_a_hundred_seeds"];
+pub(crate) const LONG: [&str; 4] =
+    ["every_seed", "many_chains_of_many_groups", "a_late_device_of_a_hundred_seeds", "kills_at_every_operation"];
 
 /// Runs the long tests, the PTX and the benchmarks, then puts in every deliberate fault.
 ///

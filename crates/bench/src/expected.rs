@@ -2,7 +2,7 @@
 
 use crate::error::BenchError;
 use octopus_device::{ExactRow, PTX};
-use octopus_files::write_file;
+use octopus_files::write_named;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -60,7 +60,7 @@ impl Expected {
         let (schema, ptx, lines) = (self.schema, &self.ptx_sha256, lines(&self.kernels)?);
         let text =
             format!("{{\n  \"schema\": {schema},\n  \"ptx_sha256\": {ptx:?},\n  \"kernels\": [\n{lines}\n  ]\n}}\n");
-        Ok(write_file(path, text.as_bytes())?)
+        Ok(write_named(path, text.as_bytes())?)
     }
 
     /// Returns the recorded hashes by kernel and size.

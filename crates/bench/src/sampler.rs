@@ -23,7 +23,7 @@ pub use start::first_draw;
 use super::{context, model_of, of_cuda};
 use crate::error::BenchError;
 use octopus_device::{CudaContext, DeviceIdentity};
-use octopus_files::write_file;
+use octopus_files::write_named;
 use octopus_models::synthetic::HierarchicalSpec;
 use octopus_models::{HierarchicalNormal, Likelihood, ModelError};
 use plan::Plan;
@@ -125,6 +125,6 @@ impl Bench<'_> {
         let Some(path) = self.args.out else { return Ok(()) };
         let text = serde_json::to_string_pretty(&self.answer)
             .map_err(BenchError::json(|| "cannot write the result as JSON".into()))?;
-        Ok(write_file(path, text.as_bytes())?)
+        Ok(write_named(path, text.as_bytes())?)
     }
 }

@@ -20,10 +20,12 @@ mod exit;
 mod interrupt;
 mod logging;
 mod output;
+mod outputs;
 mod profile;
 mod progress;
 
 use exit::Exit;
+use logging::LogFile;
 use octopus_models::Registry;
 use profile::Profile;
 use std::ffi::OsString;
@@ -51,13 +53,21 @@ pub fn main(models: Registry, words: impl IntoIterator<Item = impl Into<OsString
 /// Runs a command, with the logging and the profile that were asked for.
 fn dispatch(cli: args::Cli) -> anyhow::Result<Exit> {
     interrupt::watch()?;
+    outputs::outputs_of(&cli).check()?;
     let profile = cli.log.profile.as_deref().map(Profile::begin).transpose()?;
-    let writing = logging::start(cli.log.verbose, cli.log.log_file.as_deref(), profile.as_ref())?;
+    let log = cli.log.log_file.as_deref().map(LogFile::create).transpose()?;
+    let writing = logging::start(cli.log.verbose, log.as_ref(), profile.as_ref())?;
     let exit = commands::dispatch(cli);
     // The profile is complete once the guard is dropped.
     drop(writing);
     let kept = profile.map_or(Ok(()), Profile::keep);
-    exit.and_then(|exit| kept.map(|()| exit))
+    let told = log.map_or(Ok(()), |log| log.end());
+    let Ok(exit) = exit else {
+        // The command's own error is the one to end with.
+        kept.err().into_iter().chain(told.err()).for_each(|error| output::warn(output::chain(&error)));
+        return exit;
+    };
+    kept.and(told).map(|()| exit)
 }
 
 /// Reports panics as usual, except those of libraries that read a damaged file: these become an error that names the

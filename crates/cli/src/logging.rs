@@ -5,10 +5,13 @@ use crate::exit::UsageError;
 use crate::output;
 use crate::profile::Profile;
 use anyhow::{Context, Result};
+use octopus_diag::counted;
+use octopus_files::Destination;
 use std::fmt::Write as _;
-use std::fs::File;
-use std::path::Path;
-use std::sync::Mutex;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
 use tracing::{Event, Level, Subscriber};
@@ -24,21 +27,80 @@ const VARIABLE: &str = "RUST_LOG";
 /// Starts logging, and the profile where there is one; it is complete when the guard is dropped. Warnings go to stderr, with one `-v` also information, with two also details; the file gets details.
 ///
 /// # Errors
-/// When the file cannot be made, or the environment's filter is not valid.
-pub(crate) fn start(verbose: u8, file: Option<&Path>, profile: Option<&Profile>) -> Result<Option<FlushGuard>> {
+/// When the environment's filter is not valid.
+pub(crate) fn start(verbose: u8, file: Option<&LogFile>, profile: Option<&Profile>) -> Result<Option<FlushGuard>> {
     let filter = chosen(verbose, &std::env::var(VARIABLE).unwrap_or_default())?;
-    let to_file = match file {
-        Some(path) => {
-            let file = File::create(path).with_context(|| format!("cannot write the log to {}", path.display()))?;
-            Some(fmt::layer().json().with_writer(Mutex::new(file)).with_filter(LevelFilter::DEBUG))
-        }
-        None => None,
-    };
+    let to_file = file.map(|file| {
+        let file = file.clone();
+        fmt::layer().json().with_writer(move || file.clone()).with_filter(LevelFilter::DEBUG)
+    });
     let (layer, guard) = profile.map(Profile::layer).unzip();
     let layer = layer.map(|layer| layer.with_filter(LevelFilter::DEBUG));
     // In a process that calls the program twice, such as a test, logging has been started already.
     let _ = tracing_subscriber::registry().with(layer).with(ToStderr.with_filter(filter)).with(to_file).try_init();
     Ok(guard)
+}
+
+/// The file of `--log-file`, which counts the lines that it could not take.
+#[derive(Clone)]
+pub(crate) struct LogFile(Arc<Mutex<OpenLog>>);
+
+struct OpenLog {
+    path: PathBuf,
+    file: File,
+    lost: u64,
+    /// Why the first line was lost.
+    why: Option<io::Error>,
+}
+
+impl LogFile {
+    /// Makes the file, or empties an earlier log; a device or a FIFO is only opened.
+    ///
+    /// # Errors
+    /// When the file cannot be made.
+    pub(crate) fn create(path: &Path) -> Result<Self> {
+        let file = match Destination::of(path)? {
+            Destination::File(path) => File::create(path),
+            Destination::Stream(path) => OpenOptions::new().append(true).open(path),
+        };
+        let file = file.with_context(|| format!("cannot write the log to {}", path.display()))?;
+        Ok(Self(Arc::new(Mutex::new(OpenLog { path: path.to_owned(), file, lost: 0, why: None }))))
+    }
+
+    fn open(&self) -> MutexGuard<'_, OpenLog> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the log.
+    ///
+    /// # Errors
+    /// When lines are missing in it.
+    pub(crate) fn end(&self) -> Result<()> {
+        let mut log = self.open();
+        let (lost, shown) = (log.lost, log.path.display().to_string());
+        match log.why.take() {
+            Some(why) => Err(why).with_context(|| {
+                format!("--log-file {shown}: {} could not be written", counted(lost as usize, "line"))
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Write for LogFile {
+    /// Takes a whole line, or counts it as lost: a line that is not kept is told at the end, and is no reason to stop.
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let mut log = self.open();
+        if let Err(error) = log.file.write_all(line) {
+            log.lost += 1;
+            log.why.get_or_insert(error);
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Returns the filter for stderr: that of the environment, or else, where its text is empty, that of `-v`.
@@ -115,6 +177,19 @@ mod tests {
         let level = |verbose, text: &str| chosen(verbose, text).unwrap().to_string();
         assert_eq!([0, 1, 2, 3].map(|verbose| level(verbose, "")), ["warn", "info", "debug", "debug"]);
         assert!(level(2, "info").contains("info") && !level(2, "info").contains("debug"), "{}", level(2, "info"));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn lines_that_are_lost_are_counted() {
+        let mut log = LogFile::create(Path::new("/dev/full")).unwrap();
+        log.clone().write_all(b"one\n").unwrap();
+        log.write_all(b"two\n").unwrap();
+        let error = output::chain(&log.end().unwrap_err());
+        assert!(error.starts_with("--log-file /dev/full: 2 lines could not be written: No space left"), "{error}");
+        let log = LogFile::create(Path::new("/dev/null")).unwrap();
+        log.clone().write_all(b"one\n").unwrap();
+        assert!(log.end().is_ok());
     }
 
     #[test]

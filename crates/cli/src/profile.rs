@@ -4,7 +4,7 @@
 //! hundred a second.
 
 use anyhow::{Context, Result};
-use octopus_files::write_file;
+use octopus_files::write_named;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -33,13 +33,16 @@ impl Write for Text {
 }
 
 impl Profile {
-    /// Makes an empty profile, so that a file that cannot be written is known before the work.
+    /// Begins a profile. An empty one is written where there is none, so that a file that cannot be written is known
+    /// before the work; an earlier one stays until this one is complete.
     ///
     /// # Errors
     /// When the file cannot be written.
     pub(crate) fn begin(file: &Path) -> Result<Self> {
         let profile = Self { file: file.to_owned(), text: Text::default() };
-        profile.write(b"[]\n")?;
+        if !file.exists() {
+            profile.write(b"[]\n")?;
+        }
         Ok(profile)
     }
 
@@ -61,6 +64,6 @@ impl Profile {
     }
 
     fn write(&self, text: &[u8]) -> Result<()> {
-        write_file(&self.file, text).with_context(|| format!("--profile {}", self.file.display()))
+        write_named(&self.file, text).with_context(|| format!("--profile {}", self.file.display()))
     }
 }

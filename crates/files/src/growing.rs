@@ -3,9 +3,9 @@
 //! A file that takes hours is not written anew when its program ends early: it is opened again, cut to what is known to
 //! be on the disk, and written on. What is on the disk is known only after [`GrowingFile::sync`].
 
-use crate::{Disk, Storage};
+use crate::{Disk, Storage, lock_file};
 use std::fmt::Debug;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
@@ -46,11 +46,9 @@ impl GrowingFile for File {
 
 impl GrowingStorage for Disk {
     fn open(&self, path: &Path) -> io::Result<Box<dyn GrowingFile>> {
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => Err(io::Error::other("another program is writing it: wait for its end")),
-            // Where a file system has no locks, two writers of one file are the user's affair.
-            Ok(()) | Err(TryLockError::Error(_)) => Ok(Box::new(file)),
+        match lock_file(path)? {
+            Some(file) => Ok(Box::new(file)),
+            None => Err(io::Error::other("another program is writing it: wait for its end")),
         }
     }
 

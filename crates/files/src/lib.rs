@@ -4,6 +4,9 @@
 //! |--|--|
 //! | write a file that a reader never sees half of | [`write_file`] |
 //! | do that with contents that are made while they are written | [`replace`] |
+//! | do that where a user has named the file, which may be a symlink or a device | [`Destination`] |
+//! | write a folder so | [`NewFolder`] |
+//! | keep a second process out | [`lock_file`] |
 //! | let a test fail at any one operation on the file system | [`Storage`] |
 //! | write numbers over hours, and go on after an interruption | [`ResumableFile`] |
 //! | write a NumPy array so | [`NpyWriter`] |
@@ -22,20 +25,28 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod destination;
 mod element;
 mod error;
 mod growing;
 mod guard;
+mod lock;
+mod new_folder;
 pub mod npy;
 pub mod resumable;
 mod storage;
+mod temporary;
 mod unfinished;
 
+pub use destination::{Destination, write_named};
 pub use element::{NpyElement, NpyType};
 pub use error::FileError;
 pub use growing::{GrowingFile, GrowingStorage};
 pub use guard::{decode, panics_become_errors};
+pub use lock::lock_file;
+pub use new_folder::NewFolder;
 pub use npy::{NpyArray, NpyError, NpyHeader, NpyReader, NpyResumed, NpyValues, NpyWriter, read_npy};
 pub use resumable::{FilePlan, Overwrite, ResumableError, ResumableFile, Resumption};
-pub use storage::{Disk, Fill, Storage, folder_of, is_temporary, replace, replace_bytes, temporary, write_file};
-pub use unfinished::{Unfinished, remove_unfinished};
+pub use storage::{Disk, Fill, Storage, folder_of, replace, replace_bytes, write_file};
+pub use temporary::is_temporary;
+pub use unfinished::remove_unfinished;

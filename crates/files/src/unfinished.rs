@@ -13,14 +13,14 @@ fn all() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 
 /// A file or folder that is being written; its writer renames or removes it before this is dropped.
 #[derive(Debug)]
-pub struct Unfinished {
+pub(crate) struct Unfinished {
     path: PathBuf,
 }
 
 impl Unfinished {
     /// Notes that `path` is being written.
     #[must_use]
-    pub fn begin(path: &Path) -> Self {
+    pub(crate) fn begin(path: &Path) -> Self {
         all().insert(path.to_owned());
         Self { path: path.to_owned() }
     }

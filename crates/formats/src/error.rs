@@ -14,10 +14,12 @@ pub enum FormatError {
     #[error(transparent)]
     File(#[from] FileError),
     /// The file to be written exists already.
-    #[error("{} exists: choose another name, or replace it with --force", path.display())]
+    #[error("{} exists: choose another name{}", path.display(), if *is_ours { ", or replace it with --force" } else { "; it is not what this format is written as, so --force does not replace it" })]
     FileExists {
         /// The file.
         path: PathBuf,
+        /// Whether it may be replaced.
+        is_ours: bool,
     },
     /// The trace contradicts itself, or the format cannot hold it.
     #[error("cannot write group {group}: {what}")]

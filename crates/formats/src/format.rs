@@ -1,5 +1,6 @@
 //! What a format of traces is, those that ship, and how one is recognised by its contents.
 
+use crate::export::{is_no_folder, may_export};
 use crate::netcdf::NetCdf;
 use crate::parquet_files::Parquet;
 use crate::stan::StanFiles;
@@ -72,6 +73,20 @@ pub trait TraceFormat: Debug + Sync {
     /// Returns the function that writes this format; `None` for a format that is only read.
     fn writer(&self) -> Option<WriteTrace> {
         None
+    }
+
+    /// Returns whether what is at `path` may be replaced by a trace of this format: any file where a file is written, and
+    /// where a folder is, only one that this format was written as.
+    fn may_replace(&self, path: &Path) -> bool {
+        is_no_folder(path)
+    }
+
+    /// Asks whether a trace may be written to `path`, before it is read or made.
+    ///
+    /// # Errors
+    /// [`FormatError::FileExists`] when something is there and `overwrite` is not set, or it may not be replaced.
+    fn may_write(&self, path: &Path, overwrite: bool) -> Result<(), FormatError> {
+        may_export(path, overwrite, |there| self.may_replace(there))
     }
 
     /// Returns whether only draws and their statistics can be written, and no other group.

@@ -3,9 +3,9 @@
 
 use crate::RunError;
 use crate::{PartRecord, RunRecord};
-use octopus_files::{Storage, is_temporary};
+use octopus_files::{Storage, is_temporary, lock_file};
 use octopus_sampler::Phase;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -76,21 +76,20 @@ pub(crate) fn is_run(dir: &Path) -> bool {
     record_path(dir).is_file()
 }
 
-/// Returns whether nothing of a user's lies in `dir`: it is absent, empty, or holds only our temporary files.
-pub(crate) fn is_vacant(dir: &Path) -> Result<bool, RunError> {
+/// Returns whether nothing of a user's lies in `dir`: it is absent, empty, or holds only what a writer has left that was
+/// killed before it had written its record.
+///
+/// # Errors
+/// When `dir` cannot be listed, or is a file.
+pub fn is_vacant(dir: &Path) -> Result<bool, RunError> {
     Ok(names(dir)?.iter().all(|name| is_temporary(name) || name == LOCK))
 }
 
 /// Takes the run for this process until the file is dropped. Even `kill -9` gives it back.
 pub(crate) fn lock(dir: &Path) -> Result<File, RunError> {
     let path = dir.join(LOCK);
-    let file = File::create(&path).map_err(RunError::io("write", &path))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(RunError::InUse { path: dir.to_owned() }),
-        // Some network file systems know no locks; the run is then guarded by the user alone.
-        Err(TryLockError::Error(_)) => Ok(file),
-    }
+    let file = lock_file(&path).map_err(RunError::io("lock", &path))?;
+    file.ok_or_else(|| RunError::InUse { path: dir.to_owned() })
 }
 
 /// Reads `run.toml`.
@@ -118,6 +117,11 @@ pub(crate) fn remove_other_parts(storage: &dyn Storage, dir: &Path, keep: &[Part
             }
         }
     }
+    remove_half_written(storage, dir)
+}
+
+/// Removes what a killed writer left half-written.
+pub(crate) fn remove_half_written(storage: &dyn Storage, dir: &Path) -> Result<(), RunError> {
     for folder in [dir.to_owned(), dir.join("draws"), dir.join("warmup"), state_dir(dir)] {
         for name in names(&folder)?.iter().filter(|name| is_temporary(name)) {
             remove(storage, &folder.join(name))?;

@@ -114,6 +114,7 @@ pub use diagnosis::diagnose_options;
 pub use disk::{bytes_on_disk, check_disk, free_space};
 pub use drive::{Checkpoints, Driven, Observer, Pace, Progress, Session, adaptation, add_time, describe, drive, pool};
 pub use error::RunError;
+pub use folder::is_vacant;
 pub use open::open_trace;
 pub use placement::{Placement, recorded, turns, warn};
 pub use reach::{Reach, reach};

@@ -84,6 +84,18 @@ impl RunWriter {
         Self::create_in(Arc::new(Disk), dir, record, options)
     }
 
+    /// Asks whether a run may begin in `dir`, which stays as it is.
+    ///
+    /// # Errors
+    /// When `dir` is not empty, with [`force`](CreateOptions::force) when it holds something other than a run.
+    pub fn may_create(dir: &Path, options: CreateOptions) -> Result<(), RunError> {
+        let is_run = folder::is_run(dir);
+        if dir.exists() && !(is_run && options.force) && !folder::is_vacant(dir)? {
+            return Err(RunError::FolderNotEmpty { path: dir.to_owned(), is_run });
+        }
+        Ok(())
+    }
+
     pub(crate) fn create_in(
         storage: Arc<dyn Storage>,
         dir: &Path,
@@ -99,11 +111,11 @@ impl RunWriter {
         record.keep_warmup = options.keep_warmup;
         let existed = dir.exists();
         let is_run = folder::is_run(dir);
-        if existed && !(is_run && options.force) && !folder::is_vacant(dir)? {
-            return Err(RunError::FolderNotEmpty { path: dir.to_owned(), is_run });
-        }
+        Self::may_create(dir, options)?;
         storage.create_dir(dir).map_err(RunError::io("create the folder", dir))?;
         let made = folder::lock(dir).and_then(|lock| {
+            // Another process may have made a whole run of it before this one had the lock.
+            Self::may_create(dir, options)?;
             let buffer = PartBuffer::new(&record.layout);
             let writer = Self { dir: dir.to_owned(), record, buffer, parts: Vec::new(), storage, _lock: lock };
             writer.clear()?;
@@ -113,7 +125,7 @@ impl RunWriter {
         });
         if made.is_err() && !is_run {
             // Leave the place as it was found; what cannot be removed is ours and harmless.
-            if !matches!(made, Err(RunError::InUse { .. })) {
+            if !matches!(made, Err(RunError::InUse { .. } | RunError::FolderNotEmpty { .. })) {
                 let _ = fs::remove_file(dir.join(".lock"));
             }
             if !existed {
@@ -261,12 +273,25 @@ impl RunWriter {
         self.record.parts = self.parts.clone();
         self.write_record()?;
         if status == RunStatus::Complete {
-            folder::remove_state(self.storage.as_ref(), &self.dir)?;
-            for phase in [Phase::Warmup, Phase::Sampling] {
-                folder::remove_if_empty(self.storage.as_ref(), &self.dir.join(folder::phase_folder(phase)))?;
-            }
+            remove_what_is_over(self.storage.as_ref(), &self.dir)?;
         }
         Ok(self.record)
+    }
+
+    /// Removes what the writer of a complete run has left that was killed right after it had said so: the checkpoint and
+    /// folders without draws. What cannot be removed stays, and is in nobody's way.
+    pub fn clear_complete(dir: &Path) {
+        let cleared = folder::lock(dir).and_then(|_lock| {
+            let record = folder::read_record(dir)?;
+            if record.status == RunStatus::Complete {
+                folder::remove_half_written(&Disk, dir)?;
+                remove_what_is_over(&Disk, dir)?;
+            }
+            Ok(())
+        });
+        if let Err(error) = cleared {
+            tracing::debug!(%error, "what a complete run does not need stays");
+        }
     }
 
     fn write_record(&self) -> Result<(), RunError> {
@@ -290,6 +315,15 @@ impl RunWriter {
         }
         Ok(())
     }
+}
+
+/// Removes what a complete run does not need: its checkpoint, and folders without draws.
+fn remove_what_is_over(storage: &dyn Storage, dir: &Path) -> Result<(), RunError> {
+    folder::remove_state(storage, dir)?;
+    for phase in [Phase::Warmup, Phase::Sampling] {
+        folder::remove_if_empty(storage, &dir.join(folder::phase_folder(phase)))?;
+    }
+    Ok(())
 }
 
 /// Returns the checkpoint of a run, if it has one.

@@ -3,6 +3,7 @@
 use super::results::Results;
 use super::{Acceptance, sampler};
 use crate::error::BenchError;
+use octopus_files::write_file;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -35,8 +36,7 @@ pub(super) fn write(acceptance: &Acceptance, folder: &Path) -> Result<(), BenchE
         fs::copy(&path, raw.join(path.file_name().unwrap_or_default())).map_err(BenchError::io("copy", &path))?;
     }
     for (name, text) in &acceptance.pages {
-        let path = folder.join(name);
-        fs::write(&path, text).map_err(BenchError::io("write", &path))?;
+        write_file(&folder.join(name), text.as_bytes())?;
     }
     Ok(())
 }

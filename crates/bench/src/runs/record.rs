@@ -3,7 +3,7 @@
 use super::bits::Trail;
 use crate::error::BenchError;
 use crate::expected::{check_schema, lines, read_record};
-use octopus_files::write_file;
+use octopus_files::write_named;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -59,7 +59,7 @@ impl Record {
     pub(super) fn write(&self, path: &Path) -> Result<(), BenchError> {
         let (schema, lines) = (self.schema, lines(&self.runs)?);
         let text = format!("{{\n  \"schema\": {schema},\n  \"runs\": [\n{lines}\n  ]\n}}\n");
-        Ok(write_file(path, text.as_bytes())?)
+        Ok(write_named(path, text.as_bytes())?)
     }
 
     /// Returns the runs and expansions by their names.

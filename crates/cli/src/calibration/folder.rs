@@ -5,18 +5,19 @@
 //! that is there is whole.
 
 use crate::exit::UsageError;
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use octopus_calibrate::{CalibratedSet, Table};
-use octopus_files::write_file;
+use octopus_files::{lock_file, write_file};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 const SETTINGS: &str = "settings.json";
 const RANKS: &str = "ranks.csv";
 const PARTS: &str = "ranks";
+const LOCK: &str = ".lock";
 /// The files that a calibration writes besides settings and ranks. They are removed when a calibration begins anew.
 const RESULTS: [&str; 7] = [
     "calibration.json",
@@ -32,6 +33,13 @@ pub(crate) struct Folder {
     path: PathBuf,
     table: Option<Table>,
     parts: usize,
+    /// The lock that keeps a second process from writing the same calibration.
+    _lock: File,
+}
+
+/// Whether a path in the folder of a calibration is the calibration's.
+pub(crate) fn is_of_a_calibration(path: &Path) -> bool {
+    path.starts_with(PARTS) || RESULTS.iter().chain(&[RANKS, SETTINGS, LOCK]).any(|name| path == Path::new(name))
 }
 
 impl Folder {
@@ -39,15 +47,31 @@ impl Folder {
     /// calibration has left in it, and nothing else.
     ///
     /// # Errors
-    /// When the calibration in the folder has other settings, or the folder cannot be written.
+    /// When the calibration in the folder has other settings, another process goes on with it, there are files in it that
+    /// a calibration would replace and that are none's, or the folder cannot be written.
     pub(crate) fn open(path: &Path, settings: &impl Serialize, table: Option<Table>, force: bool) -> Result<Self> {
         let shown = path.display();
         let file = path.join(SETTINGS);
+        fs::create_dir_all(path).with_context(|| format!("cannot create the folder {shown}"))?;
+        let lock = lock_file(&path.join(LOCK)).with_context(|| format!("cannot lock {}", path.join(LOCK).display()))?;
+        let Some(lock) = lock else {
+            bail!("{shown} is in use by another octopus process: wait until it ends, or give another --out");
+        };
         if force {
-            for name in RESULTS.iter().chain(&[RANKS, SETTINGS]) {
+            for name in RESULTS.iter().chain(&[RANKS]) {
                 remove(&path.join(name), |file| fs::remove_file(file))?;
             }
             remove(&path.join(PARTS), |folder| fs::remove_dir_all(folder))?;
+            // The settings last: whatever is there belongs to them until it is gone.
+            remove(&file, |file| fs::remove_file(file))?;
+        } else if !file.exists() {
+            let others = RESULTS.iter().chain(&[RANKS, PARTS]).find(|name| path.join(name).exists());
+            if let Some(name) = others {
+                let why = format!(
+                    "--out: {shown} has a {name} of no calibration: give another --out, or replace it with --force"
+                );
+                return Err(UsageError(why).into());
+            }
         }
         // The settings are written and read before they are compared, so that numbers compare as they will be read.
         let mut text = serde_json::to_string_pretty(settings).context("cannot write the settings")?;
@@ -68,7 +92,7 @@ impl Folder {
             }
             Err(error) => return Err(error).with_context(|| format!("cannot read {}", file.display())),
         }
-        Ok(Self { path: path.to_owned(), table, parts: 0 })
+        Ok(Self { path: path.to_owned(), table, parts: 0, _lock: lock })
     }
 
     /// Returns the path of the file or folder with this name.

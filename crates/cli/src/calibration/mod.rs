@@ -7,7 +7,7 @@ mod machine;
 mod pictures;
 mod text;
 
-pub(crate) use folder::Folder;
+pub(crate) use folder::{Folder, is_of_a_calibration};
 pub(crate) use machine::{CalibrationMachine, any_data_set, only_cpu, threads};
 pub(crate) use pictures::{of_moments, of_ranks};
 pub(crate) use text::{geweke_text, ranks_text};

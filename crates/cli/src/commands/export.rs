@@ -3,7 +3,7 @@
 use crate::args::{ExportArgs, Global};
 use crate::exit::{Exit, UsageError};
 use crate::output;
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use octopus::Trace;
 use octopus::of_run;
 use octopus::{Predictive, PredictiveParts, PriorDraws};
@@ -11,8 +11,6 @@ use octopus_models::Registry;
 use octopus_runs::RunRecord;
 use octopus_trace::InferenceData;
 use serde_json::json;
-use std::fs;
-use std::path::{Path, PathBuf};
 
 /// Writes a trace in another format. For a run, adds its observations if they are still there, and predictions and
 /// prior draws if asked for.
@@ -37,7 +35,7 @@ pub(crate) fn run(args: &ExportArgs, global: Global) -> Result<Exit> {
         _ => {}
     }
     let data = &trace.data;
-    (args.to.write)(&behind_links(&args.out)?, data, args.force)?;
+    (args.to.write)(&args.out, data, args.force)?;
     if global.json {
         let groups: Vec<&String> = data.groups.keys().collect();
         output::print_json(&json!({ "schema": 1, "file": args.out, "groups": groups }))?;
@@ -45,27 +43,6 @@ pub(crate) fn run(args: &ExportArgs, global: Global) -> Result<Exit> {
         output::print(&args.out.display().to_string())?;
     }
     Ok(Exit::Fine)
-}
-
-/// Returns the file that a path leads to: what is written replaces that file, not the symlink, and never a device.
-///
-/// # Errors
-/// When the path leads to what is neither a file nor a folder.
-fn behind_links(out: &Path) -> Result<PathBuf> {
-    /// As many symlinks as Linux follows.
-    const MOST_LINKS: usize = 40;
-    let mut path = out.to_owned();
-    for _ in 0..MOST_LINKS {
-        if !path.is_symlink() {
-            break;
-        }
-        let to = fs::read_link(&path).with_context(|| format!("cannot read the symlink {}", path.display()))?;
-        path = path.parent().unwrap_or(Path::new(".")).join(to);
-    }
-    if fs::metadata(&path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-        bail!(UsageError(format!("--out {}: it is no regular file; name another", out.display())));
-    }
-    Ok(path)
 }
 
 fn add_groups(data: &mut InferenceData, record: &RunRecord, args: &ExportArgs, models: Registry) -> Result<()> {

@@ -12,7 +12,7 @@ use octopus_device::{
     Accelerators, BatchConfig, Device, DeviceChoice, DrawError, Probe, Scalar, SystemProvider, Work, draw_batches,
     resolve,
 };
-use octopus_files::NpyType;
+use octopus_files::{Destination, NpyType};
 use octopus_random::Key;
 use serde_json::json;
 
@@ -37,7 +37,8 @@ fn of_type<T: Scalar + file::Stored>(args: &RandomArgs, global: Global) -> Resul
     // Told before a file is begun.
     config.batch::<T>(chosen.distribution.dimensions()).map_err(|error| UsageError(format!("--memory: {error}")))?;
     match &args.out {
-        Some(out) => file::write(out, args, &chosen, &config, global),
+        // What a symlink leads to is the file.
+        Some(out) => file::write(Destination::of(out)?.path(), args, &chosen, &config, global),
         None => print(args, &chosen, &config, global),
     }
 }

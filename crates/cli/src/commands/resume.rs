@@ -66,6 +66,7 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
 
 fn complete(args: &ResumeArgs, global: Global) -> Result<Exit> {
     let run = &args.run;
+    RunWriter::clear_complete(run);
     if global.json {
         output::print_json(&json!({ "schema": 1, "run": run, "status": RunStatus::Complete, "resumed": false }))?;
     } else {

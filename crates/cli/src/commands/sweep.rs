@@ -13,7 +13,7 @@ use anyhow::{Result, bail};
 use octopus_calibrate::{SeedRun, SeedSweep, sweep_seeds};
 use octopus_density::LogDensity;
 use octopus_diag::limits;
-use octopus_files::write_file;
+use octopus_files::write_named;
 use octopus_runs::{DeviceInventory, RunCost};
 use octopus_sampler::{SamplerConfig, Strategy};
 use serde_json::{Value, json};
@@ -70,7 +70,7 @@ pub(crate) fn run(args: SweepArgs, global: Global) -> Result<Exit> {
 fn write_result(path: &Path, result: &Value) -> Result<()> {
     let mut text = serde_json::to_string_pretty(result)?;
     text.push('\n');
-    write_file(path, text.as_bytes())?;
+    write_named(path, text.as_bytes())?;
     Ok(())
 }
 

@@ -70,6 +70,54 @@ fn a_folder_of_data_sets_is_sampled_and_one_that_fails_ends_alone() {
     run(dir.path(), &words.replace("--draws 600", "--draws 7")).fails(2, &["other settings", "--force"]);
 }
 
+/// Each run of a batch keeps its warm-up where it is asked to, as the run alone does.
+#[test]
+fn a_batch_keeps_warm_up_as_each_run_alone_does() {
+    let dir = tempfile::tempdir().unwrap();
+    tables(dir.path());
+    let options = OPTIONS.replace("--draws 600 --tune 300", "--draws 40 --tune 30");
+    let batch = format!("sample hierarchical-normal --batch {{}}/in {options}");
+    let kept = run(dir.path(), &format!("{batch} --keep-warmup --json --out {{}}/kept")).json();
+    run(dir.path(), &format!("{batch} --out {{}}/plain"));
+    for set in kept["sets"].as_array().unwrap() {
+        let (name, seed) = (set["name"].as_str().unwrap(), &set["seed"]);
+        let own = fingerprints(&dir.path().join(format!("kept/sets/{name}")));
+        assert!(own.keys().any(|array| array.starts_with("warmup_posterior/")), "{name}: {own:?}");
+        let alone =
+            format!("sample hierarchical-normal --data {{}}/in/{name}.csv {options} --seed {seed} --keep-warmup");
+        run(dir.path(), &format!("{alone} --out {{}}/alone-{name}")).sampled();
+        assert_eq!(fingerprints(&dir.path().join(format!("alone-{name}"))), own);
+        let plain = fingerprints(&dir.path().join(format!("plain/sets/{name}")));
+        assert!(!plain.keys().any(|array| array.starts_with("warmup_")), "{plain:?}");
+    }
+}
+
+/// A batch that was killed before a run had its record goes on; what is no left-over stays and is told.
+#[test]
+fn a_folder_that_a_killed_batch_has_only_begun_is_taken_up() {
+    let dir = tempfile::tempdir().unwrap();
+    tables(dir.path());
+    let options = OPTIONS.replace("--draws 600 --tune 300", "--draws 40 --tune 30");
+    let words = format!("sample hierarchical-normal --batch {{}}/in --out {{}}/out {options}");
+    let sets = dir.path().join("out/sets");
+    for (name, left) in [("2", vec![]), ("10", vec![".lock"]), ("oslo", vec![".lock", ".run.toml.71-0.tmp"])] {
+        fs::create_dir_all(sets.join(name)).unwrap();
+        left.iter().for_each(|file| fs::write(sets.join(name).join(file), "").unwrap());
+    }
+    let found = run(dir.path(), &words);
+    assert!(matches!(found.code, Some(0 | 1)), "{found:#?}");
+    for name in ["2", "10", "oslo"] {
+        assert!(sets.join(name).join("draws/part-00000.parquet").exists(), "{name}");
+        let names = crate::support::tree(&sets.join(name));
+        assert!(!names.iter().any(|name| name.contains(".tmp")), "{names:?}");
+    }
+    fs::remove_dir_all(sets.join("2")).unwrap();
+    fs::create_dir(sets.join("2")).unwrap();
+    fs::write(sets.join("2/thesis"), "years of work").unwrap();
+    run(dir.path(), &words).fails(3, &["2 is not a run folder"]);
+    assert_eq!(fs::read(sets.join("2/thesis")).unwrap(), b"years of work");
+}
+
 /// Processes that share a batch draw what one would, and the whole is summed up without drawing again.
 #[test]
 fn parts_of_a_batch_are_the_batch() {

@@ -222,13 +222,13 @@ fn every_option_is_heard() {
 }
 
 /// An option as help shows it: its name, and the name of its value.
-struct Listed {
-    option: String,
-    value: Option<String>,
+pub(crate) struct Listed {
+    pub(crate) option: String,
+    pub(crate) value: Option<String>,
 }
 
 /// The commands and their options, as their help has them.
-fn listed() -> Vec<(String, Vec<Listed>)> {
+pub(crate) fn listed() -> Vec<(String, Vec<Listed>)> {
     let options = |command: &String| {
         let words = command.split('-').filter(|word| !word.is_empty());
         let help = answer(octopus().args(words).arg("--help"));

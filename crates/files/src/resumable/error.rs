@@ -33,6 +33,12 @@ pub enum ResumableError {
         /// The file.
         path: PathBuf,
     },
+    /// A folder has the final name, which no file can take from it.
+    #[error("{} is a folder: name a file", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+    },
     /// There is an unfinished file of that name.
     #[error(
         "{} was begun and not finished: resume it, or remove {}, or say that it is to be replaced",

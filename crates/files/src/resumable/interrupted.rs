@@ -233,6 +233,27 @@ fn what_is_there_is_refused_unless_it_is_to_be_replaced() {
 }
 
 #[test]
+fn a_replaced_file_keeps_its_mode_and_a_folder_is_refused() {
+    let (dir, plan) = (tempfile::tempdir().unwrap(), plain());
+    let path = dir.path().join("x.npy");
+    fs::write(&path, "old").unwrap();
+    let mut mode = path.metadata().unwrap().permissions();
+    #[cfg(unix)]
+    std::os::unix::fs::PermissionsExt::set_mode(&mut mode, 0o600);
+    fs::set_permissions(&path, mode.clone()).unwrap();
+    let writer = ResumableFile::create(&path, plan.clone(), WHAT, Overwrite::Replace).unwrap();
+    assert_eq!(unfinished_path(&path).metadata().unwrap().permissions(), mode);
+    drop(writer);
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    for overwrite in [Overwrite::Replace, Overwrite::Refuse] {
+        let error = ResumableFile::create(&path, plan.clone(), WHAT, overwrite).unwrap_err();
+        assert!(matches!(error, ResumableError::Folder { .. }), "{error}");
+    }
+    assert!(matches!(ResumableFile::resume(&path, plan, WHAT), Err(ResumableError::Folder { .. })));
+}
+
+#[test]
 fn a_file_that_came_meanwhile_is_not_replaced() {
     let ((_dir, path), plan) = (folder(), grouped(60));
     begun(&path, &plan);

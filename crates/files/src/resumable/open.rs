@@ -35,7 +35,7 @@ impl ResumableFile {
     ///
     /// # Errors
     /// [`ResumableError::TargetExists`] or [`ResumableError::UnfinishedExists`] when there is one and it is not to be
-    /// replaced, [`ResumableError::DiskTooSmall`] when the disk has no room for it, and [`ResumableError::File`] when the
+    /// replaced, [`ResumableError::Folder`] when a folder has its name, [`ResumableError::DiskTooSmall`] when the disk has no room for it, and [`ResumableError::File`] when the
     /// system refuses.
     pub fn create(
         path: &Path,
@@ -58,6 +58,7 @@ impl ResumableFile {
         overwrite: Overwrite,
     ) -> Result<Self, ResumableError> {
         let (unfinished, replace) = (unfinished_path(path), overwrite == Overwrite::Replace);
+        no_folder(path)?;
         if !replace && path.exists() {
             return Err(ResumableError::TargetExists { path: path.to_owned() });
         }
@@ -70,6 +71,16 @@ impl ResumableFile {
         check_space(&*storage, path, &plan, present)?;
         let refused = |action| FileError::io(action, &unfinished);
         let mut file = storage.open(&unfinished).map_err(refused("create"))?;
+        // Another writer may have finished its file before this one was opened.
+        if !replace && path.exists() {
+            if length(&unfinished) == 0 {
+                storage.remove_file(&unfinished).map_err(refused("remove"))?;
+            }
+            return Err(ResumableError::TargetExists { path: path.to_owned() });
+        }
+        if let Some(former) = former_mode(path) {
+            let _ = fs::set_permissions(&unfinished, former);
+        }
         // The record goes first: data without a record could not be told from those of another file.
         let record = ResumableRecord::new(&plan, description, replace);
         record.write(&*storage, path)?;
@@ -102,6 +113,7 @@ impl ResumableFile {
         description: &str,
     ) -> Result<Resumption<Self>, ResumableError> {
         let unfinished = unfinished_path(path);
+        no_folder(path)?;
         if length(&unfinished) == 0 {
             match ResumableRecord::read(path)? {
                 None if path.exists() => return finished(path, &plan).map(|()| Resumption::Finished),
@@ -142,6 +154,17 @@ impl ResumableFile {
         tracing::info!(file = %path.display(), contents = plan.contents, numbers = record.durable, "a file is resumed");
         Ok(Resumption::Unfinished(Self::over(storage, path, plan, record, file)))
     }
+}
+
+/// Returns the mode of the file that has the final name, which its successor has too, while its owner may write it.
+fn former_mode(path: &Path) -> Option<fs::Permissions> {
+    let former = path.symlink_metadata().ok().filter(fs::Metadata::is_file)?.permissions();
+    (!former.readonly()).then_some(former)
+}
+
+/// Refuses a final name that no file can take.
+fn no_folder(path: &Path) -> Result<(), ResumableError> {
+    if path.is_dir() { Err(ResumableError::Folder { path: path.to_owned() }) } else { Ok(()) }
 }
 
 /// Returns the bytes that an unfinished file has. An empty one is of a writer that was killed before it wrote anything,

@@ -62,6 +62,10 @@ impl TraceFormat for Parquet {
     fn writer(&self) -> Option<WriteTrace> {
         Some(write_parquet)
     }
+
+    fn may_replace(&self, path: &Path) -> bool {
+        write::is_ours(path)
+    }
 }
 
 #[cfg(test)]

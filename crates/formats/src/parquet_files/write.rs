@@ -47,7 +47,7 @@ pub fn write_parquet(path: &Path, data: &InferenceData, overwrite: bool) -> Resu
 }
 
 /// Returns whether a folder holds files of ours and nothing else.
-fn is_ours(path: &Path) -> bool {
+pub(super) fn is_ours(path: &Path) -> bool {
     let is_ours = |file: &Path| {
         let reader = File::open(file).ok().and_then(|file| SerializedFileReader::new(file).ok());
         let entries = reader.and_then(|reader| reader.metadata().file_metadata().key_value_metadata().cloned());

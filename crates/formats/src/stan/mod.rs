@@ -52,6 +52,10 @@ impl TraceFormat for StanFiles {
         Some(|path, data, overwrite| write_stan_csv(path, data, &[], overwrite))
     }
 
+    fn may_replace(&self, path: &Path) -> bool {
+        write::is_ours(path)
+    }
+
     fn holds_draws_only(&self) -> bool {
         true
     }

@@ -76,7 +76,7 @@ pub fn write_stan_csv(
 }
 
 /// Returns whether a folder holds what this wrote and nothing else.
-fn is_ours(path: &Path) -> bool {
+pub(super) fn is_ours(path: &Path) -> bool {
     let is_ours = |name: &str| {
         let number = name.strip_prefix("chain-");
         let number = number.and_then(|rest| rest.strip_suffix(".csv").or_else(|| rest.strip_suffix("_metric.json")));

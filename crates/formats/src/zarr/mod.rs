@@ -50,6 +50,10 @@ impl TraceFormat for Zarr {
     fn writer(&self) -> Option<WriteTrace> {
         Some(write_zarr)
     }
+
+    fn may_replace(&self, path: &Path) -> bool {
+        write::is_ours(path)
+    }
 }
 
 /// A Zarr store of version 2 to write; what there is to read is taken for [`Zarr`].
@@ -67,5 +71,9 @@ impl TraceFormat for ZarrV2 {
 
     fn writer(&self) -> Option<WriteTrace> {
         Some(write_zarr_v2)
+    }
+
+    fn may_replace(&self, path: &Path) -> bool {
+        write::is_ours(path)
     }
 }

@@ -49,8 +49,8 @@ enum Version {
 }
 
 fn write(path: &Path, data: &InferenceData, overwrite: bool, version: Version) -> Result<(), FormatError> {
-    // Only what is recognisably a store is ever replaced.
-    export_folder(path, overwrite, is_store, |root| {
+    // Only what is recognisably a store, and nothing but a store, is ever replaced.
+    export_folder(path, overwrite, is_ours, |root| {
         let mut store = Store { root: root.to_owned(), version, metadata: Map::new() };
         for (group, dataset) in &data.groups {
             checked::dimensions(group, dataset)?;
@@ -58,6 +58,13 @@ fn write(path: &Path, data: &InferenceData, overwrite: bool, version: Version) -
         }
         store.finish()
     })
+}
+
+/// Returns whether a folder is a store, with nothing at its root but groups and metadata.
+pub(super) fn is_ours(path: &Path) -> bool {
+    const METADATA: [&str; 4] = [v3::FILE, v2::GROUP_FILE, v2::ATTRIBUTES_FILE, ".zmetadata"];
+    let belongs = |entry: fs::DirEntry| entry.path().is_dir() || METADATA.iter().any(|name| entry.file_name() == *name);
+    is_store(path) && fs::read_dir(path).is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(belongs)))
 }
 
 /// A store on its way to the disk.

@@ -12,7 +12,7 @@ use octopus_density::{GroupedData, LogDensity};
 use octopus_formats::observations;
 use octopus_models::{Model, Problem, RowFilter, TableFile};
 use octopus_random::philox4x32_10;
-use octopus_runs::{RunFolder, RunRecord, RunStatus, RunWriter};
+use octopus_runs::{RunFolder, RunRecord, RunStatus, RunWriter, is_vacant};
 use octopus_sampler::{Begin, SamplerConfig};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -172,6 +172,10 @@ fn folder(name: &str) -> String {
 pub(super) fn take_up(sets: &mut [Set], force: bool) -> Result<()> {
     for set in sets.iter_mut().filter(|set| !force && set.dir.exists()) {
         let (Some(problem), State::Open(..)) = (&set.problem, &set.state) else { continue };
+        // A batch that was killed before it had written the run's record has left nothing that could be taken up.
+        if !RunFolder::is_run(&set.dir) && is_vacant(&set.dir)? {
+            continue;
+        }
         let folder = RunFolder::open(&set.dir)?;
         let record = folder.record();
         let same = record.sampler == set.config
@@ -186,6 +190,7 @@ pub(super) fn take_up(sets: &mut [Set], force: bool) -> Result<()> {
             return Err(UsageError(why).into());
         }
         set.state = if record.status == RunStatus::Complete {
+            RunWriter::clear_complete(&set.dir);
             State::Complete(Box::new(record.clone()))
         } else {
             let mut resumed = RunWriter::resume(&set.dir)?;

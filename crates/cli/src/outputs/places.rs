@@ -1,0 +1,178 @@
+//! The inputs and outputs of each command: the one place where a new option that names a file is added.
+
+use super::signs::Sign;
+use super::{Kind, Outputs};
+use crate::args::{Cli, Command, DataArgs, DeviceCommand, SampleArgs};
+use crate::calibration::is_of_a_calibration;
+use octopus_runs::RunFolder;
+use std::path::{Path, PathBuf};
+use toml::{Table, Value};
+
+/// The most bytes of a file of settings that names further inputs.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// The result of `octopus sweep`.
+const SWEEP: Sign = Sign::Json("result of a sweep", &["schema", "sweep", "sampler"]);
+/// The figures of `octopus device sampler`.
+const FIGURES: Sign = Sign::Json("figures of a sampler", &["schema", "launches", "starts"]);
+/// The summary of a batch, and the same as a table.
+const BATCH: Sign = Sign::Json("summary of a batch", &["schema", "sets", "sampler"]);
+const SUMMARY: Sign = Sign::Csv("summary of a batch", "name,status,seed,");
+/// The result of `octopus compare`.
+const COMPARISON: Sign = Sign::Json("result of a comparison", &["schema", "same", "limits"]);
+/// The record of `octopus device exact`, of kernels or of runs.
+const KERNELS: Sign = Sign::Json("record of kernels", &["schema", "kernels"]);
+const RUNS: Sign = Sign::Json("record of runs", &["schema", "runs"]);
+
+/// Returns what a command line reads and writes.
+pub(crate) fn outputs_of(cli: &Cli) -> Outputs {
+    let mut found = Outputs::default();
+    match &cli.command {
+        Command::Sample(args) => sample(args, &mut found),
+        Command::Resume(args) => found.traces("RUN", std::slice::from_ref(&args.run)),
+        Command::Diagnose(args) => found.traces("TRACE", &args.trace),
+        Command::Loo(args) => found.traces("TRACE", &args.models),
+        Command::Plot(args) => {
+            found.traces("TRACE", &args.trace);
+            found.output("--out", &args.out, Kind::Pictures(is_picture));
+        }
+        Command::Compare(args) => {
+            found.traces("A", std::slice::from_ref(&args.first));
+            found.traces("B", std::slice::from_ref(&args.second));
+            if let Some(out) = &args.out {
+                found.output("--out", out, Kind::Pictures(is_picture));
+                found.output("--out", &out.join("comparison.json"), Kind::BesidePictures(COMPARISON));
+            }
+        }
+        Command::Calibrate(args) => found.output("--out", &args.out, Kind::Folder(is_of_a_calibration)),
+        Command::Sweep(args) => {
+            found.settings(args.config.as_deref(), &args.data);
+            found.outputs("--out", args.out.as_deref(), Kind::Result(SWEEP));
+        }
+        Command::Export(args) => {
+            found.traces("TRACE", &args.trace);
+            found.output("--out", &args.out, Kind::Trace(args.to.format, args.force));
+        }
+        Command::Validate(args) => {
+            found.settings(args.config.as_deref(), &args.data);
+            found.outputs("--out", args.out.as_deref(), Kind::Folder(is_of_a_validation));
+        }
+        Command::Random(args) => found.outputs("--out", args.out.as_deref(), Kind::Forced),
+        Command::Man(args) => found.output("--out", &args.out, Kind::Folder(is_page)),
+        Command::Device(command) => device(command, &mut found),
+        Command::Verify(_) | Command::Bench(_) | Command::Completions(_) => {}
+    }
+    found.outputs("--log-file", cli.log.log_file.as_deref(), Kind::Result(Sign::Log));
+    found.outputs("--profile", cli.log.profile.as_deref(), Kind::Result(Sign::Profile));
+    found
+}
+
+fn sample(args: &SampleArgs, found: &mut Outputs) {
+    found.settings(args.config.as_deref(), &args.data);
+    let Some(out) = args.out.as_deref().filter(|_| !args.dry_run) else { return };
+    let Some(source) = &args.batch.batch else { return found.output("--out", out, Kind::Run(args.force)) };
+    found.input("--batch", source);
+    found.output("--out", out, Kind::Folder(|path| path.starts_with("sets")));
+    let suffix = args.batch.batch_part.map(|part| part.suffix()).unwrap_or_default();
+    for (name, sign) in [(format!("batch{suffix}.json"), BATCH), (format!("summary{suffix}.csv"), SUMMARY)] {
+        let kind = if args.force { Kind::Forced } else { Kind::Result(sign) };
+        found.output("--out", &out.join(name), kind);
+    }
+}
+
+fn device(command: &DeviceCommand, found: &mut Outputs) {
+    match command {
+        DeviceCommand::Measure(args) => found.outputs("--cache", args.cache.as_deref(), Kind::Folder(|_| false)),
+        DeviceCommand::Warm(args) => {
+            found.outputs("--kernel-cache", args.kernel_cache.as_deref(), Kind::Folder(|_| false));
+        }
+        DeviceCommand::Exact(args) => {
+            if let Some(expected) = &args.expected {
+                found.input("--expected", expected);
+            }
+            let sign = if args.runs { RUNS } else { KERNELS };
+            found.outputs("--record", args.record.as_deref(), Kind::Result(sign));
+        }
+        DeviceCommand::Sampler(args) => found.outputs("--out", args.out.as_deref(), Kind::Result(FIGURES)),
+        DeviceCommand::Accept(args) => {
+            found.input("RESULTS", &args.results);
+            found.outputs("--reports", args.reports.as_deref(), Kind::Folder(|_| false));
+        }
+        DeviceCommand::List | DeviceCommand::Info(_) | DeviceCommand::Watch(_) | DeviceCommand::Benchmark(_) => {}
+    }
+}
+
+/// Whether a file in a folder of pictures is one.
+fn is_picture(path: &Path) -> bool {
+    has_ending(path, &["png", "svg"])
+}
+
+/// Whether a file in a folder of manual pages is one of ours.
+fn is_page(path: &Path) -> bool {
+    path.to_string_lossy().starts_with("octopus") && has_ending(path, &["1"])
+}
+
+/// Whether a path in the folder of a validation is the validation's.
+fn is_of_a_validation(path: &Path) -> bool {
+    const FILES: [&str; 5] = ["benchmark_report.txt", "report.json", "junit.xml", "index.html", "verification.json"];
+    let is_below = ["run", "guide", "traces"].iter().any(|folder| path.starts_with(folder));
+    is_below || FILES.iter().any(|name| path == Path::new(name)) || is_picture(path)
+}
+
+/// Whether a path is of a file right in a folder, with one of these endings.
+fn has_ending(path: &Path, endings: &[&str]) -> bool {
+    path.components().count() == 1
+        && path.extension().is_some_and(|found| endings.iter().any(|ending| found == *ending))
+}
+
+impl Outputs {
+    fn outputs(&mut self, option: &str, path: Option<&Path>, kind: Kind) {
+        if let Some(path) = path {
+            self.output(option, path, kind);
+        }
+    }
+
+    /// Adds traces, and the data of those that are runs.
+    fn traces(&mut self, named_by: &str, paths: &[PathBuf]) {
+        for path in paths {
+            self.input(named_by, path);
+            if RunFolder::is_run(path) {
+                self.named_in(&path.join("run.toml"), Some("model"));
+            }
+        }
+    }
+
+    /// Adds a file of settings, and the data that it or the options name.
+    fn settings(&mut self, config: Option<&Path>, data: &DataArgs) {
+        if let Some(data) = &data.data {
+            self.input("--data", data);
+        }
+        if let Some(config) = config {
+            self.input("--config", config);
+            self.named_in(config, None);
+        }
+    }
+
+    /// Adds the files that a table of TOML names, or a table in it: every text that is the path of a file.
+    fn named_in(&mut self, path: &Path, table: Option<&str>) {
+        let is_small = std::fs::metadata(path).is_ok_and(|there| there.is_file() && there.len() <= MOST_BYTES);
+        let text = if is_small { std::fs::read_to_string(path).unwrap_or_default() } else { String::new() };
+        // Who reads it says what is wrong with it.
+        let Ok(mut all) = text.parse::<Table>() else { return };
+        let value = match table {
+            Some(name) => all.remove(name).unwrap_or(Value::Boolean(false)),
+            None => Value::Table(all),
+        };
+        let mut open = vec![value];
+        while let Some(value) = open.pop() {
+            match value {
+                Value::String(text) if Path::new(&text).is_file() => {
+                    self.input(&path.display().to_string(), Path::new(&text));
+                }
+                Value::Array(values) => open.extend(values),
+                Value::Table(table) => open.extend(table.into_iter().map(|(_, value)| value)),
+                _ => {}
+            }
+        }
+    }
+}
