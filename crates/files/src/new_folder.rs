@@ -180,7 +180,8 @@ mod tests {
         let mut mode = path.metadata().unwrap().permissions();
         #[cfg(unix)]
         std::os::unix::fs::PermissionsExt::set_mode(&mut mode, 0o700);
-        fs::set_permissions(&path, mode.clone()).unwrap();
+        fs::set_permissions(&path, mode).unwrap();
+        let mode = path.metadata().unwrap().permissions();
         assert!(filled(&path, "3").finish(|_| true).unwrap());
         assert_eq!(contents(&path), ["3", "3"]);
         assert_eq!(path.metadata().unwrap().permissions(), mode);

@@ -200,6 +200,7 @@ mod tests {
         folder.add(&[]).unwrap();
         folder.add(&some(0..2)).unwrap();
         // This is another session.
+        drop(folder);
         let mut folder = open(&path, "a", false).unwrap();
         let found: Vec<u32> = folder.data_sets().unwrap().into_keys().collect();
         assert_eq!(found, [0, 1, 5, 6]);
@@ -208,6 +209,9 @@ mod tests {
         let all: Vec<CalibratedSet> = folder.data_sets().unwrap().into_values().collect();
         folder.finish(&all).unwrap();
         assert!(!path.join("ranks").exists());
+        let error = open(&path, "a", false).err().unwrap().to_string();
+        assert!(error.contains("in use by another octopus process"), "{error}");
+        drop(folder);
         assert_eq!(open(&path, "a", false).unwrap().data_sets().unwrap().len(), 7);
     }
 
@@ -217,6 +221,7 @@ mod tests {
         let mut folder = open(dir.path(), "a", false).unwrap();
         folder.add(&some(0..3)).unwrap();
         fs::write(dir.path().join("mine.txt"), "kept").unwrap();
+        drop(folder);
         let error = open(dir.path(), "b", false).err().unwrap();
         assert!(error.to_string().contains("other settings") && error.is::<UsageError>());
         let mut folder = open(dir.path(), "b", true).unwrap();

@@ -240,7 +240,8 @@ fn a_replaced_file_keeps_its_mode_and_a_folder_is_refused() {
     let mut mode = path.metadata().unwrap().permissions();
     #[cfg(unix)]
     std::os::unix::fs::PermissionsExt::set_mode(&mut mode, 0o600);
-    fs::set_permissions(&path, mode.clone()).unwrap();
+    fs::set_permissions(&path, mode).unwrap();
+    let mode = path.metadata().unwrap().permissions();
     let writer = ResumableFile::create(&path, plan.clone(), WHAT, Overwrite::Replace).unwrap();
     assert_eq!(unfinished_path(&path).metadata().unwrap().permissions(), mode);
     drop(writer);
