@@ -32,23 +32,26 @@ pub(super) fn some(dir: &Path, chance: &mut Chance) -> Result<String> {
     if chance.one_in(3) {
         return Ok(done);
     }
-    let mut files = Vec::new();
-    list(dir, &mut files)?;
-    files.sort();
     for _ in 0..=chance.below(3) {
-        let path = chance.one_of(&files).clone();
+        let path = below(dir, chance)?;
         let what = one(&path, chance).with_context(|| format!("cannot damage {}", path.display()))?;
         writeln!(done, "{}: {what}", path.strip_prefix(dir).unwrap_or(&path).display())?;
     }
     Ok(done)
 }
 
-fn list(dir: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
-    for entry in fs::read_dir(dir).with_context(|| format!("cannot list {}", dir.display()))? {
-        let path = entry?.path();
-        if path.is_dir() { list(&path, files)? } else { files.push(path) }
+/// Chooses a name in `dir`, in a folder of that name one below it, and so on to a file: a Zarr store of a thousand files
+/// counts as one.
+fn below(dir: &Path, chance: &mut Chance) -> Result<PathBuf> {
+    let entries = fs::read_dir(dir).with_context(|| format!("cannot list {}", dir.display()))?;
+    let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+    paths.sort();
+    if paths.is_empty() {
+        return Ok(dir.to_owned());
     }
-    Ok(())
+    let path = chance.one_of(&paths).clone();
+    let is_folder = path.symlink_metadata().is_ok_and(|kind| kind.is_dir());
+    if is_folder { below(&path, chance) } else { Ok(path) }
 }
 
 /// Damages one file, which an earlier damage may have taken.
