@@ -1,4 +1,4 @@
-//! Checks of a group before it is written, and the most memory (bytes) that a variable may claim when it is read.
+//! Checks of a group before it is written, and of the memory (bytes) that files claim before they are read.
 //!
 //! They are the same for every format, so that a group that can be written in one format can be written in all.
 
@@ -8,6 +8,23 @@ use octopus_trace::Dataset;
 
 /// No variable may claim more than this: a damaged header must not ask for all the memory there is.
 pub(crate) const MAX_VARIABLE_BYTES: usize = 8 << 30;
+
+/// What a few bytes may grow to when they are unpacked; beyond it, so many times their number.
+pub(crate) const ALLOWANCE: usize = 64 << 20;
+pub(crate) const EXPANSION: usize = 1 << 14;
+
+/// Returns whether so many bytes can be had, or else a sentence: what is decoded by others' code is taken without asking,
+/// and a process that gets no memory ends at once.
+pub(crate) fn memory_for(bytes: usize) -> Result<(), String> {
+    let mut room: Vec<u8> = Vec::new();
+    let had = room.try_reserve_exact(bytes);
+    // Or the compiler leaves out an allocation that nobody uses.
+    std::hint::black_box(&mut room);
+    let mib = bytes.div_ceil(1 << 20);
+    had.map_err(|_| {
+        format!("it needs {mib} MiB of memory, which are not to be had: free memory, or use a larger machine")
+    })
+}
 
 /// Returns the length of each dimension of a group. Refuses a group that contradicts itself, or with names that cannot
 /// be names of files.

@@ -44,6 +44,7 @@ mod checked;
 mod chunks;
 mod error;
 mod export;
+mod foreign;
 mod format;
 mod json;
 mod labels;
@@ -61,7 +62,9 @@ pub use format::{
     FOLDERS_IN_SHORT, FORMATS, READ_IN_SHORT, TraceFormat, WRITTEN_IN_SHORT, WriteTrace, detect_format, read_trace,
 };
 pub use netcdf::{read_netcdf, write_netcdf};
-pub use parquet_files::{list_column, parquet_plan, read_parquet, write_parquet, writer_properties};
+pub use parquet_files::{
+    check_parquet_claims, list_column, parquet_plan, read_parquet, write_parquet, writer_properties,
+};
 pub use stan::{InverseMetric, StanCsv, StanMetric, read_stan_csv, write_stan_csv};
 pub use table::write_csv;
 pub use zarr::{read_zarr, write_zarr, write_zarr_v2};

@@ -11,6 +11,7 @@ use hdf5_reader::storage::{BytesStorage, DynStorage};
 use netcdf_reader::{
     Error, NcAttrValue, NcFile, NcFormat, NcGroup, NcOpenOptions, NcReadable, NcType, NcValue, NcVariable,
 };
+use octopus_files::read_regular;
 use octopus_trace::{Array, Attribute, Dataset, InferenceData, Values};
 use std::path::Path;
 use std::sync::Arc;
@@ -26,7 +27,7 @@ use std::sync::Arc;
 /// When the file cannot be read, is not NetCDF, has no groups, or holds a variable of a type that a trace cannot have.
 pub fn read_netcdf(path: &Path) -> Result<InferenceData, FormatError> {
     // Into memory first: a file cut short while it is mapped would kill the process.
-    let bytes = std::fs::read(path).map_err(FormatError::io("read", path))?;
+    let bytes = read_regular(path).map_err(FormatError::io("read", path))?;
     let unreadable = |what: String| FormatError::Unreadable { path: path.to_owned(), what };
     let storage: DynStorage = Arc::new(BytesStorage::new(bytes));
     octopus_files::decode(|| decode(&storage, options(), &unreadable), unreadable)

@@ -6,13 +6,10 @@
 use super::blosc;
 use super::dtype::{DataType, Kind};
 use super::grid::Grid;
+use crate::checked::{ALLOWANCE, EXPANSION};
 use octopus_trace::Values;
 use serde_json::Value;
 use std::io::Read;
-
-/// What a few bytes may grow to when they are unpacked; beyond it, so many times their number.
-pub(super) const ALLOWANCE: usize = 64 << 20;
-pub(super) const EXPANSION: usize = 1 << 14;
 
 /// How the chunks of an array are encoded, in the order in which a writer encodes.
 #[derive(Clone, Debug, Default)]

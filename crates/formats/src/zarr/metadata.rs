@@ -6,8 +6,8 @@ use super::codec::Pipeline;
 use super::dtype::{DataType, Kind, real};
 use super::{v2, v3};
 use crate::FormatError;
+use octopus_files::read_regular;
 use serde_json::{Map, Value};
-use std::fs;
 use std::path::Path;
 
 /// An array, before its chunks are read.
@@ -64,7 +64,7 @@ pub(super) fn group(folder: &Path) -> Result<Option<Map<String, Value>>, FormatE
 
 /// Returns a file of JSON; `None` if it is not there.
 fn file(path: &Path) -> Result<Option<Value>, FormatError> {
-    let text = match fs::read(path) {
+    let text = match read_regular(path) {
         Ok(bytes) => bytes,
         Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
             return Ok(None);

@@ -2,15 +2,15 @@
 //!
 //! How large an array may be that is read, and which files are its chunks, is decided here.
 
-use super::codec::{ALLOWANCE, EXPANSION};
 use super::dtype::{DataType, Kind};
 use super::grid::Grid;
 use super::metadata::{self, ArrayMetadata, Unpacking};
 use super::{v2, v3};
 use crate::FormatError;
-use crate::checked::MAX_VARIABLE_BYTES;
+use crate::checked::{ALLOWANCE, EXPANSION, MAX_VARIABLE_BYTES};
 use crate::json::attributes_from_json;
 use crate::labels::labels_of;
+use octopus_files::read_regular;
 use octopus_trace::{Array, Dataset, InferenceData, Values};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -94,7 +94,7 @@ fn read_array(folder: &Path, name: &str, array: ArrayMetadata) -> Result<Array, 
         if !grid.has(&index) {
             continue;
         }
-        let bytes = fs::read(&file).map_err(FormatError::io("read", &file))?;
+        let bytes = read_regular(&file).map_err(FormatError::io("read", &file))?;
         let placed = pipeline.decode(&bytes, &chunk, data_type, &fill);
         let placed = placed.and_then(|own| grid.place(&mut values, &own, &index));
         placed.map_err(|what| FormatError::Unreadable { path: file, what })?;
