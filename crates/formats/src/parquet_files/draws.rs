@@ -2,7 +2,7 @@
 
 use super::read::{Column, coords};
 use super::values::append;
-use crate::labels::labels_of;
+use crate::conventions::labels_of;
 use indexmap::IndexMap;
 use octopus_trace::{Array, Dataset, SAMPLE_STATS, Values};
 use serde_json::{Map, Value};

@@ -4,7 +4,7 @@
 
 use super::claims::check_parquet_claims;
 use super::draws::DrawTable;
-use super::values::{NoValues, append, from_arrow};
+use super::values::{NoValues, append, from_arrow, from_json};
 use super::{METADATA, draws};
 use crate::FormatError;
 use crate::format::files_ending;
@@ -207,6 +207,17 @@ fn group_of(metadata: &Value, mut columns: IndexMap<String, Column>) -> Result<(
         dataset.variables.insert(name.clone(), array.map_err(|what| format!("variable {name}: {what}"))?);
     }
     dataset.coords = coords(part("coords")?)?;
+    // Files of before July 2026 have neither.
+    let later = |name: &str| metadata[name].as_object().into_iter().flatten();
+    for (name, described) in later("other_coords") {
+        let values = from_json(&described["type"], &described["values"]);
+        let array = values.and_then(|values| array(described, Some((values, None))));
+        dataset.other_coords.insert(name.clone(), array.map_err(|what| format!("coordinate {name}: {what}"))?);
+    }
+    for (name, attributes) in later("variable_attrs") {
+        let attributes = attributes.as_object().map(attributes_from_json).unwrap_or_default();
+        dataset.variable_attrs.insert(name.clone(), attributes);
+    }
     Ok((group.to_owned(), dataset))
 }
 

@@ -1,14 +1,20 @@
 //! Values as Arrow's columns, and back: the types of Parquet, nulls and lists.
 
 use super::read::Column;
+use crate::conventions::label_values;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType, Float16Type,
     Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Date32Array, DurationMicrosecondArray, DurationMillisecondArray,
+    DurationNanosecondArray, Float64Array, Int64Array, StringArray, TimestampMicrosecondArray,
+    TimestampMillisecondArray, TimestampNanosecondArray,
+};
 use arrow_schema::DataType;
-use octopus_trace::Values;
+use octopus_trace::{Calendar, Labels, TimeUnit, Values};
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 pub(super) fn to_arrow(values: &Values) -> ArrayRef {
@@ -17,6 +23,72 @@ pub(super) fn to_arrow(values: &Values) -> ArrayRef {
         Values::I64(values) => Arc::new(Int64Array::from(values.clone())),
         Values::Bool(values) => Arc::new(BooleanArray::from(values.clone())),
         Values::Strings(values) => Arc::new(StringArray::from_iter_values(values)),
+    }
+}
+
+/// Returns the labels at these places as a column of their type: dates of NumPy's calendar as dates or times, those of
+/// other calendars as words.
+pub(super) fn label_column(labels: &Labels, places: &[usize]) -> ArrayRef {
+    let times = |counts: &[i64], scale: i64| -> Vec<Option<i64>> {
+        let time = |&at: &usize| Some(counts[at]).filter(|&count| count != i64::MIN)?.checked_mul(scale);
+        places.iter().map(time).collect()
+    };
+    // What Parquet has no unit for is counted in the next smaller one.
+    let smaller = |unit: TimeUnit| match unit {
+        TimeUnit::Nanoseconds | TimeUnit::Microseconds => unit,
+        _ => TimeUnit::Milliseconds,
+    };
+    match labels {
+        Labels::Dates(dates) if dates.calendar() == Calendar::ProlepticGregorian => {
+            let unit = smaller(dates.unit());
+            let counts = times(dates.counts(), dates.unit().nanoseconds() / unit.nanoseconds());
+            match (dates.unit(), unit) {
+                (TimeUnit::Days, _) => {
+                    let day = |&at: &usize| i32::try_from(dates.counts()[at]).ok();
+                    Arc::new(places.iter().map(day).collect::<Date32Array>())
+                }
+                (_, TimeUnit::Nanoseconds) => Arc::new(TimestampNanosecondArray::from(counts)),
+                (_, TimeUnit::Microseconds) => Arc::new(TimestampMicrosecondArray::from(counts)),
+                _ => Arc::new(TimestampMillisecondArray::from(counts)),
+            }
+        }
+        Labels::Dates(_) => Arc::new(StringArray::from_iter_values(places.iter().map(|&at| labels.text(at)))),
+        Labels::Durations(durations) => {
+            let unit = smaller(durations.unit());
+            let counts = times(durations.counts(), durations.unit().nanoseconds() / unit.nanoseconds());
+            match unit {
+                TimeUnit::Nanoseconds => Arc::new(DurationNanosecondArray::from(counts)),
+                TimeUnit::Microseconds => Arc::new(DurationMicrosecondArray::from(counts)),
+                _ => Arc::new(DurationMillisecondArray::from(counts)),
+            }
+        }
+        _ => to_arrow(&label_values(labels).gather(places)),
+    }
+}
+
+/// Values as JSON, which has no NaN: real numbers are the text of their shortest digits.
+pub(super) fn to_json(values: &Values) -> Value {
+    match values {
+        Values::F64(values) => json!(values.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>()),
+        Values::I64(values) => json!(values),
+        Values::Bool(values) => json!(values),
+        Values::Strings(values) => json!(values),
+    }
+}
+
+/// Returns the values that [`to_json`] has written.
+pub(super) fn from_json(kind: &Value, values: &Value) -> Result<Values, String> {
+    let texts = || serde_json::from_value::<Vec<String>>(values.clone());
+    match kind.as_str() {
+        Some("f64") => {
+            let reals: Result<_, _> =
+                texts().map_err(|error| error.to_string())?.iter().map(|text| text.parse()).collect();
+            reals.map(Values::F64).map_err(|error: std::num::ParseFloatError| error.to_string())
+        }
+        Some("i64") => serde_json::from_value(values.clone()).map(Values::I64).map_err(|error| error.to_string()),
+        Some("bool") => serde_json::from_value(values.clone()).map(Values::Bool).map_err(|error| error.to_string()),
+        Some("string") => texts().map(Values::Strings).map_err(|error| error.to_string()),
+        _ => Err(format!("its type {kind} has no place in a trace")),
     }
 }
 
