@@ -106,3 +106,56 @@ pub fn rows(parameters: &[ParameterSummary], truth: &HashMap<String, f64>) -> Ve
     let row = |p: &ParameterSummary| SummaryRow { summary: p.clone(), truth: truth.get(&p.name).copied() };
     parameters.iter().map(row).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trace(groups: &[&str], record: Option<RunRecord>) -> Trace {
+        let mut data = InferenceData::default();
+        groups.iter().for_each(|group| data.insert(*group, Dataset::default()));
+        Trace { data, record, name: "runs/a".into() }
+    }
+
+    #[test]
+    fn a_trace_without_draws_says_what_to_do() {
+        let record = || Some(RunRecord::new(Default::default(), Default::default(), Default::default()));
+        let told = |groups: &[&str], record| trace(groups, record).posterior().unwrap_err().to_string();
+        let in_warm_up = told(&["warmup_posterior"], record());
+        assert!(in_warm_up.contains("no draws yet") && in_warm_up.contains("octopus resume runs/a"), "{in_warm_up}");
+        let of_others = told(&["warmup_posterior"], None);
+        assert!(of_others.contains("runs/a has no draws yet, only those of warm-up"), "{of_others}");
+        assert!(told(&["prior"], None).contains("no group `posterior`"));
+        assert!(trace(&["posterior"], None).posterior().is_ok());
+    }
+
+    #[test]
+    fn the_depth_limit_is_that_of_the_run_or_of_the_attributes() {
+        let limit = |group: &str, name: &str, value: Attribute| {
+            let mut trace = trace(&["posterior", "sample_stats"], None);
+            trace.data.groups[group].attrs.insert(name.into(), value);
+            trace.diagnose_options().max_tree_depth
+        };
+        let text = |words: &[&str]| Attribute::List(words.iter().map(|&word| word.into()).collect());
+        for (group, name, value, expected) in [
+            ("sample_stats", "max_treedepth", Attribute::I64(8), Some(8)),
+            ("posterior", "max_depth", Attribute::I64(12), Some(12)),
+            ("posterior", "maxdepth", Attribute::F64(10.0), Some(10)),
+            ("posterior", "max_tree_depth", Attribute::from(" 9 "), Some(9)),
+            // `arviz.from_cmdstan(...).to_netcdf(...)`.
+            ("posterior", "max_depth", text(&["8", "8", "8", "8"]), Some(8)),
+            ("posterior", "max_depth", text(&["8", "10"]), None),
+            ("posterior", "max_depth", text(&[]), None),
+            ("posterior", "max_depth", Attribute::I64(-1), None),
+            ("posterior", "max_depth", Attribute::F64(0.5), None),
+            ("posterior", "max_depth", Attribute::from("deep"), None),
+            ("posterior", "depth", Attribute::I64(8), None),
+        ] {
+            assert_eq!(limit(group, name, value.clone()), expected, "{group}: {name} = {value:?}");
+        }
+        let mut of_run = trace(&["posterior"], Some(RunRecord::new(Default::default(), Default::default(), Default::default())));
+        of_run.record.as_mut().unwrap().sampler.max_depth = 7;
+        of_run.data.groups["posterior"].attrs.insert("max_depth".into(), Attribute::I64(8));
+        assert_eq!(of_run.diagnose_options().max_tree_depth, Some(7));
+    }
+}

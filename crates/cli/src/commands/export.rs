@@ -29,6 +29,9 @@ pub(crate) fn run(args: &ExportArgs, global: Global) -> Result<Exit> {
             )));
         }
     }
+    if args.to.format.holds_draws_only() {
+        trace.posterior()?;
+    }
     match &trace.record {
         Some(record) if !args.to.format.holds_draws_only() => add_groups(&mut trace.data, record, args, global.models)?,
         None if args.predictive > 0 || args.prior > 0 => {

@@ -433,11 +433,15 @@ fn each_file_tells_its_depth_limit() {
     let (eight, ten) = (chain("a.csv", "#  max_depth = 8\n"), chain("bb.csv", "# max_treedepth=10\n"));
     let default = chain("ccc.csv", "#  max_depth = 10 (Default)\n");
     let none = chain("dddd.csv", "");
-    assert_eq!(reached(&[eight.clone()]), Some(Values::Bool(vec![true, false, true])));
+    assert_eq!(reached(std::slice::from_ref(&eight)), Some(Values::Bool(vec![true, false, true])));
     let both = Some(Values::Bool(vec![true, false, true, false, false, true]));
     assert_eq!(reached(&[eight.clone(), ten]), both);
     assert_eq!(reached(&[eight.clone(), default]), both);
-    assert_eq!(reached(&[eight, none]), None);
+    assert_eq!(reached(&[eight.clone(), none]), None);
+    // What is written from them tells it, too.
+    let (written, data) = (files.0.path().join("out"), read_stan_csv(std::slice::from_ref(&eight)).unwrap().data);
+    write_stan_csv(&written, &data, &[], false).unwrap();
+    assert_eq!(reached(&[written]), Some(Values::Bool(vec![true, false, true])));
     let without_depths = files.put("e.csv", "# max_depth = 8\nlp__,mu\n-1,2\n");
     assert_eq!(reached(&[without_depths]), None);
 }
@@ -451,8 +455,8 @@ fn comments_need_no_encoding_and_a_mark_is_none() {
         b"\xEF\xBB\xBF# stan_version_major = 2\r\n# file = C:/Andr\xe9\r\n# id = 3\r\nlp__,mu\r\n-1,2\r\n",
     )
     .unwrap();
-    for paths in [&[path.clone()][..], &[files.0.path().to_owned()]] {
-        let data = crate::read_trace(paths).unwrap();
+    for path in [path, files.0.path().to_owned()] {
+        let data = crate::read_trace(&[path]).unwrap();
         assert_eq!(mu(&data, "posterior"), [2.0]);
         let attrs = &data.groups["posterior"].attrs;
         assert_eq!((&attrs["file"], &attrs["id"]), (&Attribute::from("C:/André"), &Attribute::I64(3)));
