@@ -3,6 +3,7 @@
 //! It finds starting points, says how far chains go until they are looked at, what they learn then, and when warm-up is
 //! over, and makes the bytes of a checkpoint.
 
+mod gradient;
 mod prepared;
 mod status;
 
@@ -75,6 +76,7 @@ impl<'d, D: LogDensity + ?Sized> RunState<'d, D> {
             .into_par_iter()
             .map(|number| starting_point(&space, &config, number))
             .collect::<Result<_, _>>()?;
+        gradient::check_starts(&space, starts.iter().map(|(x, _)| &x[..]))?;
         let gradients: Vec<Vec<f64>> = starts.iter().map(|(_, gradient)| gradient.clone()).collect();
         let adaptation = Adaptation {
             centerings: space.centerings().to_vec(),
