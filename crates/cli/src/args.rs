@@ -16,6 +16,7 @@ mod validate;
 
 pub(crate) use bench::{BenchCommand, BenchRandomArgs};
 pub(crate) use calibrate::CalibrateArgs;
+pub(crate) use check::CheckArgs;
 pub(crate) use device::{
     DeviceAcceptArgs, DeviceBenchmarkArgs, DeviceCommand, DeviceExactArgs, DeviceInfoArgs, DeviceMeasureArgs,
     DeviceSamplerArgs, DeviceWarmArgs, DeviceWatchArgs,
@@ -23,7 +24,6 @@ pub(crate) use device::{
 pub(crate) use model::{ModelArgs, OF_A_POSTERIOR, OF_A_SIMULATOR};
 pub(crate) use random::{DistributionName, ParameterArgs, RandomArgs};
 pub(crate) use sample::{DataArgs, MachineArgs, SampleArgs, SamplerArgs};
-pub(crate) use check::CheckArgs;
 pub(crate) use sweep::SweepArgs;
 pub(crate) use validate::ValidateArgs;
 

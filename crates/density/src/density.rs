@@ -83,6 +83,6 @@ pub trait LogDensity: Send + Sync {
         position: &[f64],
         gradient: &mut [f64],
     ) -> Result<f64, DensityError> {
-        centering::logp_grad_by_chain_rule(self, centerings, position, gradient)
+        centering::logp_grad_by_chain_rule(self, self.hierarchies(), centerings, position, gradient)
     }
 }

@@ -103,11 +103,7 @@ pub struct GradientCheck {
 ///
 /// # Errors
 /// When the density has no value at `x`, or is broken.
-pub fn check_gradient(
-    logp_grad: &ValueAndGradient<'_>,
-    x: &[f64],
-    turn: u64,
-) -> Result<GradientCheck, DensityError> {
+pub fn check_gradient(logp_grad: &ValueAndGradient<'_>, x: &[f64], turn: u64) -> Result<GradientCheck, DensityError> {
     let mut gradient = vec![0.0; x.len()];
     let logp = logp_grad(x, &mut gradient)?;
     let mut check = GradientCheck::default();
@@ -168,7 +164,10 @@ enum Judged {
     Agrees(f64),
     Unclear,
     /// The numeric slope less the analytic one, in units of the direction, and the error of the numeric one.
-    Differs { by: f64, error: f64 },
+    Differs {
+        by: f64,
+        error: f64,
+    },
 }
 
 /// Both neighbours at one distance.
@@ -183,7 +182,9 @@ struct Pair {
     bend: f64,
     /// Rounding of the three log densities.
     rounding: f64,
-    /// Whether both neighbours have the same log density.
+    /// What the neighbours' log densities differ by.
+    change: f64,
+    /// Whether that is nothing.
     flat: bool,
 }
 
@@ -209,13 +210,18 @@ impl Probe<'_> {
             }
         };
         let (Some(up), Some(down)) = (value(0)?, value(1)?) else { return Ok(None) };
-        let largest = up.abs().max(down.abs()).max(self.logp.abs());
+        let values = [up, down, self.logp];
+        let largest = values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+        // A log density that is computed in 24 bits has their rounding.
+        let is_short = values.iter().all(|&value| f64::from(value as f32) == value);
+        let digits = if is_short { f64::from(f32::EPSILON) / f64::EPSILON } else { 1.0 };
         let pair = Pair {
             step,
             off: ((up - down) - (expected[0] - expected[1])) / (2.0 * step),
             sides: [(up - self.logp - expected[0]) / step, (self.logp - down + expected[1]) / step],
             bend: ((up - self.logp) - (self.logp - down)).abs(),
-            rounding: ROUNDING * largest,
+            rounding: ROUNDING * digits * largest,
+            change: (up - down).abs(),
             flat: up == down,
         };
         Ok(Some(pair).filter(|pair| pair.off.is_finite() && pair.bend.is_finite()))
@@ -228,7 +234,8 @@ impl Probe<'_> {
         let mut pairs: Vec<Pair> = Vec::new();
         for k in 0..STEPS {
             let Some(pair) = self.pair(along, first * 0.25_f64.powi(k as i32))? else { continue };
-            let rounding = (pair.rounding / pair.step).min(if pairs.len() < 2 { f64::INFINITY } else { WRONG * slope });
+            // At smaller distances rounding would excuse a wrong slope that larger ones have shown.
+            let rounding = if pairs.len() < 2 { pair.rounding / pair.step } else { 0.0 };
             // Richardson: the error of central differences falls by 16.
             let better = pairs.last().map_or(pair.off, |last| pair.off + (pair.off - last.off) / 15.0);
             let least = pair.off.abs().min(better.abs());
@@ -262,18 +269,22 @@ impl Probe<'_> {
 
 /// Judges a slope that no pair of neighbours agrees with.
 fn verdict(pairs: &[Pair], slope: f64) -> Judged {
-    // A log density of few digits stands still at small distances. That tells nothing, unless it does so everywhere.
+    // A log density of few digits stands still at small distances. That tells nothing, unless it does so everywhere, but
+    // that it has noise: what it last changed by.
     let still = pairs.iter().all(|pair| pair.flat);
+    let stops = pairs.iter().any(|pair| pair.flat) && !still;
     let pairs: Vec<&Pair> = pairs.iter().filter(|pair| still || !pair.flat).collect();
     let nearest = &pairs[pairs.len().saturating_sub(3)..];
     // At the smallest distances curvature is gone, and what is left of it is noise.
-    let noise = nearest.iter().map(|pair| pair.bend.max(pair.rounding)).fold(0.0, f64::max);
+    let of_pair = |pair: &Pair| pair.bend.max(pair.rounding).max(if stops { pair.change } else { 0.0 });
+    let noise = nearest.iter().map(|pair| of_pair(pair)).fold(0.0, f64::max);
     let error = |at: usize| (pairs[at].off - pairs[at - 1].off).abs() + CERTAIN * noise / pairs[at].step;
     let Some(best) = (1..pairs.len()).min_by(|&a, &b| error(a).total_cmp(&error(b))) else { return Judged::Unclear };
     let (off, error) = (pairs[best].off, error(best));
     let certain = off.abs() > CERTAIN * error + 0.1 * WRONG * slope;
-    // At a kink the slope may be that of one side.
-    let both_sides = pairs[best].sides.iter().all(|side| side * off > 0.0 && side.abs() > 0.5 * off.abs());
+    // At a kink the slope may be that of one side, however near.
+    let both = |pair: &&Pair| pair.sides.iter().all(|side| side * off > 0.0 && side.abs() > 0.5 * off.abs());
+    let both_sides = pairs[best..].iter().any(both);
     // No distance may speak for the slope, and the smaller ones differ by their noise only.
     let alone = pairs.iter().all(|pair| pair.off.abs() > 0.1 * off.abs());
     let steady = pairs[best..].iter().all(|pair| (pair.off - off).abs() <= CERTAIN * (error + noise / pair.step));

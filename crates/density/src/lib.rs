@@ -92,10 +92,13 @@ mod hierarchy;
 pub mod warp;
 
 pub use centering::{
-    Centering, IntegratedEffects, StandardisedScalars, gradient_to_centered, log_jacobian, to_centered, to_non_centered,
+    Centering, IntegratedEffects, StandardisedScalars, gradient_to_centered, log_jacobian, logp_grad_by_chain_rule,
+    to_centered, to_non_centered,
 };
 pub use density::LogDensity;
 pub use error::DensityError;
-pub use gradient::{DIRECTIONS, GradientCheck, ValueAndGradient, WrongSlope, check_gradient, coordinate_name, probe_sign};
+pub use gradient::{
+    DIRECTIONS, GradientCheck, ValueAndGradient, WrongSlope, check_gradient, coordinate_name, probe_sign,
+};
 pub use hierarchy::{Hierarchy, Information, Kinds, Noise, Population};
 pub use octopus_trace::{DataError, Dim, GroupedData, Labels, Layout, Role, Transform, Variable};

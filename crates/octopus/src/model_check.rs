@@ -164,8 +164,10 @@ fn values(density: &dyn LogDensity, drawn: &[Vec<f64>]) -> (Check, Vec<Vec<f64>>
                     return (failed(id, message, advice), Vec::new());
                 }
                 if bits(first, &gradient) != bits(second, &again) {
-                    let message = format!("asked twice at one point the log density is {first} and {second}, or its \
-                                           gradient differs in bits");
+                    let message = format!(
+                        "asked twice at one point the log density is {first} and {second}, or its \
+                                           gradient differs in bits"
+                    );
                     let advice = "the same position must give the same bits: add numbers in one order, and draw none";
                     return (failed(id, message, advice), Vec::new());
                 }
@@ -174,7 +176,8 @@ fn values(density: &dyn LogDensity, drawn: &[Vec<f64>]) -> (Check, Vec<Vec<f64>>
         }
     }
     let asked = points.len() + without;
-    let message = format!("log density and gradient are finite, and the same twice, at {} of {asked} points", points.len());
+    let message =
+        format!("log density and gradient are finite, and the same twice, at {} of {asked} points", points.len());
     let check = if points.len() < without.max(1) {
         failed(id, format!("{message}; at least half is expected"), "check the data, the priors and the transforms")
     } else {
@@ -206,7 +209,10 @@ fn expansion(density: &dyn LogDensity, points: &[Vec<f64>]) -> Check {
             }
         }
     }
-    passed(id, format!("parameters are their coordinates, transformed, and no variable is NaN, at {} points", points.len()))
+    passed(
+        id,
+        format!("parameters are their coordinates, transformed, and no variable is NaN, at {} points", points.len()),
+    )
 }
 
 /// The gradient is the derivative of the log density.
@@ -248,7 +254,10 @@ fn slopes(
         return skipped(id, format!("finite differences can tell in none of {tried} directions"));
     }
     let largest = significant(largest, 2);
-    passed(id, format!("{clear} of {tried} slopes are those of finite differences, the others cannot be told; to {largest}"))
+    passed(
+        id,
+        format!("{clear} of {tried} slopes are those of finite differences, the others cannot be told; to {largest}"),
+    )
 }
 
 /// The value in other coordinates is that of the density and the Jacobian, and the gradient there is right.
@@ -262,9 +271,10 @@ fn coordinates(density: &dyn LogDensity, points: &[Vec<f64>]) -> Check {
         for at in moved.iter().filter(|at| at.iter().all(|x| x.is_finite())) {
             let mut natural = at.clone();
             to_non_centered(blocks, &all, &mut natural);
-            let (Ok(own), Ok(found)) =
-                (density.logp_grad(&natural, &mut gradient.clone()), density.logp_grad_centered(&all, at, &mut gradient))
-            else {
+            let (Ok(own), Ok(found)) = (
+                density.logp_grad(&natural, &mut gradient.clone()),
+                density.logp_grad_centered(&all, at, &mut gradient),
+            ) else {
                 continue;
             };
             let expected = own + log_jacobian(blocks, &all, at);
@@ -272,7 +282,11 @@ fn coordinates(density: &dyn LogDensity, points: &[Vec<f64>]) -> Check {
             let size = own.abs().max(expected.abs()).max(1.0);
             if (found - expected).abs() > 1e3 * SAME * size {
                 let message = format!("in {centering:?} coordinates the log density is {found}; expected {expected}");
-                return failed(id, message, "logp_grad_centered is wrong: leave it out, and the chain rule does the same");
+                return failed(
+                    id,
+                    message,
+                    "logp_grad_centered is wrong: leave it out, and the chain rule does the same",
+                );
             }
         }
         let of_density = |x: &[f64], gradient: &mut [f64]| density.logp_grad_centered(&all, x, gradient);
@@ -296,7 +310,10 @@ fn in_coordinates(blocks: &[Hierarchy], centerings: &[Centering], x: &[f64]) -> 
 fn likelihood(density: &dyn LogDensity, points: &[Vec<f64>]) -> Check {
     let (id, count) = ("likelihood", density.observations());
     if count == 0 {
-        return skipped(id, "the density tells no pointwise log likelihood: LOO and predictive checks do without".to_owned());
+        return skipped(
+            id,
+            "the density tells no pointwise log likelihood: LOO and predictive checks do without".to_owned(),
+        );
     }
     for x in points {
         let mut out = vec![f64::NAN; count];
@@ -306,5 +323,8 @@ fn likelihood(density: &dyn LogDensity, points: &[Vec<f64>]) -> Check {
             return failed(id, message, "write the log likelihood of each of the density's observations()");
         }
     }
-    passed(id, format!("the log likelihoods of {} are numbers at {} points", counted(count, "observation"), points.len()))
+    passed(
+        id,
+        format!("the log likelihoods of {} are numbers at {} points", counted(count, "observation"), points.len()),
+    )
 }

@@ -2,8 +2,8 @@
 
 use crate::config::{ConfigError, INIT_TRIES};
 use octopus_cuda::CudaError;
-use octopus_density::{DensityError, WrongSlope};
 use octopus_density::gpu::{KernelTextError, Precision};
+use octopus_density::{DensityError, WrongSlope};
 use thiserror::Error;
 
 /// Why a run cannot start or go on.

@@ -99,7 +99,7 @@ mod trajectory;
 #[cfg(test)]
 mod twin;
 
-pub use adaptation::Adaptation;
+pub use adaptation::{Adaptation, LearnedInformation};
 pub use backend::{Backend, GpuConfig};
 pub use config::{ConfigError, MetricKind, Parameterization, SamplerConfig, Strategy, WindowConfig};
 pub use draw::{Block, ChainBlock, DrawStats, Phase};

@@ -29,7 +29,12 @@ impl CheckArgs {
             config: self.config,
             data: self.data,
             model_settings: self.model_settings,
-            machine: MachineArgs { device: Some(DeviceChoice::Cpu), no_fallback: false, gpu_memory: None, threads: None },
+            machine: MachineArgs {
+                device: Some(DeviceChoice::Cpu),
+                no_fallback: false,
+                gpu_memory: None,
+                threads: None,
+            },
             ..SampleArgs::default()
         }
     }

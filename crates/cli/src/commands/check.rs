@@ -23,13 +23,16 @@ pub(crate) fn run(args: CheckArgs, global: Global) -> Result<Exit> {
     let good = found.good();
     if global.json {
         let mut result = json!({ "schema": 1, "good": good });
-        if let (Some(result), serde_json::Value::Object(found)) = (result.as_object_mut(), serde_json::to_value(&found)?) {
+        if let (Some(result), serde_json::Value::Object(found)) =
+            (result.as_object_mut(), serde_json::to_value(&found)?)
+        {
             result.extend(found);
         }
         output::print_json(&result)?;
     } else {
         let from = if found.from_prior { "draws from its prior" } else { "places around its center" };
-        let mut text = format!("{}: {} at {}, {from}\n", found.model, counted(found.coordinates, "coordinate"), found.points);
+        let mut text =
+            format!("{}: {} at {}, {from}\n", found.model, counted(found.coordinates, "coordinate"), found.points);
         for check in &found.checks {
             text += &format!("{check}\n");
             if let Some(advice) = check.advice.as_ref() {

@@ -120,7 +120,11 @@ fn bad_draws_are_exit_code_1_however_the_run_ends() {
 #[test]
 fn a_model_is_checked_with_its_data() {
     let dir = tempfile::tempdir().unwrap();
-    for words in ["check eight-schools", "check hierarchical-normal", "check hierarchical-normal --groups 300 --likelihood pointwise"] {
+    for words in [
+        "check eight-schools",
+        "check hierarchical-normal",
+        "check hierarchical-normal --groups 300 --likelihood pointwise",
+    ] {
         let checked = run(dir.path(), words).succeeds();
         let lines: Vec<&str> = checked.stdout.lines().collect();
         assert_eq!(lines.last(), Some(&"good: nothing is wrong at these points"), "{words}: {}", checked.stdout);

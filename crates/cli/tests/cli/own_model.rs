@@ -374,7 +374,9 @@ fn a_wrong_gradient_is_named_and_refused() {
         std::fs::write(dir.path().join("fault.toml"), format!("fault = \"{fault}\"\n")).unwrap();
         let checked = own(dir.path(), "check one-mean --config {}/fault.toml");
         assert_eq!(checked.code, Some(1), "{checked:#?}");
-        for word in ["FAIL     gradient", "the slope by mu (coordinate 0)", reason, "-> correct the derivative by mu", "BAD"] {
+        for word in
+            ["FAIL     gradient", "the slope by mu (coordinate 0)", reason, "-> correct the derivative by mu", "BAD"]
+        {
             assert!(checked.stdout.contains(word), "{word}: {}", checked.stdout);
         }
         let words = ["gradient of 'one-mean'", "chain 0", "slope by mu", reason, "`octopus check`"];

@@ -151,7 +151,12 @@ pub(super) fn information(density: &dyn LogDensity, points: &[Vec<f64>]) -> Chec
     }
     let [least, most] = [least, most].map(|ratio| significant(ratio, 3));
     let about = counted(effects, "effect");
-    passed(id, format!("the likelihood's curvature is {least} to {most} times the precision of {about}; 0.25 to 4 is expected"))
+    passed(
+        id,
+        format!(
+            "the likelihood's curvature is {least} to {most} times the precision of {about}; 0.25 to 4 is expected"
+        ),
+    )
 }
 
 /// What the likelihood says of an effect, beside the information.
@@ -168,8 +173,12 @@ fn curvatures(density: &dyn LogDensity, block: &Hierarchy, x: &[f64]) -> Option<
     let information = block.information.as_ref()?;
     let noise = information.log_noise().map_or(1.0, |noise| x[noise].exp());
     let (location, scale) = (x[block.location], x[block.log_scale].exp());
-    let measured: Vec<(f64, f64)> =
-        information.mean().iter().zip(information.precision()).map(|(&mean, &p)| (information.origin() + mean, p)).collect();
+    let measured: Vec<(f64, f64)> = information
+        .mean()
+        .iter()
+        .zip(information.precision())
+        .map(|(&mean, &p)| (information.origin() + mean, p))
+        .collect();
     let pulls = |side: f64| {
         let mut at = x.to_vec();
         for (z, &(mean, precision)) in at[block.z.clone()].iter_mut().zip(&measured) {

@@ -47,11 +47,7 @@ pub(super) fn check_starts<'p, D: LogDensity + ?Sized>(
 }
 
 /// Returns the first slope at `x` that is wrong; where the density has no value there is none.
-fn first_wrong(
-    logp_grad: &ValueAndGradient<'_>,
-    x: &[f64],
-    turn: usize,
-) -> Result<Option<WrongSlope>, DensityError> {
+fn first_wrong(logp_grad: &ValueAndGradient<'_>, x: &[f64], turn: usize) -> Result<Option<WrongSlope>, DensityError> {
     match check_gradient(logp_grad, x, turn as u64) {
         Ok(check) => Ok(check.wrong.into_iter().next()),
         Err(error) if error.is_recoverable() => Ok(None),
