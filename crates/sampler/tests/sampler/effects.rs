@@ -5,6 +5,7 @@ use octopus_density::{
     DensityError, Dim, Hierarchy, Information, Labels, Layout, LogDensity, Role, Transform, Variable,
 };
 use octopus_random::{Purpose, Stream, exact};
+use rayon::prelude::*;
 
 /// The observation of one effect.
 #[derive(Clone, Copy, Debug)]
@@ -166,4 +167,70 @@ pub(crate) fn unbalanced() -> Effects {
     let trials = [4, 8, 15, 30, 60, 120, 250, 500, 1000, 5, 50, 700];
     let kinds = trials.map(|trials| Observed::Successes(0.0, f64::from(trials))).to_vec();
     Effects::simulated(7, (-2.0, 0.8), kinds, (2.5, 1.0))
+}
+
+/// Hierarchies of several kinds, with what they are.
+pub(crate) fn kinds() -> Vec<(&'static str, Effects)> {
+    let successes = |trials: f64, groups: usize| vec![Observed::Successes(0.0, trials); groups];
+    let priors = (2.5, 1.0);
+    let exposures = (0..25).map(|j| Observed::Events(0.0, 0.2 * 1.25_f64.powi(j))).collect();
+    let schools = octopus_models::EightSchools::rubin();
+    let measured = schools.y().iter().zip(schools.sigma()).map(|(&y, &sigma)| Observed::Measured(y, sigma)).collect();
+    vec![
+        ("12 groups of 4 to 1000 trials", unbalanced()),
+        ("8 groups of 5 trials", Effects::simulated(1, (0.3, 0.5), successes(5.0, 8), priors)),
+        ("20 groups of 500 trials", Effects::simulated(2, (-1.0, 0.7), successes(500.0, 20), priors)),
+        ("200 groups of 20 trials", Effects::simulated(3, (0.5, 0.6), successes(20.0, 200), priors)),
+        ("30 groups of 100 trials, few successes", Effects::simulated(4, (-4.5, 0.6), successes(100.0, 30), priors)),
+        ("10 groups of 50 trials that do not differ", Effects::simulated(5, (0.0, 0.0), successes(50.0, 10), priors)),
+        ("events in 25 exposures from 0.2 to 42", Effects::simulated(6, (1.0, 0.7), exposures, priors)),
+        ("eight schools, silent", Effects::new(measured, (5.0, 5.0))),
+    ]
+}
+
+/// E[mu] and E[tau] by quadrature: given both, effects are independent, and each is integrated out by itself.
+pub(crate) fn exact_scalars(density: &Effects) -> (f64, f64) {
+    const EACH: usize = 60;
+    let (mu_sd, tau_sd) = density.priors;
+    let marginal = |mu: f64, tau: f64| {
+        let of_effect = |observed: &Observed| {
+            // The integrand's top by Newton's steps, and a grid of 12 of its widths about it.
+            let log = |z: f64| observed.log_likelihood(mu + tau * z).0 - 0.5 * z * z;
+            let slope = |z: f64| tau * observed.log_likelihood(mu + tau * z).1 - z;
+            let (mut low, mut high) = (-60.0, 60.0);
+            for _ in 0..36 {
+                let middle = 0.5 * (low + high);
+                if slope(middle) > 0.0 { low = middle } else { high = middle }
+            }
+            let top = 0.5 * (low + high);
+            let width = ((slope(top - 1e-4) - slope(top + 1e-4)) / 2e-4).recip().sqrt();
+            let sum: f64 = (-24..=24).map(|k| (log(top + 0.25 * width * f64::from(k)) - log(top)).exp()).sum();
+            log(top) + (sum * 0.25 * width).ln()
+        };
+        let (m, t) = (mu / mu_sd, tau / tau_sd);
+        density.observed.iter().map(of_effect).sum::<f64>() - 0.5 * (m * m + t * t)
+    };
+    // A coarse grid finds where the posterior is, a fine one integrates there.
+    let (mut mus, mut taus) = ((-4.0 * mu_sd, 4.0 * mu_sd), (0.0, 5.0 * tau_sd));
+    let mut found = (0.0, 0.0);
+    for points in [30, 30, EACH] {
+        let at = |(low, high): (f64, f64), k: usize| low + (high - low) * (k as f64 + 0.5) / points as f64;
+        let cell = |k: usize| (at(mus, k / points), at(taus, k % points));
+        let logs: Vec<f64> = (0..points * points).into_par_iter().map(|k| marginal(cell(k).0, cell(k).1)).collect();
+        let most = logs.iter().fold(f64::NEG_INFINITY, |most, &log| most.max(log));
+        let weights: Vec<f64> = logs.iter().map(|log| (log - most).exp()).collect();
+        let total: f64 = weights.iter().sum();
+        let mean = |of: &dyn Fn(usize) -> f64| weights.iter().enumerate().map(|(k, w)| w * of(k)).sum::<f64>() / total;
+        found = (mean(&|k| cell(k).0), mean(&|k| cell(k).1));
+        let inside: Vec<usize> = (0..weights.len()).filter(|&k| weights[k] > 1e-9).collect();
+        let range = |of: &dyn Fn(usize) -> f64, step: f64| {
+            let values = inside.iter().map(|&k| of(k));
+            (values.clone().fold(f64::INFINITY, f64::min) - step, values.fold(f64::NEG_INFINITY, f64::max) + step)
+        };
+        let steps = ((mus.1 - mus.0) / points as f64, (taus.1 - taus.0) / points as f64);
+        let next = (range(&|k| cell(k).0, steps.0), range(&|k| cell(k).1, steps.1));
+        (mus, taus) = next;
+        taus.0 = taus.0.max(0.0);
+    }
+    found
 }

@@ -1,12 +1,13 @@
 //! Hierarchies whose densities give no information: warm-up learns it, and the run is the same whatever happens on the
 //! way.
 
-use crate::effects::{Effects, Observed, unbalanced};
+use crate::effects::{Effects, Observed, exact_scalars, kinds, unbalanced};
 use crate::monte_carlo::run;
 use crate::reproducible::{Bits, finish};
 use octopus_density::{Centering, LogDensity};
+use octopus_diag::{Chains, ess_bulk, rhat};
 use octopus_models::EightSchools;
-use octopus_sampler::{Backend, Begin, LearnedInformation, Parameterization, Sampler, SamplerConfig};
+use octopus_sampler::{Backend, Begin, LearnedInformation, Parameterization, Phase, Sampler, SamplerConfig};
 use rayon::prelude::*;
 
 fn seeded(seed: u64) -> SamplerConfig {
@@ -29,16 +30,14 @@ fn a_binomial_hierarchy_does_not_diverge() {
     assert_eq!(learned, 0);
 }
 
-/// Rubin's schools without their information, against their exact posterior; and what is learned is nearly what they
-/// would have told.
+/// Rubin's schools without their information: what is learned is nearly what they would have told.
 #[test]
 fn schools_that_do_not_tell() {
     let told = EightSchools::rubin();
     let kinds = told.y().iter().zip(told.sigma()).map(|(&y, &sigma)| Observed::Measured(y, sigma)).collect();
-    // The shipped model's tau is half-Cauchy: the prior here is another, and the posterior is checked by quadrature.
     let density = Effects::new(kinds, (5.0, 5.0));
     let config = SamplerConfig { draws: 5000, target_accept: 0.9, ..seeded(3) };
-    let mut sampler = Sampler::new(&density, config.clone()).unwrap();
+    let mut sampler = Sampler::new(&density, config).unwrap();
     while sampler.advance(usize::MAX).unwrap().is_some() {}
     assert_eq!(sampler.adaptation().centerings, [Centering::Standardised]);
     let Some(LearnedInformation { origin, mean, precision, prior_sd }) = &sampler.adaptation().learned[0] else {
@@ -51,34 +50,90 @@ fn schools_that_do_not_tell() {
             "{mean} {precision}"
         );
     }
-    let draws = run(&density, config);
-    let (mu, tau) = schools_exact(told.y(), told.sigma());
-    draws.mean(|x| x[8]).check("mu", mu, 4.0);
-    draws.mean(|x| x[9].exp()).check("tau", tau, 4.0);
 }
 
-/// E[mu] and E[tau] with mu ~ N(0, 5) and tau ~ HalfNormal(5): given tau, y_j ~ N(mu, sigma_j^2 + tau^2).
-fn schools_exact(y: &[f64], sigma: &[f64]) -> (f64, f64) {
-    let (mut sums, mut most) = ([0.0; 3], f64::NEG_INFINITY);
-    for k in 0..20_000 {
-        let tau = 40.0 * (f64::from(k) + 0.5) / 20_000.0;
-        let (mut precision, mut pull, mut log) = (1.0 / 25.0, 0.0, -0.5 * tau * tau / 25.0);
-        for (y, sigma) in y.iter().zip(sigma) {
-            let variance = sigma * sigma + tau * tau;
-            precision += 1.0 / variance;
-            pull += y / variance;
-            log -= 0.5 * (variance.ln() + y * y / variance);
-        }
-        let mean = pull / precision;
-        log += 0.5 * (precision * mean * mean - precision.ln());
-        if log > most {
-            sums = sums.map(|sum| sum * (most - log).exp());
-            most = log;
-        }
-        let weight = (log - most).exp();
-        sums = [sums[0] + weight, sums[1] + weight * mean, sums[2] + weight * tau];
+/// E[mu] and E[tau] of hierarchies of all kinds are those of a quadrature.
+#[test]
+fn means_are_exact() {
+    for (name, density) in kinds() {
+        let groups = density.observed.len();
+        let (mu, tau) = exact_scalars(&density);
+        let draws = run(&density, SamplerConfig { draws: 4000, ..seeded(11) });
+        draws.mean(|x| x[groups]).check(&format!("{name}: mu"), mu, 4.0);
+        draws.mean(|x| x[groups + 1].exp()).check(&format!("{name}: tau"), tau, 4.0);
     }
-    (sums[1] / sums[0], sums[2] / sums[0])
+}
+
+/// The study of decision 1: divergences, chains that are lost and effective draws for each gradient, over as many seeds as
+/// `OCTOPUS_SEEDS` says, of each kind of hierarchy (`OCTOPUS_KIND` chooses one).
+#[test]
+#[ignore = "a study that takes an hour: `cargo nextest run -p octopus-sampler --test sampler --run-ignored all what_learning_brings --no-capture`"]
+fn what_learning_brings() {
+    let asked = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let (seeds, only) = (asked("OCTOPUS_SEEDS").unwrap_or(1000), asked("OCTOPUS_KIND"));
+    for (number, (name, density)) in kinds().into_iter().enumerate() {
+        if only.is_some_and(|only| only != number as u64) {
+            continue;
+        }
+        for parameterization in [Parameterization::NonCentered, Parameterization::Adaptive] {
+            let of_seed = |seed| study(&density, SamplerConfig { parameterization, ..seeded(seed) });
+            let all: Vec<Studied> = (0..seeds).into_par_iter().map(of_seed).collect();
+            let count = |is: &dyn Fn(&Studied) -> bool| all.iter().filter(|one| is(one)).count();
+            let mut efficiency: Vec<f64> = all.iter().map(|one| one.ess / one.gradients).collect();
+            efficiency.sort_by(f64::total_cmp);
+            println!(
+                "| {name} | {parameterization:?} | {} runs, {} divergences | R-hat >= 1.01: {}, > 1.05: {} | largest R-hat {:.4} | \
+                 ESS per 1000 gradients: median {:.2}, least {:.2} | gradients {:.0} |",
+                count(&|one| one.divergences > 0),
+                all.iter().map(|one| one.divergences).sum::<usize>(),
+                count(&|one| one.rhat >= 1.01),
+                count(&|one| one.rhat > 1.05),
+                all.iter().map(|one| one.rhat).fold(0.0, f64::max),
+                1e3 * efficiency[efficiency.len() / 2],
+                1e3 * efficiency[0],
+                all.iter().map(|one| one.gradients).sum::<f64>() / seeds as f64,
+            );
+        }
+    }
+}
+
+/// What a run of the study gave.
+struct Studied {
+    divergences: usize,
+    rhat: f64,
+    /// The smallest bulk-ESS of all variables.
+    ess: f64,
+    /// Leapfrog steps, warm-up included.
+    gradients: f64,
+}
+
+fn study(density: &Effects, config: SamplerConfig) -> Studied {
+    let (dim, width, count) = (density.dim(), density.layout().width(), config.chains);
+    let mut sampler = Sampler::new(density, config).unwrap();
+    let (mut chains, mut stats, mut gradients) = (vec![Vec::new(); count], Vec::new(), 0.0);
+    while let Some(block) = sampler.advance(usize::MAX).unwrap() {
+        gradients += block.leapfrogs() as f64;
+        if block.phase == Phase::Sampling {
+            for (all, chain) in chains.iter_mut().zip(block.chains) {
+                all.extend(chain.positions);
+                stats.extend(chain.stats);
+            }
+        }
+    }
+    let draws = chains[0].len() / dim;
+    let mut values = vec![0.0; width];
+    let mut columns = vec![Vec::with_capacity(count * draws); width];
+    for x in chains.iter().flat_map(|chain| chain.chunks_exact(dim)) {
+        density.expand(x, &mut values);
+        columns.iter_mut().zip(&values).for_each(|(column, value)| column.push(*value));
+    }
+    let (mut largest, mut least) = (0.0_f64, f64::INFINITY);
+    for column in &columns {
+        let of_variable = Chains::new(column, count, draws).unwrap();
+        largest = largest.max(rhat(&of_variable));
+        least = least.min(ess_bulk(&of_variable));
+    }
+    Studied { divergences: stats.iter().filter(|stats| stats.diverging).count(), rhat: largest, ess: least, gradients }
 }
 
 /// The same bits with other threads and other spans, and after each interruption: what is learned goes with the run.
@@ -109,7 +164,8 @@ fn the_bits_do_not_depend_on_threads_spans_or_interruptions() {
             assert_eq!(*sampler.adaptation(), adaptation);
             assert_eq!(sampler.checkpoint().unwrap(), checkpoint);
             let rest = finish(&mut sampler, || 1 + done % 11);
-            assert!(rest == bits.after(done), "{strategy:?}: resumed after {done}");
+            let expected = if done == bits.draws() { Bits::default() } else { bits.after(done) };
+            assert!(rest == expected, "{strategy:?}: resumed after {done}");
         }
     }
 }
@@ -153,7 +209,8 @@ fn only_what_is_not_known_is_learned() {
     // Eight schools have kernels, which know what the density gives.
     assert_eq!(learned(&EightSchools::rubin(), seeded(2)), (vec![Centering::Standardised], vec![]));
     // Without a window there is nothing to learn from.
-    let mut short = Sampler::new(&unbalanced(), SamplerConfig { draws: 5, tune: 10, ..seeded(2) }).unwrap();
+    let density = unbalanced();
+    let mut short = Sampler::new(&density, SamplerConfig { draws: 5, tune: 10, ..seeded(2) }).unwrap();
     while short.advance(usize::MAX).unwrap().is_some() {}
     assert_eq!(short.adaptation().centerings, [Centering::NonCentered]);
 }
