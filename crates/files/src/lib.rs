@@ -11,6 +11,7 @@
 //! | write numbers over hours, and go on after an interruption | [`ResumableFile`] |
 //! | write a NumPy array so | [`NpyWriter`] |
 //! | read a NumPy array | [`read_npy`] |
+//! | read a file of a folder in which a pipe may lie | [`read_regular`] |
 //! | decode bytes of unknown origin with a library that may panic | [`decode`] |
 //!
 //! ```
@@ -33,6 +34,7 @@ mod guard;
 mod lock;
 mod new_folder;
 pub mod npy;
+mod regular;
 pub mod resumable;
 mod storage;
 mod temporary;
@@ -46,6 +48,7 @@ pub use guard::{decode, panics_become_errors};
 pub use lock::lock_file;
 pub use new_folder::NewFolder;
 pub use npy::{NpyArray, NpyError, NpyHeader, NpyReader, NpyResumed, NpyValues, NpyWriter, read_npy};
+pub use regular::{open_regular, read_regular};
 pub use resumable::{FilePlan, Overwrite, ResumableError, ResumableFile, Resumption};
 pub use storage::{Disk, Fill, Storage, folder_of, replace, replace_bytes, write_file};
 pub use temporary::is_temporary;

@@ -7,7 +7,7 @@
 use crate::exit::UsageError;
 use anyhow::{Context, Result, anyhow, bail};
 use octopus_calibrate::{CalibratedSet, Table};
-use octopus_files::{lock_file, write_file};
+use octopus_files::{lock_file, read_regular, write_file};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -121,7 +121,7 @@ impl Folder {
         }
         let mut found = BTreeMap::new();
         for file in files {
-            let bytes = match fs::read(&file) {
+            let bytes = match read_regular(&file) {
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
                 other => other.with_context(|| format!("cannot read {}", file.display()))?,
             };

@@ -45,6 +45,7 @@ pub(crate) fn outputs_of(cli: &Cli) -> Outputs {
             }
         }
         Command::Calibrate(args) => found.output("--out", &args.out, Kind::Folder(is_of_a_calibration)),
+        Command::Check(args) => found.settings(args.config.as_deref(), &args.data),
         Command::Sweep(args) => {
             found.settings(args.config.as_deref(), &args.data);
             found.outputs("--out", args.out.as_deref(), Kind::Result(SWEEP));
