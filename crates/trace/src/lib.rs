@@ -28,7 +28,7 @@ mod grouped;
 mod layout;
 mod model;
 
-pub use data_record::DataRecord;
+pub use data_record::{DataRecord, LeftOut};
 pub use grouped::{DataError, GroupedData};
 pub use layout::{Dim, Labels, Layout, Role, Transform, Variable};
 pub use model::{Array, Attribute, Dataset, InferenceData, SAMPLE_STATS, Values};

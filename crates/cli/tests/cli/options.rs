@@ -74,6 +74,8 @@ const TABLE: &[(&str, &str, Shown)] = &[
     ("sample", "--data", In("batch.rs", "a_folder_of_data_sets_is_sampled_and_one_that_fails_ends_alone")),
     ("sample", "--group", In("commands.rs", "the_users_own_labels_and_a_settings_file")),
     ("sample", "--value", In("commands.rs", "the_users_own_labels_and_a_settings_file")),
+    ("sample", "--drop-missing", In("tables.rs", "how_a_table_is_read_goes_every_way")),
+    ("sample", "--decimal", In("tables.rs", "how_a_table_is_read_goes_every_way")),
     ("sample", "--batch", In("batch.rs", "a_folder_of_data_sets_is_sampled_and_one_that_fails_ends_alone")),
     ("sample", "--batch-by", In("batch.rs", "one_table_of_many_data_sets")),
     ("sample", "--batch-part", In("batch.rs", "parts_of_a_batch_are_the_batch")),
@@ -136,6 +138,8 @@ const TABLE: &[(&str, &str, Shown)] = &[
     ("sweep", "--data", In("settings.rs", "a_sweep_runs_what_sample_runs")),
     ("sweep", "--group", In("settings.rs", "a_sweep_runs_what_sample_runs")),
     ("sweep", "--value", In("settings.rs", "a_sweep_runs_what_sample_runs")),
+    ("sweep", "--drop-missing", In("tables.rs", "how_a_table_is_read_goes_every_way")),
+    ("sweep", "--decimal", In("tables.rs", "how_a_table_is_read_goes_every_way")),
     ("sweep", "--strategy", Setting),
     ("sweep", "--superchains", Setting),
     ("sweep", "--precision", In("bad_input.rs", "f32_and_mixed_are_for_gpus")),
@@ -175,6 +179,8 @@ const TABLE: &[(&str, &str, Shown)] = &[
     ("validate", "--data", In("validate.rs", "own_data_of_the_prds_model")),
     ("validate", "--group", In("validate.rs", "own_data_of_the_prds_model")),
     ("validate", "--value", In("validate.rs", "own_data_of_the_prds_model")),
+    ("validate", "--drop-missing", In("tables.rs", "how_a_table_is_read_goes_every_way")),
+    ("validate", "--decimal", In("tables.rs", "how_a_table_is_read_goes_every_way")),
     ("validate", "--device", In("validate.rs", "a_validation_can_run_on_the_gpu_itself")),
     ("validate", "--gpu-memory", In("gpu_sampling.rs", "the_memory_taken_of_a_gpu_is_limited")),
     ("validate", "--no-fallback", In("gpu_faults.rs", "no_fallback_is_heard_by_each_command")),
@@ -222,13 +228,13 @@ fn every_option_is_heard() {
 }
 
 /// An option as help shows it: its name, and the name of its value.
-struct Listed {
-    option: String,
+pub(crate) struct Listed {
+    pub(crate) option: String,
     value: Option<String>,
 }
 
 /// The commands and their options, as their help has them.
-fn listed() -> Vec<(String, Vec<Listed>)> {
+pub(crate) fn listed() -> Vec<(String, Vec<Listed>)> {
     let options = |command: &String| {
         let words = command.split('-').filter(|word| !word.is_empty());
         let help = answer(octopus().args(words).arg("--help"));
@@ -244,7 +250,7 @@ fn listed() -> Vec<(String, Vec<Listed>)> {
     commands().iter().filter(|command| *command != "device").map(options).collect()
 }
 
-const GLOBAL: [&str; 5] = ["--json", "--quiet", "--verbose", "--log-file", "--profile"];
+pub(crate) const GLOBAL: [&str; 5] = ["--json", "--quiet", "--verbose", "--log-file", "--profile"];
 
 #[test]
 fn every_option_has_its_row() {
@@ -272,7 +278,7 @@ fn every_option_has_its_row() {
 #[test]
 fn every_number_has_its_limits() {
     /// Values that are no numbers; every other has limits.
-    const WORDS: [&str; 19] = [
+    const WORDS: [&str; 20] = [
         "COL",
         "DEVICE",
         "DIR",
@@ -282,6 +288,7 @@ fn every_number_has_its_limits() {
         "FORMAT",
         "K/N",
         "KIND",
+        "MARK",
         "METRIC",
         "NAME",
         "PARAMETERIZATION",
