@@ -118,7 +118,7 @@ pub fn self_check(
     }
     let adaptation = run.adaptation();
     for (chain, (mut x, step)) in ends.into_iter().zip(run.step_sizes()).enumerate() {
-        to_centered(density.hierarchies(), &adaptation.centerings, &mut x);
+        to_centered(&adaptation.hierarchies(&*density), &adaptation.centerings, &mut x);
         replay::compare(&*density, adaptation, run.config(), &x, step, chain as u32, &mut transitions)?;
     }
     let mut closed = Tally::new("transitions on closed orbits", "transitions");

@@ -208,7 +208,7 @@ fn move_on(
     while learners.done() < config.tune && learners.advance(usize::MAX)?.is_some() {}
     let (adaptation, steps) = (learners.adaptation(), learners.step_sizes());
     let step = steps.iter().sum::<f64>() / steps.len().max(1) as f64;
-    to_centered(density.hierarchies(), &adaptation.centerings, position);
+    to_centered(&adaptation.hierarchies(density), &adaptation.centerings, position);
     let mut chain = ReferenceChain::new(density, adaptation, position)?;
     let mut divergences = 0;
     for iteration in 0..config.draws as u32 {

@@ -6,6 +6,7 @@
 
 mod bench;
 mod calibrate;
+mod check;
 mod device;
 mod model;
 mod needs;
@@ -16,6 +17,7 @@ mod validate;
 
 pub(crate) use bench::{BenchCommand, BenchRandomArgs};
 pub(crate) use calibrate::CalibrateArgs;
+pub(crate) use check::CheckArgs;
 pub(crate) use device::{
     DeviceAcceptArgs, DeviceBenchmarkArgs, DeviceCommand, DeviceExactArgs, DeviceInfoArgs, DeviceMeasureArgs,
     DeviceSamplerArgs, DeviceWarmArgs, DeviceWatchArgs,
@@ -123,6 +125,7 @@ impl Cli {
             (Command::Sample(args), Some((name, own))) => args.model_settings = given(own, name),
             (Command::Sweep(args), Some((name, own))) => args.model_settings = given(own, name),
             (Command::Calibrate(args), Some((name, own))) => args.model_settings = given(own, name),
+            (Command::Check(args), Some((name, own))) => args.model_settings = given(own, name),
             (Command::Validate(args), Some((name, own))) => args.model_settings = given(own, name),
             _ => {}
         }
@@ -146,7 +149,7 @@ fn numbers_may_be_negative(command: clap::Command) -> clap::Command {
 const NUMBERS: [&str; 7] = ["N", "P", "X", "S", "SHARE", "N,N,...", "X,X,..."];
 
 /// The commands that take a model and its settings.
-const WITH_A_MODEL: [&str; 4] = ["sample", "sweep", "calibrate", "validate"];
+const WITH_A_MODEL: [&str; 5] = ["check", "sample", "sweep", "calibrate", "validate"];
 
 /// The settings of a model that a command takes.
 fn options_of(command: &str) -> model::OptionsOf {
@@ -204,6 +207,13 @@ pub(crate) enum Command {
     ///
     /// Exit codes: 0 calibrated, 1 not, 130 interrupted, all that was done being kept.
     Calibrate(Box<CalibrateArgs>),
+    /// Is a model sound? Its gradient by finite differences, values, layout and hierarchies, at draws from its prior
+    ///
+    /// Prints a line for each check, with what was observed and what was expected. It samples nothing; `octopus calibrate`
+    /// finds what points cannot show, such as a log-Jacobian that value and gradient both lack.
+    ///
+    /// Exit codes: 0 no check failed, 1 one did.
+    Check(Box<CheckArgs>),
     /// Does every run converge? One data set, sampled under many seeds
     ///
     /// Takes the options of `octopus sample`. Counts the runs with a large R-hat and names those that have lost a chain.

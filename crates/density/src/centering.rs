@@ -441,14 +441,18 @@ fn gradient_to_standardised(block: &Hierarchy, information: &Information, positi
     }
 }
 
-/// [`LogDensity::logp_grad_centered`] for any density, by the chain rule around [`LogDensity::logp_grad`].
-pub(crate) fn logp_grad_by_chain_rule<D: LogDensity + ?Sized>(
+/// Computes what [`LogDensity::logp_grad_centered`] does by the chain rule around [`LogDensity::logp_grad`], in the
+/// coordinates that `centerings` have in `blocks`: those of the density, or the same with other information.
+///
+/// # Errors
+/// Those of [`LogDensity::logp_grad`].
+pub fn logp_grad_by_chain_rule<D: LogDensity + ?Sized>(
     density: &D,
+    blocks: &[Hierarchy],
     centerings: &[Centering],
     position: &[f64],
     gradient: &mut [f64],
 ) -> Result<f64, DensityError> {
-    let blocks = density.hierarchies();
     let mut natural = position.to_vec();
     to_non_centered(blocks, centerings, &mut natural);
     let logp = density.logp_grad(&natural, gradient)?;

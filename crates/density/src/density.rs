@@ -64,6 +64,12 @@ pub trait LogDensity: Send + Sync {
         None
     }
 
+    /// Returns whether tests of the density's own hold its gradient to finite differences. A run of any other density
+    /// begins with a few of them ([`check_gradient`](crate::check_gradient)), and is refused where they differ.
+    fn has_tested_gradient(&self) -> bool {
+        false
+    }
+
     /// Returns the log density in the coordinates of `centerings` (one for each of [`hierarchies`](Self::hierarchies)),
     /// the Jacobian included, and writes the gradient to `gradient`. The default applies the chain rule to
     /// [`logp_grad`](Self::logp_grad); a density may do both in one pass.
@@ -77,6 +83,6 @@ pub trait LogDensity: Send + Sync {
         position: &[f64],
         gradient: &mut [f64],
     ) -> Result<f64, DensityError> {
-        centering::logp_grad_by_chain_rule(self, centerings, position, gradient)
+        centering::logp_grad_by_chain_rule(self, self.hierarchies(), centerings, position, gradient)
     }
 }

@@ -8,6 +8,7 @@
 //! | hierarchical effects that mix well whatever the data say | [`Hierarchy`] and [`Information`], returned by [`LogDensity::hierarchies`] |
 //! | their value and gradient in one pass, where the chain rule costs too much | [`StandardisedScalars`], [`LogDensity::logp_grad_centered`] |
 //! | sums that have the same bits on every processor | [`warp`] |
+//! | to hold its gradient to finite differences | [`check_gradient`] |
 //! | that model on a GPU | [`gpu`], [`kernel_modules!`], [`expansion_modules!`] |
 //!
 //! A density is a function of unconstrained coordinates: positive parameters are walked in as logarithms, and the
@@ -86,13 +87,18 @@ mod centering;
 mod density;
 mod error;
 pub mod gpu;
+mod gradient;
 mod hierarchy;
 pub mod warp;
 
 pub use centering::{
-    Centering, IntegratedEffects, StandardisedScalars, gradient_to_centered, log_jacobian, to_centered, to_non_centered,
+    Centering, IntegratedEffects, StandardisedScalars, gradient_to_centered, log_jacobian, logp_grad_by_chain_rule,
+    to_centered, to_non_centered,
 };
 pub use density::LogDensity;
 pub use error::DensityError;
+pub use gradient::{
+    DIRECTIONS, GradientCheck, ValueAndGradient, WrongSlope, check_gradient, coordinate_name, probe_sign,
+};
 pub use hierarchy::{Hierarchy, Information, Kinds, Noise, Population};
 pub use octopus_trace::{DataError, Dim, GroupedData, Labels, Layout, Role, Transform, Variable};

@@ -43,12 +43,26 @@ pub struct DiagnoseOptions {
 /// Settings of a run that advice speaks of.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SettingsInUse {
-    /// Whether the effects of a hierarchy were sampled in coordinates that adapt (`--parameterization adaptive`).
-    pub adaptive_coordinates: bool,
+    /// The coordinates in which the effects of hierarchies were sampled.
+    pub coordinates: CoordinatesInUse,
     /// Whether the metric follows correlated directions (`--metric auto` or `low-rank`).
     pub low_rank_metric: bool,
     /// The target of the acceptance rate.
     pub target_accept: f64,
+}
+
+/// The coordinates in which the effects of hierarchies were sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CoordinatesInUse {
+    /// They adapt (`--parameterization adaptive`).
+    Adaptive,
+    /// They do not adapt, as the settings ask.
+    Plain,
+    /// They were to adapt and do not: the model declares no hierarchy.
+    NoHierarchy,
+    /// They were to adapt and do not: the model declares a hierarchy, and neither gives information about its effects nor was
+    /// any learned.
+    NoInformation,
 }
 
 impl Default for DiagnoseOptions {

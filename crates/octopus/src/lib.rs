@@ -3,7 +3,7 @@
 //! | you want | use |
 //! |--|--|
 //! | a posterior from a model's name and settings | [`models`] |
-//! | a density of your own | [`density`] |
+//! | a density of your own, and whether it is sound | [`density`], [`check_model`] |
 //! | draws | [`sampler`], or [`runs`] for a run in a folder that can go on later |
 //! | R-hat, effective sample sizes, LOO, a diagnosis | [`diag`] |
 //! | draws of any program, as ArviZ's groups | [`Trace`], [`trace`], [`formats`] |
@@ -39,6 +39,7 @@ mod comparison;
 mod error;
 mod likelihood;
 mod loaded;
+mod model_check;
 mod observed;
 mod pictures;
 mod predictive;
@@ -52,6 +53,7 @@ pub use comparison::{
 pub use error::{TraceError, with_causes};
 pub use likelihood::{PointwiseLikelihood, complete};
 pub use loaded::{Trace, rows};
+pub use model_check::{ModelCheck, check_model};
 pub use observed::{Predictive, PredictiveParts, PriorDraws};
 pub use octopus_calibrate as calibrate;
 pub use octopus_density as density;

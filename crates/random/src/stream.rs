@@ -37,6 +37,8 @@ pub enum Purpose {
     Draws = 10,
     /// Keys made of other keys.
     Key = 11,
+    /// Signs of the directions in which a density is looked at beside a point.
+    Probe = 12,
 }
 
 /// The random numbers of one (seed, chain, iteration, purpose): as many as are asked for, each addressed

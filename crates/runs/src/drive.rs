@@ -5,8 +5,8 @@
 use crate::goal::{ConvergenceMonitor, Step};
 use crate::placement::recorded;
 use crate::{EndedBy, RECORD_SCHEMA, RunError, RunRecord, RunWriter, Tally, Timing};
-use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;
+use octopus_density::{Centering, LogDensity};
 use octopus_device::{Monitor, devices_named};
 use octopus_diag::counted;
 use octopus_sampler::{Adaptation, Phase, Sampler, SamplerConfig, SamplerError, Strategy};
@@ -300,6 +300,15 @@ pub fn adaptation(found: &Adaptation, step_sizes: &[f64], warm_up: Option<usize>
     // The names of an enumeration can always be written as TOML.
     let centerings = found.centerings.iter().filter_map(|centering| toml::Value::try_from(centering).ok());
     table.insert("centering".into(), toml::Value::Array(centerings.collect()));
+    let information = found.centerings.iter().enumerate().map(|(block, &centering)| {
+        let learned = found.learned.get(block).is_some_and(Option::is_some);
+        match centering {
+            Centering::Standardised if learned => "learned",
+            Centering::Standardised => "given",
+            Centering::Centered | Centering::NonCentered => "none",
+        }
+    });
+    table.insert("information".into(), toml::Value::Array(information.map(toml::Value::from).collect()));
     table
 }
 

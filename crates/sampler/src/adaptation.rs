@@ -3,6 +3,7 @@
 //! Which coordinates (centering) a run has, its first metric, and the range of variances are decided here.
 
 mod dual_averaging;
+mod information;
 mod low_rank;
 mod pool;
 mod pooled;
@@ -12,6 +13,8 @@ mod superchains;
 mod window;
 
 pub(crate) use dual_averaging::DualAveraging;
+pub use information::LearnedInformation;
+pub(crate) use information::{is_learned, learn_information, learned_centering, with_learned};
 pub(crate) use low_rank::MAX_RANK;
 pub(crate) use pool::{HostPool, Side, WindowPool};
 pub(crate) use pooled::PooledStep;
@@ -28,6 +31,7 @@ use octopus_density::warp::Buffer;
 use octopus_density::{Centering, Hierarchy, LogDensity};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// Rows given to the search for directions: enough for spikes, and its cost stays below that of sampling.
 pub(crate) const MAX_ROWS: usize = 400;
@@ -41,9 +45,21 @@ pub struct Adaptation {
     pub centerings: Vec<Centering>,
     /// The metric in those coordinates.
     pub metric: MetricEstimate,
+    /// What warm-up has learned of the effects of each block whose information the density does not give. The list is
+    /// empty where nothing is learned.
+    #[serde(skip)]
+    pub learned: Vec<Option<LearnedInformation>>,
 }
 
-/// Returns the coordinates of each hierarchical block, which a run keeps from its start to its end.
+impl Adaptation {
+    /// Returns the blocks of `density` with what is known of their effects: `centerings` are of these.
+    pub fn hierarchies<'d, D: LogDensity + ?Sized>(&self, density: &'d D) -> Cow<'d, [Hierarchy]> {
+        with_learned(density.hierarchies(), &self.learned)
+    }
+}
+
+/// Returns the coordinates of each hierarchical block in which a run begins. It keeps them to its end, but where it learns
+/// what the density does not say.
 pub(crate) fn centerings<D: LogDensity + ?Sized>(density: &D, parameterization: Parameterization) -> Vec<Centering> {
     let of_block = |block: &Hierarchy| match parameterization {
         Parameterization::NonCentered => Centering::NonCentered,

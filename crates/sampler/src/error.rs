@@ -2,8 +2,8 @@
 
 use crate::config::{ConfigError, INIT_TRIES};
 use octopus_cuda::CudaError;
-use octopus_density::DensityError;
 use octopus_density::gpu::{KernelTextError, Precision};
+use octopus_density::{DensityError, WrongSlope};
 use thiserror::Error;
 
 /// Why a run cannot start or go on.
@@ -35,6 +35,9 @@ pub enum SamplerError {
         /// The density's error.
         source: DensityError,
     },
+    /// The gradient is not the derivative of the log density.
+    #[error(transparent)]
+    Gradient(Box<WrongGradient>),
     /// A checkpoint cannot be read or belongs to another run.
     #[error("the checkpoint cannot be used: {0}")]
     Checkpoint(String),
@@ -61,4 +64,31 @@ pub enum SamplerError {
     /// The kernels in this program are damaged.
     #[error(transparent)]
     KernelText(#[from] KernelTextError),
+}
+
+/// A gradient that is not the derivative of its log density, as finite differences at a starting point show: one of the
+/// two is wrong.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[error(
+    "the gradient of '{density}' is not the derivative of its log density: at the starting point of chain {chain} its \
+     slope by {name} (coordinate {}) is {}, and finite differences of the log density give {} +- {:.1e}{}; correct {}, \
+     and look at more points with `octopus check`",
+    slope.coordinate, slope.analytic, slope.numeric, slope.error,
+    slope.likely_reason().map(|reason| format!(" ({reason})")).unwrap_or_default(),
+    if *centered { "logp_grad_centered (logp_grad is right there)" } else { "logp_grad" }
+)]
+pub struct WrongGradient {
+    /// The density's name.
+    pub density: String,
+    /// The chain whose starting point it is.
+    pub chain: usize,
+    /// The coordinate by the name of its parameter, e.g. `log(tau)`.
+    pub name: String,
+    /// The starting point, in the density's own coordinates.
+    pub position: Vec<f64>,
+    /// Whether only [`logp_grad_centered`](octopus_density::LogDensity::logp_grad_centered) is wrong; the slopes are then
+    /// those of its coordinates.
+    pub centered: bool,
+    /// Both slopes.
+    pub slope: WrongSlope,
 }

@@ -99,11 +99,11 @@ mod trajectory;
 #[cfg(test)]
 mod twin;
 
-pub use adaptation::Adaptation;
+pub use adaptation::{Adaptation, LearnedInformation};
 pub use backend::{Backend, GpuConfig};
 pub use config::{ConfigError, MetricKind, Parameterization, SamplerConfig, Strategy, WindowConfig};
 pub use draw::{Block, ChainBlock, DrawStats, Phase};
-pub use error::SamplerError;
+pub use error::{SamplerError, WrongGradient};
 pub use gpu::{GpuExpander, GpuMemory};
 pub use gpu_note::GpuNote;
 pub use host_memory::least_host_memory;

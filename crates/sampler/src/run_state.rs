@@ -3,6 +3,8 @@
 //! It finds starting points, says how far chains go until they are looked at, what they learn then, and when warm-up is
 //! over, and makes the bytes of a checkpoint.
 
+mod coordinates;
+mod gradient;
 mod prepared;
 mod status;
 
@@ -12,15 +14,16 @@ pub use status::BatchStep;
 pub(crate) use status::{Runs, SetStatus};
 
 use crate::adaptation::{
-    Adaptation, PooledStep, SPREADING, Schedule, WindowVariance, are_alike, are_mixed, centerings, initial_metric,
-    learn,
+    Adaptation, LearnedInformation, PooledStep, SPREADING, Schedule, WindowVariance, are_alike, are_mixed, centerings,
+    initial_metric, is_learned, learn,
 };
 use crate::config::{INIT_TRIES, SamplerConfig, Strategy};
 use crate::draw::{ChainBlock, Phase};
 use crate::engine::{ChainState, EngineChains, Shared, Tuning};
 use crate::error::SamplerError;
 use crate::trajectory::{Address, Space};
-use octopus_density::{DensityError, LogDensity};
+use coordinates::{learned_centerings, learned_space};
+use octopus_density::{DensityError, Hierarchy, LogDensity};
 use octopus_random::Purpose;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -75,10 +78,12 @@ impl<'d, D: LogDensity + ?Sized> RunState<'d, D> {
             .into_par_iter()
             .map(|number| starting_point(&space, &config, number))
             .collect::<Result<_, _>>()?;
+        gradient::check_starts(&space, starts.iter().map(|(x, _)| &x[..]))?;
         let gradients: Vec<Vec<f64>> = starts.iter().map(|(_, gradient)| gradient.clone()).collect();
         let adaptation = Adaptation {
             centerings: space.centerings().to_vec(),
             metric: initial_metric(config.metric, density.dim(), &gradients),
+            learned: Vec::new(),
         };
         let states = starts.into_iter().map(|(x, _)| ChainState::start(x, config.target_accept)).collect();
         let schedule = Schedule::of(&config);
@@ -222,8 +227,7 @@ impl<'d, D: LogDensity + ?Sized> RunState<'d, D> {
     fn close_window(&mut self, engine: &mut dyn EngineChains<D>) -> Result<PendingSteps, SamplerError> {
         let density = self.space.density;
         let config = &self.config;
-        let learned = learn(config.metric, density.dim(), config.seed, engine.pool().as_mut())?;
-        engine.clear_windows();
+        let mut learned = learn(config.metric, density.dim(), config.seed, engine.pool().as_mut())?;
         let mut next = PendingSteps::default();
         let mut settled = false;
         if let Some(pooled) = &mut self.pooled {
@@ -235,10 +239,14 @@ impl<'d, D: LogDensity + ?Sized> RunState<'d, D> {
                 *window = empty;
             }
             next.spread = settled || self.schedule.is_past_windows(self.done);
-            if settled {
-                // The step size is found for the metric that is in use, and the new one is no better.
-                return Ok(next);
-            }
+        }
+        if !settled && let Some(metric) = self.change_coordinates(engine)? {
+            learned = Some(metric);
+        }
+        engine.clear_windows();
+        if settled {
+            // The step size is found for the metric that is in use, and the new one is no better.
+            return Ok(next);
         }
         if let Some(metric) = learned {
             self.adaptation.metric = metric;
@@ -275,14 +283,20 @@ impl<'d, D: LogDensity + ?Sized> RunState<'d, D> {
             warm_up: self.warm_up,
             chains,
         };
-        postcard::to_stdvec(&state).map_err(|error| SamplerError::Checkpoint(error.to_string()))
+        let bad = |error: postcard::Error| SamplerError::Checkpoint(error.to_string());
+        let mut bytes = postcard::to_stdvec(&state).map_err(bad)?;
+        // What most runs do not learn stands last, and is left out there.
+        if !self.adaptation.learned.is_empty() {
+            bytes.extend(postcard::to_stdvec(&self.adaptation.learned).map_err(bad)?);
+        }
+        Ok(bytes)
     }
 
     /// Decodes what [`encode`](Self::encode) has written.
     pub(crate) fn decode(density: &'d D, bytes: &[u8]) -> Result<(Self, Vec<ChainState>), SamplerError> {
-        let State { config, adaptation, pooled, done, warm_up, chains, .. } = State::read(density, bytes)?;
+        let State { config, mut adaptation, pooled, done, warm_up, chains, .. } = State::read(density, bytes)?;
         let schedule = Schedule::of(&config);
-        let space = Space::new(density, adaptation.centerings.clone());
+        let space = learned_space(density, &mut adaptation, &config);
         Ok((Self { config, schedule, space, adaptation, pooled, done, warm_up }, chains))
     }
 }
@@ -318,9 +332,19 @@ impl State {
     /// # Errors
     /// When the bytes are damaged or belong to another density.
     fn read<D: LogDensity + ?Sized>(density: &D, bytes: &[u8]) -> Result<Self, SamplerError> {
-        let state: Self = postcard::from_bytes(bytes).map_err(|error| SamplerError::Checkpoint(error.to_string()))?;
+        let bad = |error: postcard::Error| SamplerError::Checkpoint(error.to_string());
+        let (mut state, rest): (Self, _) = postcard::take_from_bytes(bytes).map_err(bad)?;
+        if !rest.is_empty() {
+            state.adaptation.learned = postcard::from_bytes(rest).map_err(bad)?;
+        }
         let dim = density.dim();
         state.config.validate()?;
+        let learned = &state.adaptation.learned;
+        let blocks = density.hierarchies();
+        let may_learn = |(block, learned): (&Hierarchy, &Option<LearnedInformation>)| match learned {
+            Some(learned) => is_learned(density, block, &state.config) && learned.is_of(block.z.len()),
+            None => true,
+        };
         let metric = &state.adaptation.metric;
         let consistent = state.density == density.name()
             && state.dim == dim
@@ -329,7 +353,9 @@ impl State {
             && metric.diagonal.len() == dim
             && metric.directions.len() == metric.variances.len()
             && metric.directions.iter().all(|u| u.len() == dim)
-            && state.adaptation.centerings == centerings(density, state.config.parameterization)
+            && (learned.is_empty() || learned.len() == blocks.len())
+            && blocks.iter().zip(learned).all(may_learn)
+            && state.adaptation.centerings == learned_centerings(density, learned, &state.config)
             && state.done <= state.config.tune + state.config.draws;
         if consistent {
             return Ok(state);

@@ -30,7 +30,7 @@ impl IidNormal {
 /// Coordinates in which the normals are what they are.
 pub(super) fn plain() -> Adaptation {
     let metric = MetricEstimate { diagonal: vec![1.0; DIM], ..MetricEstimate::default() };
-    Adaptation { centerings: Vec::new(), metric }
+    Adaptation { metric, ..Adaptation::default() }
 }
 
 impl LogDensity for IidNormal {

@@ -141,7 +141,7 @@ impl<'a> Replay<'a> {
 
     /// Log density and whitened force at the state's position; -infinity where there is none.
     fn evaluate(&self, state: &mut State) {
-        let (blocks, centerings) = (self.density.hierarchies(), &self.adaptation.centerings);
+        let (blocks, centerings) = (&*self.adaptation.hierarchies(self.density), &self.adaptation.centerings);
         let mut natural = state.x.clone();
         to_non_centered(blocks, centerings, &mut natural);
         let mut gradient = vec![0.0; natural.len()];

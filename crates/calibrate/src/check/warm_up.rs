@@ -68,7 +68,7 @@ impl<'a> WarmUp<'a> {
         for (x, g) in draws.iter().zip(&mut gradients) {
             self.density.logp_grad(x, g)?;
         }
-        let blocks = self.density.hierarchies();
+        let blocks = &*learned.hierarchies(self.density);
         for (block, found) in blocks.iter().zip(&learned.centerings) {
             let expected = match self.config.parameterization {
                 Parameterization::Adaptive if block.is_informed() => Centering::Standardised,
@@ -185,7 +185,7 @@ mod tests {
             };
             let block = Block { phase: Phase::Warmup, first: 0, draws, chains: vec![chain(1.0), chain(5.0)] };
             let metric = MetricEstimate { diagonal: vec![diagonal], ..MetricEstimate::default() };
-            warm_up.window(&block, &Adaptation { centerings: Vec::new(), metric }).unwrap();
+            warm_up.window(&block, &Adaptation { metric, ..Adaptation::default() }).unwrap();
             let done = warm_up.tally.done();
             (done.passed, done.detail)
         };

@@ -3,6 +3,7 @@
 mod batch;
 mod bench;
 mod calibrate;
+mod check;
 mod compare;
 mod completions;
 mod device;
@@ -39,6 +40,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Compare(args) => compare::run(&args, global),
         Command::Loo(args) => loo::run(&args, global),
         Command::Calibrate(args) => calibrate::run(&args, global),
+        Command::Check(args) => check::run(*args, global),
         Command::Sweep(args) => sweep::run(*args, global),
         Command::Export(args) => export::run(&args, global),
         Command::Validate(args) => validate::run(*args, global),

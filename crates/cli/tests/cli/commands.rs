@@ -116,6 +116,28 @@ fn bad_draws_are_exit_code_1_however_the_run_ends() {
     assert_eq!(run(dir.path(), "diagnose {}/good").code, Some(0));
 }
 
+/// Models that ship are sound, and so are they with a user's data.
+#[test]
+fn a_model_is_checked_with_its_data() {
+    let dir = tempfile::tempdir().unwrap();
+    for words in [
+        "check eight-schools",
+        "check hierarchical-normal",
+        "check hierarchical-normal --groups 300 --likelihood pointwise",
+    ] {
+        let checked = run(dir.path(), words).succeeds();
+        let lines: Vec<&str> = checked.stdout.lines().collect();
+        assert_eq!(lines.last(), Some(&"good: nothing is wrong at these points"), "{words}: {}", checked.stdout);
+        // layout, values, variables, gradient, hierarchies, effects, coordinates, information, likelihood
+        assert_eq!(lines.iter().filter(|line| line.starts_with("PASS")).count(), 9, "{words}: {}", checked.stdout);
+    }
+    std::fs::write(dir.path().join("d.csv"), "city,sales\na,1\na,2\nb,4\nb,6\nc,3\n").unwrap();
+    let table = "check hierarchical-normal --data {}/d.csv --group city --value sales --json";
+    let checked = run(dir.path(), table).succeeds().json();
+    assert_eq!(checked["coordinates"], 6, "three cities and three scalars: {checked}");
+    run(dir.path(), "check hierarchical-normal --data {}/none.csv --group g --value y").fails(3, &["none.csv"]);
+}
+
 /// Seeds, counts and exit codes of a sweep, whatever the threads; and what it refuses.
 #[test]
 fn a_sweep_counts_runs_over_seeds() {

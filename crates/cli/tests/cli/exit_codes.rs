@@ -129,6 +129,11 @@ const TABLE: &[(&str, i32, Seen)] = &[
     ("calibrate", 4, By("calibrate hierarchical-normal --device cuda:63 --out {}/x")),
     ("calibrate", 130, Interrupted("calibrate eight-schools --datasets 1000000 --out {}/calibration")),
 
+    ("check", 0, By("check eight-schools")),
+    ("check", 1, In("own_model.rs", "a_wrong_gradient_is_named_and_refused")),
+    ("check", 2, By("check eight-schools --mu-sd 3")),
+    ("check", 3, By("check eight-schools --config {}/none.toml")),
+
     ("sweep", 0, By("sweep eight-schools --seeds 2 --draws 300 --tune 300")),
     ("sweep", 1, By("sweep eight-schools --seeds 3 --draws 20 --tune 0")),
     ("sweep", 2, By("sweep eight-schools --seeds 0")),

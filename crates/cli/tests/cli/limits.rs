@@ -111,6 +111,7 @@ pub(crate) const LIMITS: &[Limits] = &[
 /// replaced.
 const LINES: &[(&str, &str)] = &[
     ("sample", "sample hierarchical-normal --per-group 2 --groups 2 --dry-run --device cpu"),
+    ("check", "check hierarchical-normal --per-group 2 --groups 2"),
     ("sweep", "sweep hierarchical-normal --per-group 2 --groups 2 --seeds 1 --draws 4 --tune 20 --threads 1"),
     (
         "calibrate",

@@ -132,6 +132,10 @@ const TABLE: &[(&str, &str, Shown)] = &[
     ("calibrate", "--threads", Says(CALIBRATE, "--threads 5", "threads 5")),
     ("calibrate", "--group-sizes", In("calibrate.rs", "ranks_in_one_go_or_two_are_the_same")),
 
+    ("check", "--config", In("own_model.rs", "a_wrong_gradient_is_named_and_refused")),
+    ("check", "--data", In("commands.rs", "a_model_is_checked_with_its_data")),
+    ("check", "--group", In("commands.rs", "a_model_is_checked_with_its_data")),
+    ("check", "--value", In("commands.rs", "a_model_is_checked_with_its_data")),
     ("sweep", "--seeds", In("settings.rs", "a_sweep_runs_what_sample_runs")),
     ("sweep", "--out", In("settings.rs", "a_sweep_runs_what_sample_runs")),
     ("sweep", "--config", In("settings.rs", "a_sweep_runs_what_sample_runs")),
@@ -256,7 +260,7 @@ pub(crate) const GLOBAL: [&str; 5] = ["--json", "--quiet", "--verbose", "--log-f
 fn every_option_has_its_row() {
     let listed = listed();
     let setting = |option: &str| [&SAMPLER[..], &MODEL[..], &DATA[..]].concat().iter().any(|one| one.option == option);
-    let takes_settings = |command: &str| ["sample", "sweep", "calibrate", "validate"].contains(&command);
+    let takes_settings = |command: &str| ["check", "sample", "sweep", "calibrate", "validate"].contains(&command);
     let mut missing = Vec::new();
     for (command, options) in &listed {
         for Listed { option, .. } in options {

@@ -23,13 +23,24 @@ struct OneMean;
 #[serde(default, deny_unknown_fields)]
 struct OneMeanSettings {
     prior_sd: f64,
+    /// A fault of the gradient that a test plants.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fault: Option<Fault>,
     #[serde(skip_serializing_if = "Option::is_none")]
     data: Option<toml::Value>,
 }
 
+/// Faults of a gradient.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Fault {
+    Sign,
+    Missing,
+}
+
 impl Default for OneMeanSettings {
     fn default() -> Self {
-        Self { prior_sd: 10.0, data: None }
+        Self { prior_sd: 10.0, fault: None, data: None }
     }
 }
 
@@ -75,7 +86,7 @@ impl Model for OneMean {
             groups: 1,
             ..DataRecord::default()
         };
-        let density = Normal::new(y, asked.prior_sd)?;
+        let density = Normal { fault: asked.fault, ..Normal::new(y, asked.prior_sd)? };
         Ok(Arc::new(Given { simulator: Draws::like(&density), density, settings: settings::write(&asked)?, data }))
     }
 
@@ -96,6 +107,7 @@ struct Normal {
     y: Vec<f64>,
     prior_sd: f64,
     layout: Layout,
+    fault: Option<Fault>,
 }
 
 impl Normal {
@@ -105,7 +117,7 @@ impl Normal {
         }
         let role = Role::Parameter { offset: 0, transform: Transform::Identity };
         let mu = Variable { name: "mu".into(), dims: vec![], role };
-        Ok(Self { y, prior_sd, layout: Layout { variables: vec![mu] } })
+        Ok(Self { y, prior_sd, layout: Layout { variables: vec![mu] }, fault: None })
     }
 }
 
@@ -121,6 +133,11 @@ impl LogDensity for Normal {
     fn logp_grad(&self, x: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
         let weight = self.prior_sd.powi(-2);
         gradient[0] = self.y.iter().map(|y| y - x[0]).sum::<f64>() - weight * x[0];
+        match self.fault {
+            Some(Fault::Sign) => gradient[0] = -gradient[0],
+            Some(Fault::Missing) => gradient[0] = 0.0,
+            None => {}
+        }
         Ok(-0.5 * (self.y.iter().map(|y| (y - x[0]).powi(2)).sum::<f64>() + weight * x[0] * x[0]))
     }
 
@@ -340,4 +357,31 @@ fn a_killed_run_goes_on_to_the_same_bits() {
     own(dir.path(), "resume {}/killed --quiet").succeeds();
     own(dir.path(), &format!("{words} --out {{}}/whole")).succeeds();
     assert_eq!(fingerprints(&killed), fingerprints(&dir.path().join("whole")));
+}
+
+/// The model is checked before it is sampled; a run refuses it, and says what is wrong where.
+#[test]
+fn a_wrong_gradient_is_named_and_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let good = own(dir.path(), "check one-mean --prior-sd 2 --json").succeeds().json();
+    assert_eq!((&good["good"], &good["from_prior"], &good["points"]), (&true.into(), &true.into(), &64.into()));
+    let status = |id: &str| {
+        let checks = good["checks"].as_array().unwrap();
+        checks.iter().find(|check| check["id"] == id).unwrap()["status"].as_str().unwrap().to_owned()
+    };
+    let ids = ["layout", "values", "variables", "gradient", "hierarchies", "likelihood"];
+    assert_eq!(ids.map(status), ["pass", "pass", "pass", "pass", "skipped", "pass"]);
+    for (fault, reason) in [("sign", "its sign is flipped"), ("missing", "it is missing from the gradient")] {
+        std::fs::write(dir.path().join("fault.toml"), format!("fault = \"{fault}\"\n")).unwrap();
+        let checked = own(dir.path(), "check one-mean --config {}/fault.toml");
+        assert_eq!(checked.code, Some(1), "{checked:#?}");
+        for word in
+            ["FAIL     gradient", "the slope by mu (coordinate 0)", reason, "-> correct the derivative by mu", "BAD"]
+        {
+            assert!(checked.stdout.contains(word), "{word}: {}", checked.stdout);
+        }
+        let words = ["gradient of 'one-mean'", "chain 0", "slope by mu", reason, "`octopus check`"];
+        own(dir.path(), "sample one-mean --config {}/fault.toml --device cpu --quiet --out {}/run").fails(3, &words);
+        assert!(!dir.path().join("run").exists());
+    }
 }

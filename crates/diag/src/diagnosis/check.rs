@@ -3,8 +3,8 @@
 //! They are about draws that are not finite, constants, R-hat, effective sample sizes, E-BFMI, divergences, stuck
 //! chains, step sizes and tree depth.
 
-use crate::diagnosis::SettingsInUse;
 use crate::diagnosis::stuck::StuckChain;
+use crate::diagnosis::{CoordinatesInUse, SettingsInUse};
 use crate::numbers::finite;
 use crate::summary::Summary;
 use crate::summary::parameter::ParameterSummary;
@@ -93,19 +93,33 @@ impl Check {
 
 /// Returns advice for chains that mix slowly, without recommending settings that are in use already.
 fn of_slow_chains(settings: Option<&SettingsInUse>) -> String {
-    let (adaptive, low_rank) = settings.map_or((false, false), |s| (s.adaptive_coordinates, s.low_rank_metric));
-    let options = match (adaptive, low_rank) {
-        (true, true) => {
+    let (coordinates, low_rank) =
+        settings.map_or((CoordinatesInUse::Plain, false), |settings| (settings.coordinates, settings.low_rank_metric));
+    let metric = if low_rank { "" } else { "use a low-rank metric (--metric auto), and " };
+    let options = match (coordinates, low_rank) {
+        (CoordinatesInUse::NoHierarchy, _) => {
+            return format!(
+                "{metric}tune and draw longer, or reparameterise; the model declares no hierarchy, so no coordinates adapt: a \
+                 model with effects of groups tells of them by LogDensity::hierarchies"
+            );
+        }
+        (CoordinatesInUse::NoInformation, _) => {
+            return format!(
+                "{metric}tune and draw longer; the effects were sampled non-centered, because the model gives no information \
+                 about them and warm-up learned none: let LogDensity::hierarchies give it"
+            );
+        }
+        (CoordinatesInUse::Adaptive, true) => {
             return "adaptive coordinates and the low-rank metric are in use already: tune and draw longer, look for a chain \
                     that is stuck, or give scales that the data say little about tighter priors"
                 .to_owned();
         }
-        (false, false) => {
+        (CoordinatesInUse::Plain, false) => {
             "let the coordinates of the groups adapt and use a low-rank metric (--parameterization adaptive \
              --metric auto)"
         }
-        (false, true) => "let the coordinates of the groups adapt (--parameterization adaptive)",
-        (true, false) => "use a low-rank metric (--metric auto)",
+        (CoordinatesInUse::Plain, true) => "let the coordinates of the groups adapt (--parameterization adaptive)",
+        (CoordinatesInUse::Adaptive, false) => "use a low-rank metric (--metric auto)",
     };
     format!("in a hierarchical model {options}; otherwise tune and draw longer, or reparameterise")
 }

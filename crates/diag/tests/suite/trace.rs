@@ -3,8 +3,8 @@
 use crate::support::SplitMix;
 use octopus_density::Labels;
 use octopus_diag::{
-    Chains, CheckStatus, DiagError, DiagnoseOptions, Rows, SettingsInUse, diagnose, ess_tail, ess_tail_of_chains,
-    summary, summary_of_many,
+    Chains, CheckStatus, CoordinatesInUse, DiagError, DiagnoseOptions, Rows, SettingsInUse, diagnose, ess_tail,
+    ess_tail_of_chains, summary, summary_of_many,
 };
 use octopus_trace::{Array, Dataset, Values};
 use serde_json::Value;
@@ -205,18 +205,28 @@ fn advice_knows_the_settings() {
         let options = DiagnoseOptions { settings, ..DiagnoseOptions::default() };
         diagnose(&posterior, Some(&stats), &options).unwrap().advice().join("\n")
     };
-    let of = |adaptive_coordinates, low_rank_metric, target_accept| {
-        advice(Some(SettingsInUse { adaptive_coordinates, low_rank_metric, target_accept }))
+    use CoordinatesInUse::{Adaptive, NoHierarchy, NoInformation, Plain};
+    let of = |coordinates, low_rank_metric, target_accept| {
+        advice(Some(SettingsInUse { coordinates, low_rank_metric, target_accept }))
     };
     assert!(advice(None).contains("--parameterization adaptive --metric auto"));
-    let all_on = of(true, true, 0.99);
+    let all_on = of(Adaptive, true, 0.99);
     assert!(!all_on.contains("--parameterization") && !all_on.contains("--metric"), "{all_on}");
     assert!(!all_on.contains("raise target_accept") && all_on.contains("in use already"), "{all_on}");
-    let diagonal = of(true, false, 0.9);
+    let diagonal = of(Adaptive, false, 0.9);
     assert!(diagonal.contains("--metric auto") && !diagonal.contains("--parameterization"), "{diagonal}");
     assert!(diagonal.contains("it is 0.9"), "{diagonal}");
-    let centered = of(false, true, 0.9);
+    let centered = of(Plain, true, 0.9);
     assert!(centered.contains("--parameterization adaptive") && !centered.contains("--metric"), "{centered}");
+    // Nothing is said to be in use that is not, and no option is advised that changes nothing.
+    for (coordinates, words) in [(NoHierarchy, "declares no hierarchy"), (NoInformation, "sampled non-centered")] {
+        for low_rank in [true, false] {
+            let none = of(coordinates, low_rank, 0.9);
+            assert!(none.contains(words) && none.contains("LogDensity::hierarchies"), "{none}");
+            assert!(!none.contains("--parameterization") && !none.contains("in use already"), "{none}");
+            assert_eq!(none.contains("--metric auto"), !low_rank, "{none}");
+        }
+    }
 
     if let Values::F64(mu) = &mut posterior.variables["mu"].values {
         mu.iter_mut().take(500).for_each(|v| *v = 1e-27);

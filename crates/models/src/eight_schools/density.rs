@@ -166,6 +166,10 @@ impl LogDensity for EightSchools {
         self.evaluate(Centering::NonCentered, position, gradient)
     }
 
+    fn has_tested_gradient(&self) -> bool {
+        true
+    }
+
     fn kernels(&self) -> Option<&dyn GpuDensity> {
         Some(self)
     }

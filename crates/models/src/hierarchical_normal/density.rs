@@ -215,6 +215,10 @@ impl LogDensity for HierarchicalNormal {
         self.evaluate(Centering::NonCentered, position, gradient)
     }
 
+    fn has_tested_gradient(&self) -> bool {
+        true
+    }
+
     fn kernels(&self) -> Option<&dyn GpuDensity> {
         Some(self)
     }

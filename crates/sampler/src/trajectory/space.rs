@@ -2,19 +2,30 @@
 //!
 //! Log density, gradient and Jacobian in them are computed here.
 
-use octopus_density::{Centering, DensityError, LogDensity, log_jacobian, to_centered, to_non_centered};
+use octopus_density::{
+    Centering, DensityError, Hierarchy, LogDensity, gradient_to_centered, log_jacobian, logp_grad_by_chain_rule,
+    to_centered, to_non_centered,
+};
+use std::borrow::Cow;
 
 /// A density in chosen coordinates.
 pub(crate) struct Space<'d, D: ?Sized> {
     pub(crate) density: &'d D,
     centerings: Vec<Centering>,
+    /// The density's blocks, with what warm-up has learned of them.
+    blocks: Cow<'d, [Hierarchy]>,
     natural: bool,
 }
 
 impl<'d, D: LogDensity + ?Sized> Space<'d, D> {
     pub(crate) fn new(density: &'d D, centerings: Vec<Centering>) -> Self {
+        Self::of_blocks(density, Cow::Borrowed(density.hierarchies()), centerings)
+    }
+
+    /// Returns the density in the coordinates that `centerings` have in `blocks`, which may know more than the density's.
+    pub(crate) fn of_blocks(density: &'d D, blocks: Cow<'d, [Hierarchy]>, centerings: Vec<Centering>) -> Self {
         let natural = centerings.iter().all(|&centering| centering == Centering::NonCentered);
-        Self { density, centerings, natural }
+        Self { density, centerings, blocks, natural }
     }
 
     pub(crate) fn centerings(&self) -> &[Centering] {
@@ -25,16 +36,18 @@ impl<'d, D: LogDensity + ?Sized> Space<'d, D> {
     #[inline]
     pub(crate) fn logp_grad(&self, x: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
         if self.natural {
-            self.density.logp_grad(x, gradient)
-        } else {
-            self.density.logp_grad_centered(&self.centerings, x, gradient)
+            return self.density.logp_grad(x, gradient);
+        }
+        match &self.blocks {
+            Cow::Borrowed(_) => self.density.logp_grad_centered(&self.centerings, x, gradient),
+            Cow::Owned(blocks) => logp_grad_by_chain_rule(self.density, blocks, &self.centerings, x, gradient),
         }
     }
 
     /// Converts `x` to the density's own coordinates, in place.
     pub(crate) fn make_natural(&self, x: &mut [f64]) {
         if !self.natural {
-            to_non_centered(self.density.hierarchies(), &self.centerings, x);
+            to_non_centered(&self.blocks, &self.centerings, x);
         }
     }
 
@@ -57,8 +70,16 @@ impl<'d, D: LogDensity + ?Sized> Space<'d, D> {
         }
     }
 
+    /// Converts `x` from the density's own coordinates to these, in place, and the gradient there.
+    pub(crate) fn take_natural(&self, x: &mut [f64], gradient: &mut [f64]) {
+        if !self.natural {
+            gradient_to_centered(&self.blocks, &self.centerings, x, gradient);
+            to_centered(&self.blocks, &self.centerings, x);
+        }
+    }
+
     /// Returns the log-Jacobian: the log density at `x` less this is the log density in the density's own coordinates.
     pub(crate) fn log_jacobian(&self, x: &[f64]) -> f64 {
-        if self.natural { 0.0 } else { log_jacobian(self.density.hierarchies(), &self.centerings, x) }
+        if self.natural { 0.0 } else { log_jacobian(&self.blocks, &self.centerings, x) }
     }
 }

@@ -32,7 +32,7 @@ fn draws(model: &impl GpuDensity) -> Vec<Vec<f64>> {
 fn job(precision: Precision, task: Task, model: &impl GpuDensity) -> Job {
     let metric = MetricEstimate { diagonal: vec![1.0; model.dim()], ..MetricEstimate::default() };
     let centerings = vec![Centering::NonCentered];
-    Job::in_precision(precision, task, model, &Adaptation { centerings, metric })
+    Job::in_precision(precision, task, model, &Adaptation { centerings, metric, ..Adaptation::default() })
 }
 
 /// One row for each draw, and for each pick of each chain.

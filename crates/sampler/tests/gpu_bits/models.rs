@@ -28,7 +28,7 @@ pub(crate) const CENTERINGS: [Centering; 3] = [Centering::NonCentered, Centering
 /// A centering with a metric of one everywhere.
 pub(crate) fn adaptation(centering: Centering, dim: usize) -> Adaptation {
     let metric = MetricEstimate { diagonal: vec![1.0; dim], ..MetricEstimate::default() };
-    Adaptation { centerings: vec![centering], metric }
+    Adaptation { centerings: vec![centering], metric, ..Adaptation::default() }
 }
 
 /// Chains in the posterior, with what they have learned on the way.

@@ -4,10 +4,12 @@
 mod batch;
 mod calibration;
 mod densities;
+mod effects;
 mod eight_schools;
 mod failures;
 mod hierarchical;
 mod known;
+mod learned;
 mod many_short;
 mod monte_carlo;
 mod reproducible;

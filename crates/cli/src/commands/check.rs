@@ -1,0 +1,46 @@
+//! `octopus check MODEL` checks a model at draws from its prior, before it is sampled.
+
+use crate::args::{CheckArgs, Global};
+use crate::config::RunConfig;
+use crate::exit::Exit;
+use crate::output;
+use anyhow::Result;
+use octopus::check_model;
+use octopus_diag::counted;
+use serde_json::json;
+
+/// Checks a model with its data, and prints a line for each check.
+///
+/// # Errors
+/// When the data or settings cannot be used, or stdout cannot be written.
+pub(crate) fn run(args: CheckArgs, global: Global) -> Result<Exit> {
+    let asked = args.into_sample();
+    let model = global.models.find(&asked.model)?;
+    let mut config = RunConfig::from_args(&asked, model, global.models)?;
+    let problem = config.problem(model)?;
+    config.warnings.iter().for_each(output::warn);
+    let found = check_model(&*problem, config.sampler.seed);
+    let good = found.good();
+    if global.json {
+        let mut result = json!({ "schema": 1, "good": good });
+        if let (Some(result), serde_json::Value::Object(found)) =
+            (result.as_object_mut(), serde_json::to_value(&found)?)
+        {
+            result.extend(found);
+        }
+        output::print_json(&result)?;
+    } else {
+        let from = if found.from_prior { "draws from its prior" } else { "places around its center" };
+        let mut text =
+            format!("{}: {} at {}, {from}\n", found.model, counted(found.coordinates, "coordinate"), found.points);
+        for check in &found.checks {
+            text += &format!("{check}\n");
+            if let Some(advice) = check.advice.as_ref() {
+                text += &format!("-> {advice}\n");
+            }
+        }
+        text += if good { "good: nothing is wrong at these points" } else { "BAD: the model is not sound" };
+        output::print(&text)?;
+    }
+    Ok(if good { Exit::Fine } else { Exit::Bad })
+}

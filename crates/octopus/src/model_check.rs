@@ -1,0 +1,330 @@
+//! Is a model sound? Its layout, values, gradient, coordinates and hierarchies, at draws from its prior.
+//!
+//! Which checks there are, and at how many points, is decided here. What cannot be seen at points, such as a log-Jacobian
+//! that value and gradient both lack, a calibration sees.
+
+mod hierarchies;
+
+use octopus_density::{
+    Centering, DensityError, Hierarchy, LogDensity, Role, Transform, check_gradient, coordinate_name, log_jacobian,
+    to_centered, to_non_centered,
+};
+use octopus_diag::{Check, CheckStatus, counted};
+use octopus_models::Problem;
+use octopus_random::{Purpose, Stream};
+use octopus_report::significant;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// The points at which a model is checked, and the tries to find one.
+const POINTS: usize = 64;
+const TRIES: usize = 4 * POINTS;
+/// Where a model does not draw from its prior, points lie this far from its density's center, in its units.
+const RADIUS: f64 = 2.0;
+/// Log densities that are computed in two ways agree to this share of themselves.
+const SAME: f64 = 1e-9;
+
+/// The checks of a model.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ModelCheck {
+    /// The name of its density.
+    pub model: String,
+    /// The number of unconstrained coordinates.
+    pub coordinates: usize,
+    /// The number of points at which it was checked.
+    pub points: usize,
+    /// Whether the points are draws from its prior; others lie around the density's center.
+    pub from_prior: bool,
+    /// The checks, in an order that a model's author mends them in.
+    pub checks: Vec<Check>,
+}
+
+impl ModelCheck {
+    /// Returns whether no check failed. Skipped checks do not count.
+    pub fn good(&self) -> bool {
+        self.checks.iter().all(|check| check.status != CheckStatus::Fail)
+    }
+}
+
+/// Checks a model with its data at draws from its prior, or around its density's center where it does not draw from its
+/// prior. The points depend on `seed` alone.
+pub fn check_model(problem: &dyn Problem, seed: u64) -> ModelCheck {
+    let density = problem.density();
+    let from_prior = problem.simulator().is_some();
+    let drawn: Vec<Vec<f64>> = (0..TRIES).map(|number| point(problem, seed, number)).collect();
+    let mut checks = vec![layout(density)];
+    let sized = drawn.iter().all(|x| x.len() == density.dim());
+    let points = if sized && checks[0].status == CheckStatus::Pass { &drawn[..] } else { &[] };
+    let (values, points) = values(density, points);
+    checks.push(values);
+    if points.is_empty() {
+        // Nothing else can be asked.
+        return finish(density, 0, from_prior, checks);
+    }
+    let blocks = hierarchies::declared(density);
+    let sound = blocks.status != CheckStatus::Fail;
+    checks.extend([expansion(density, &points), gradient(density, &points), blocks]);
+    if sound && !density.hierarchies().is_empty() {
+        checks.extend([
+            hierarchies::effects(density, &points),
+            coordinates(density, &points),
+            hierarchies::information(density, &points),
+        ]);
+    }
+    checks.push(likelihood(density, &points));
+    finish(density, points.len(), from_prior, checks)
+}
+
+fn finish(density: &dyn LogDensity, points: usize, from_prior: bool, checks: Vec<Check>) -> ModelCheck {
+    ModelCheck { model: density.name().to_owned(), coordinates: density.dim(), points, from_prior, checks }
+}
+
+fn point(problem: &dyn Problem, seed: u64, number: usize) -> Vec<f64> {
+    let mut random = Stream::new(seed, 0, number as u32, Purpose::Prior);
+    if let Some(simulator) = problem.simulator() {
+        return simulator.draw_parameters(&mut random);
+    }
+    let density = problem.density();
+    let center = density.center().unwrap_or_else(|| vec![0.0; density.dim()]);
+    let scale = density.init_scale().unwrap_or_else(|| vec![1.0; density.dim()]);
+    center.iter().zip(scale).map(|(center, scale)| center + scale * RADIUS * (2.0 * random.uniform() - 1.0)).collect()
+}
+
+fn passed(id: &'static str, message: String) -> Check {
+    Check { id, status: CheckStatus::Pass, observed: None, threshold: None, message, advice: None }
+}
+
+fn skipped(id: &'static str, message: String) -> Check {
+    Check { status: CheckStatus::Skipped, ..passed(id, message) }
+}
+
+fn failed(id: &'static str, message: String, advice: &str) -> Check {
+    Check { status: CheckStatus::Fail, advice: Some(advice.to_owned()), ..passed(id, message) }
+}
+
+/// Parameters occupy each coordinate once, and names differ.
+fn layout(density: &dyn LogDensity) -> Check {
+    let (id, layout) = ("layout", density.layout());
+    let advice = "mend the Layout that the density returns, or its dim()";
+    let mut names = BTreeSet::new();
+    let mut used = vec![0_usize; density.dim()];
+    for variable in &layout.variables {
+        let name = &variable.name;
+        if !names.insert(name) {
+            return failed(id, format!("two variables are called `{name}`; names must differ"), advice);
+        }
+        let Role::Parameter { offset, .. } = variable.role else { continue };
+        let Some(own) = used.get_mut(offset..offset + variable.len()) else {
+            let (last, dim) = (offset + variable.len(), density.dim());
+            let message = format!("`{name}` has the coordinates {offset} to {last} (excluded), and there are {dim}");
+            return failed(id, message, advice);
+        };
+        own.iter_mut().for_each(|count| *count += 1);
+    }
+    if let Some(at) = used.iter().position(|&count| count != 1) {
+        let of = if used[at] == 0 { "no parameter has" } else { "several parameters have" };
+        return failed(id, format!("{of} coordinate {at}; each coordinate is one parameter's"), advice);
+    }
+    let (variables, coordinates) = (counted(layout.variables.len(), "variable"), counted(density.dim(), "coordinate"));
+    passed(id, format!("{variables} with distinct names; each of {coordinates} is one parameter's"))
+}
+
+/// The log density and its gradient are finite at most points, and the same each time. Returns the points where they are.
+fn values(density: &dyn LogDensity, drawn: &[Vec<f64>]) -> (Check, Vec<Vec<f64>>) {
+    let (id, dim) = ("values", density.dim());
+    if drawn.is_empty() {
+        let message = "there is no point of the density's dim() coordinates to look at".to_owned();
+        return (failed(id, message, "mend the layout first, and what draws from the prior"), Vec::new());
+    }
+    let (mut points, mut without) = (Vec::new(), 0);
+    for x in drawn {
+        if points.len() == POINTS {
+            break;
+        }
+        let [mut gradient, mut again] = [vec![f64::NAN; dim], vec![f64::NAN; dim]];
+        match (density.logp_grad(x, &mut gradient), density.logp_grad(x, &mut again)) {
+            (Err(DensityError::Broken(why)), _) | (_, Err(DensityError::Broken(why))) => {
+                let message = format!("the density failed at a point: {why}");
+                return (failed(id, message, "return NotFinite where only the point is bad"), Vec::new());
+            }
+            (Err(_), _) | (_, Err(_)) => without += 1,
+            (Ok(first), Ok(second)) => {
+                let bits = |logp: f64, gradient: &[f64]| {
+                    std::iter::once(logp).chain(gradient.iter().copied()).map(f64::to_bits).collect::<Vec<_>>()
+                };
+                let bad = gradient.iter().position(|slope| !slope.is_finite());
+                let advice = "where there is no value, return DensityError::NotFinite instead of Ok";
+                if !first.is_finite() {
+                    return (failed(id, format!("the log density is {first} at {x:?}"), advice), Vec::new());
+                }
+                if let Some(at) = bad {
+                    let name = coordinate_name(density.layout(), at);
+                    let message =
+                        format!("the log density is {first}, and its slope by {name} is {}, at {x:?}", gradient[at]);
+                    return (failed(id, message, advice), Vec::new());
+                }
+                if bits(first, &gradient) != bits(second, &again) {
+                    let message = format!(
+                        "asked twice at one point the log density is {first} and {second}, or its \
+                                           gradient differs in bits"
+                    );
+                    let advice = "the same position must give the same bits: add numbers in one order, and draw none";
+                    return (failed(id, message, advice), Vec::new());
+                }
+                points.push(x.clone());
+            }
+        }
+    }
+    let asked = points.len() + without;
+    let message =
+        format!("log density and gradient are finite, and the same twice, at {} of {asked} points", points.len());
+    let check = if points.len() < without.max(1) {
+        failed(id, format!("{message}; at least half is expected"), "check the data, the priors and the transforms")
+    } else {
+        passed(id, message)
+    };
+    (check, points)
+}
+
+/// Variables are finite, and parameters are the coordinates through their transforms.
+fn expansion(density: &dyn LogDensity, points: &[Vec<f64>]) -> Check {
+    let (id, layout) = ("variables", density.layout());
+    let advice = "mend expand(), or the transform in the layout";
+    for x in points {
+        let mut out = vec![f64::NAN; layout.width()];
+        density.expand(x, &mut out);
+        for (variable, range) in layout.ranges() {
+            for (k, at) in range.enumerate() {
+                let (name, found) = (variable.element_name(k), out[at]);
+                let expected = match variable.role {
+                    Role::Parameter { offset, transform: Transform::Identity } => x[offset + k],
+                    Role::Parameter { offset, transform: Transform::Exp } => x[offset + k].exp(),
+                    Role::Derived if !found.is_nan() => continue,
+                    Role::Derived => return failed(id, format!("expand writes {found} for `{name}` at {x:?}"), advice),
+                };
+                if (found - expected).abs() > SAME * expected.abs() || found.is_nan() {
+                    let message = format!("expand writes {found} for `{name}`; its coordinate says {expected}");
+                    return failed(id, message, advice);
+                }
+            }
+        }
+    }
+    passed(
+        id,
+        format!("parameters are their coordinates, transformed, and no variable is NaN, at {} points", points.len()),
+    )
+}
+
+/// The gradient is the derivative of the log density.
+fn gradient(density: &dyn LogDensity, points: &[Vec<f64>]) -> Check {
+    let of_density = |x: &[f64], gradient: &mut [f64]| density.logp_grad(x, gradient);
+    let found = |turn: usize, x: &Vec<f64>| check_gradient(&of_density, x, turn as u64);
+    slopes("gradient", density, points, "logp_grad", &found)
+}
+
+/// Judges gradients that `check` compares with finite differences at each point.
+fn slopes(
+    id: &'static str,
+    density: &dyn LogDensity,
+    points: &[Vec<f64>],
+    function: &str,
+    check: &dyn Fn(usize, &Vec<f64>) -> Result<octopus_density::GradientCheck, DensityError>,
+) -> Check {
+    let (mut tried, mut unclear, mut largest) = (0, 0, 0.0_f64);
+    for (turn, x) in points.iter().enumerate() {
+        let Ok(found) = check(turn, x) else { continue };
+        if let Some(wrong) = found.wrong.first() {
+            let name = coordinate_name(density.layout(), wrong.coordinate);
+            let reason = wrong.likely_reason().map(|reason| format!(" ({reason})")).unwrap_or_default();
+            let message = format!(
+                "the slope by {name} (coordinate {}) is {}; expected {} +- {:.1e} by finite differences{reason}",
+                wrong.coordinate, wrong.analytic, wrong.numeric, wrong.error
+            );
+            let advice = format!("correct the derivative by {name} in {function}, or the log density there");
+            return Check {
+                observed: Some(wrong.analytic),
+                threshold: Some(wrong.numeric),
+                ..failed(id, message, &advice)
+            };
+        }
+        (tried, unclear, largest) = (tried + found.tried, unclear + found.unclear, largest.max(found.largest));
+    }
+    let clear = tried - unclear;
+    if clear == 0 {
+        return skipped(id, format!("finite differences can tell in none of {tried} directions"));
+    }
+    let largest = significant(largest, 2);
+    passed(
+        id,
+        format!("{clear} of {tried} slopes are those of finite differences, the others cannot be told; to {largest}"),
+    )
+}
+
+/// The value in other coordinates is that of the density and the Jacobian, and the gradient there is right.
+fn coordinates(density: &dyn LogDensity, points: &[Vec<f64>]) -> Check {
+    let id = "coordinates";
+    let blocks = density.hierarchies();
+    for centering in [Centering::Centered, Centering::Standardised] {
+        let all = vec![centering; blocks.len()];
+        let moved: Vec<Vec<f64>> = points.iter().map(|x| in_coordinates(blocks, &all, x)).collect();
+        let mut gradient = vec![0.0; density.dim()];
+        for at in moved.iter().filter(|at| at.iter().all(|x| x.is_finite())) {
+            let mut natural = at.clone();
+            to_non_centered(blocks, &all, &mut natural);
+            let (Ok(own), Ok(found)) = (
+                density.logp_grad(&natural, &mut gradient.clone()),
+                density.logp_grad_centered(&all, at, &mut gradient),
+            ) else {
+                continue;
+            };
+            let expected = own + log_jacobian(blocks, &all, at);
+            // What cancels in the sum is as large as its terms.
+            let size = own.abs().max(expected.abs()).max(1.0);
+            if (found - expected).abs() > 1e3 * SAME * size {
+                let message = format!("in {centering:?} coordinates the log density is {found}; expected {expected}");
+                return failed(
+                    id,
+                    message,
+                    "logp_grad_centered is wrong: leave it out, and the chain rule does the same",
+                );
+            }
+        }
+        let of_density = |x: &[f64], gradient: &mut [f64]| density.logp_grad_centered(&all, x, gradient);
+        let found = |turn: usize, x: &Vec<f64>| check_gradient(&of_density, x, turn as u64);
+        let check = slopes(id, density, &moved, "logp_grad_centered", &found);
+        if check.status == CheckStatus::Fail {
+            let message = format!("in {centering:?} coordinates {}", check.message);
+            return Check { message, ..check };
+        }
+    }
+    passed(id, "centered and standardised coordinates have the same log density, Jacobian included".to_owned())
+}
+
+fn in_coordinates(blocks: &[Hierarchy], centerings: &[Centering], x: &[f64]) -> Vec<f64> {
+    let mut at = x.to_vec();
+    to_centered(blocks, centerings, &mut at);
+    at
+}
+
+/// The pointwise log likelihood is finite.
+fn likelihood(density: &dyn LogDensity, points: &[Vec<f64>]) -> Check {
+    let (id, count) = ("likelihood", density.observations());
+    if count == 0 {
+        return skipped(
+            id,
+            "the density tells no pointwise log likelihood: LOO and predictive checks do without".to_owned(),
+        );
+    }
+    for x in points {
+        let mut out = vec![f64::NAN; count];
+        density.log_likelihood(x, &mut out);
+        if let Some(at) = out.iter().position(|value| value.is_nan()) {
+            let message = format!("log_likelihood writes NaN, or nothing, for observation {at}; a number is expected");
+            return failed(id, message, "write the log likelihood of each of the density's observations()");
+        }
+    }
+    passed(
+        id,
+        format!("the log likelihoods of {} are numbers at {} points", counted(count, "observation"), points.len()),
+    )
+}

@@ -1,0 +1,98 @@
+//! Chains go to other coordinates where warm-up learns what the density does not say of its effects.
+//!
+//! The window's draws go there too, so that the metric of the new coordinates is learned from as many draws.
+
+use super::RunState;
+use crate::adaptation::{
+    Adaptation, HostPool, LearnedInformation, Side, Window, centerings, initial_metric, is_learned, learn,
+    learn_information, learned_centering,
+};
+use crate::config::{MetricKind, SamplerConfig};
+use crate::engine::EngineChains;
+use crate::error::SamplerError;
+use crate::trajectory::{MetricEstimate, Space};
+use octopus_density::{Centering, LogDensity};
+use rayon::prelude::*;
+
+impl<D: LogDensity + ?Sized> RunState<'_, D> {
+    /// Learns from the window what the density does not say of its effects, and takes the chains to the coordinates that
+    /// follow. Returns the metric there; `None` where coordinates stay as they are.
+    pub(super) fn change_coordinates(
+        &mut self,
+        engine: &mut dyn EngineChains<D>,
+    ) -> Result<Option<MetricEstimate>, SamplerError> {
+        let (density, config) = (self.space.density, &self.config);
+        let asked: Vec<bool> = density.hierarchies().iter().map(|block| is_learned(density, block, config)).collect();
+        if !asked.contains(&true) {
+            return Ok(None);
+        }
+        let (dim, done) = (density.dim(), self.done);
+        let broken = |source| SamplerError::Density { chain: 0, iteration: done, source };
+        let mut draws = engine.pool().every(Side::Positions, 1)?;
+        draws.par_chunks_exact_mut(dim).for_each(|x| self.space.make_natural(x));
+        let known = &self.adaptation.learned;
+        let Some(found) = learn_information(density, &asked, &draws, known).map_err(broken)? else { return Ok(None) };
+        let mut adaptation = Adaptation { learned: found, ..self.adaptation.clone() };
+        let space = learned_space(density, &mut adaptation, config);
+        let to_new = |x: &mut [f64]| {
+            self.space.make_natural(x);
+            space.take_natural(x, &mut vec![0.0; dim]);
+        };
+        let mut points: Vec<Vec<f64>> = engine.points().into_iter().map(|x| x.to_vec()).collect();
+        points.iter_mut().for_each(|x| to_new(x));
+        // A chain that is at the edge of f64 could not go on from there.
+        if points.iter().flatten().any(|x| !x.is_finite()) {
+            return Ok(None);
+        }
+        let gradients = draws.par_chunks_exact_mut(dim).map(|x| {
+            let mut gradient = vec![0.0; dim];
+            match density.logp_grad(x, &mut gradient) {
+                Ok(_) => {
+                    space.take_natural(x, &mut gradient);
+                    Ok(Some(gradient))
+                }
+                Err(error) if error.is_recoverable() => Ok(None),
+                Err(error) => Err(error),
+            }
+        });
+        let gradients: Vec<Option<Vec<f64>>> = gradients.collect::<Result<_, _>>().map_err(broken)?;
+        let mut window = Window::default();
+        for (x, gradient) in draws.chunks_exact(dim).zip(gradients) {
+            if let Some(gradient) = gradient.filter(|g| g.iter().chain(x).all(|number| number.is_finite())) {
+                window.positions.extend_from_slice(x);
+                window.gradients.extend(gradient);
+            }
+        }
+        let metric = learn(config.metric, dim, config.seed, &mut HostPool { windows: vec![&mut window], dim })?;
+        engine.points().into_iter().zip(&points).for_each(|(x, to)| x.copy_from_slice(to));
+        (self.space, self.adaptation) = (space, adaptation);
+        tracing::debug!(iterations = done, "coordinates follow what is learned of the effects");
+        // With too few draws for a metric, the first one of a run is as good as any.
+        Ok(Some(metric.unwrap_or_else(|| initial_metric(MetricKind::DiagDraws, dim, &[]))))
+    }
+}
+
+/// Returns the density in the coordinates that follow from what is learned, which `adaptation` then has.
+pub(super) fn learned_space<'d, D: LogDensity + ?Sized>(
+    density: &'d D,
+    adaptation: &mut Adaptation,
+    config: &SamplerConfig,
+) -> Space<'d, D> {
+    adaptation.centerings = learned_centerings(density, &adaptation.learned, config);
+    Space::of_blocks(density, adaptation.hierarchies(density), adaptation.centerings.clone())
+}
+
+/// Returns the coordinates of each block, of which this is learned.
+pub(super) fn learned_centerings<D: LogDensity + ?Sized>(
+    density: &D,
+    learned: &[Option<LearnedInformation>],
+    config: &SamplerConfig,
+) -> Vec<Centering> {
+    let mut all = centerings(density, config.parameterization);
+    for ((centering, block), learned) in all.iter_mut().zip(density.hierarchies()).zip(learned) {
+        if let Some(learned) = learned {
+            *centering = learned_centering(block, learned);
+        }
+    }
+    all
+}
