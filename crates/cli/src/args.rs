@@ -9,6 +9,7 @@ mod calibrate;
 mod check;
 mod device;
 mod model;
+mod needs;
 mod random;
 mod sample;
 mod sweep;
@@ -43,7 +44,7 @@ use std::path::PathBuf;
 /// Results go to stdout, progress and warnings to stderr.
 ///
 /// Exit codes: 0 fine; 1 it worked and the answer is bad (a check failed, R-hat too high); 2 usage; 3 the
-/// command failed (bad input, full disk); 4 needed hardware absent; 130 interrupted, results kept.
+/// command failed (bad input, full disk) or, with --dry-run, would for want of memory or disk; 4 needed hardware absent; 130 interrupted, results kept.
 #[derive(Debug, Parser)]
 #[command(name = "octopus", version, arg_required_else_help = true, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -97,6 +98,15 @@ impl Cli {
         numbers_may_be_negative(definition)
     }
 
+    /// Returns whether some command has the option of this name, other than options of models.
+    pub(crate) fn has_option(name: &str) -> bool {
+        fn has(command: &clap::Command, name: &str) -> bool {
+            command.get_arguments().any(|arg| arg.get_long() == Some(name))
+                || command.get_subcommands().any(|command| has(command, name))
+        }
+        has(&Self::command(), name)
+    }
+
     /// Reads the command line.
     ///
     /// # Errors
@@ -105,7 +115,9 @@ impl Cli {
         models: Registry,
         words: impl IntoIterator<Item = impl Into<std::ffi::OsString> + Clone>,
     ) -> Result<Self, clap::Error> {
-        let matches = Self::definition(models).try_get_matches_from(words)?;
+        let mut definition = Self::definition(models);
+        let matches = definition.try_get_matches_from_mut(words)?;
+        needs::check(&mut definition, &matches)?;
         let mut cli = Self::from_arg_matches(&matches)?;
         cli.global.models = models;
         let given = |matches: &ArgMatches, name| model::read(matches, models, options_of(name));

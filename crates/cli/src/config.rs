@@ -3,12 +3,13 @@
 //! Decided here: the defaults of the command (`prd_sampler`, many short chains), that options come before the file of
 //! `--config`, how `--strategy auto` is settled, and that an error names the option.
 
-use crate::args::{DataArgs, MachineArgs, OF_A_POSTERIOR, SampleArgs, SamplerArgs};
+use crate::args::{Cli, DataArgs, MachineArgs, OF_A_POSTERIOR, SampleArgs, SamplerArgs};
 use crate::exit::UsageError;
 use anyhow::{Context, Result};
 use octopus_density::{GroupedData, LogDensity};
 use octopus_device::{DeviceChoice, DeviceRequest, Source};
-use octopus_models::{BuildError, Model, ModelError, OptionGroup, Problem, Registry, TableFile, settings::put};
+use octopus_models::settings::put;
+use octopus_models::{BuildError, Model, ModelError, ModelOption, OptionGroup, Problem, Registry, TableFile};
 use octopus_runs::device::choice_text;
 use octopus_runs::{DeviceInventory, DrawsWanted, Goal, RunCost, StepCosts, StrategyPlan, plan};
 use octopus_sampler::{ConfigError, SamplerConfig, Strategy};
@@ -128,6 +129,14 @@ impl RunConfig {
         } else if config.sampler.strategy == Strategy::ManyShort {
             config.fill_many_short(&args.sampler, &given)?;
         }
+        let many_short = config.sampler.strategy == Strategy::ManyShort || config.auto.is_some();
+        if let (Some(path), Some(file)) = (&args.config, &file)
+            && sets_sampler(file, "superchains")
+            && !(many_short || sets_sampler(file, "strategy"))
+        {
+            let why = "sampler.superchains needs sampler.strategy = \"many-short\"; give it, or leave superchains out";
+            return Err(UsageError(format!("{}: {why}", path.display())).into());
+        }
         args.goal.lay_over(&mut config.goal);
         config.keep_warmup |= args.keep_warmup;
         if let (Some(path), Some(error)) = (&args.config, config.out_of_range())
@@ -160,7 +169,7 @@ impl RunConfig {
     /// # Errors
     /// When an option is given that the model does not have, or that does not go with another.
     fn set_model(&mut self, args: &SampleArgs, model: &dyn Model, models: Registry) -> Result<(), UsageError> {
-        let DataArgs { data, group, value } = &args.data;
+        let DataArgs { data, .. } = &args.data;
         let table = data.as_ref().map(|_| "--data").or(args.batch.batch.as_ref().map(|_| "--batch"));
         if let Some(option) = table.filter(|_| !model.reads_table()) {
             let name = model.name();
@@ -176,18 +185,17 @@ impl RunConfig {
             self.given.options.push((option.option.setting, option.to_string()));
             put(&mut self.settings, option.option.setting, option.value.clone());
         }
-        if let (Some(path), Some(group), Some(value)) = (data, group, value) {
+        if let Some(path) = data {
             let path = if path.as_os_str() == "-" { Path::new("/dev/stdin") } else { path };
-            if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+            if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
                 self.warnings.push(format!(
                     "{} is no file: what needs the data again (`resume`, `loo`, predictive pictures) will not find them",
                     path.display()
                 ));
             }
-            put_table(
-                &mut self.settings,
-                &TableFile { path: path.to_owned(), group: group.clone(), value: value.clone(), only: None },
-            )?;
+            if let Some(table) = args.data.table(path, None) {
+                put_table(&mut self.settings, &table)?;
+            }
         }
         Ok(())
     }
@@ -197,7 +205,7 @@ impl RunConfig {
     /// # Errors
     /// When a setting of the model is unknown or out of range, or its data cannot be read.
     pub(crate) fn problem(&self, model: &dyn Model) -> Result<Arc<dyn Problem>> {
-        model.build(&self.settings, None).map_err(|error| self.explained(error))
+        model.build(&self.settings, None).map_err(|error| self.explained(error, model))
     }
 
     /// Builds the model with data that have been read from a table.
@@ -212,12 +220,12 @@ impl RunConfig {
     ) -> Result<Arc<dyn Problem>> {
         let mut settings = self.settings.clone();
         put_table(&mut settings, table)?;
-        model.build(&settings, Some(data)).map_err(|error| self.explained(error))
+        model.build(&settings, Some(data)).map_err(|error| self.explained(error, model))
     }
 
     /// Returns an error of the model's settings that names the option or the file that gave the setting.
-    fn explained(&self, error: BuildError) -> anyhow::Error {
-        let BuildError::Form { field, what } = error else { return in_options(error) };
+    fn explained(&self, error: BuildError, model: &dyn Model) -> anyhow::Error {
+        let BuildError::Form { field, what } = error else { return in_options(error, model.options()) };
         if let Some((_, option)) = self.given.options.iter().find(|(setting, _)| *setting == field) {
             return UsageError(format!("{option}: {what}")).into();
         }
@@ -262,6 +270,9 @@ impl RunConfig {
     pub(crate) fn device(&self, args: &MachineArgs) -> Result<DeviceRequest> {
         let chosen = chosen(args)?;
         let asked = if chosen.source == Source::Default { self.device } else { chosen.choice };
+        if chosen.source == Source::Default && asked == DeviceChoice::Cpu {
+            heard(args, "device = \"cpu\" in the file of --config")?;
+        }
         Ok(DeviceRequest { choice: asked, ..chosen })
     }
 
@@ -306,6 +317,17 @@ impl RunConfig {
             return Err(UsageError(why.into()));
         }
         Ok(())
+    }
+
+    /// Checks that no goal is set, which `command` has no use for.
+    ///
+    /// # Errors
+    /// When the file of settings has a goal.
+    pub(crate) fn without_goal(&self, command: &str) -> Result<(), UsageError> {
+        if self.goal == Goal::default() {
+            return Ok(());
+        }
+        Err(UsageError(format!("{command}: all draws are drawn; leave the table `goal` out of the file of --config")))
     }
 
     /// Returns the first setting of the sampler or the goal that is out of range.
@@ -391,29 +413,49 @@ pub(crate) fn chosen(args: &MachineArgs) -> Result<DeviceRequest> {
         octopus_device::limit_device_memory(bytes);
     }
     let flag = args.device.map(|choice| choice.to_string());
-    DeviceChoice::from_flag(flag.as_deref()).map_err(|error| UsageError(error.to_string()).into())
+    let chosen = DeviceChoice::from_flag(flag.as_deref()).map_err(|error| UsageError(error.to_string()))?;
+    if chosen.source == Source::Variable && chosen.choice == DeviceChoice::Cpu {
+        heard(args, "OCTOPUS_DEVICE=cpu")?;
+    }
+    Ok(chosen)
+}
+
+/// Checks that no option about GPUs was given where `place` says that the run is on the CPU. What `--device cpu` says is
+/// checked with the command line.
+fn heard(args: &MachineArgs, place: &str) -> Result<(), UsageError> {
+    let given = [("--gpu-memory", args.gpu_memory.is_some()), ("--no-fallback", args.no_fallback)];
+    match given.into_iter().find(|(_, is_given)| *is_given) {
+        Some((option, _)) => Err(UsageError(format!(
+            "{option}: has no effect with {place}, as it is about GPUs; leave it out, or give --device"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Converts the error of a sampler's setting that is out of range; the setting is called by its option's name.
 pub(crate) fn config_error(error: &ConfigError) -> UsageError {
-    UsageError(format!("{} {}: {}", option(error.field), error.value, error.expected))
+    UsageError(format!("{} {}: {}", option(error.field, &[]), error.value, error.expected))
 }
 
 /// Converts an error. A setting that is out of range is called by its option's name; other errors stay as they are.
-pub(crate) fn in_options(error: BuildError) -> anyhow::Error {
+pub(crate) fn in_options(error: BuildError, options: &[ModelOption]) -> anyhow::Error {
     match error {
         BuildError::Model(ModelError::Setting { field, value, expected }) => {
-            UsageError(format!("{} {value}: {expected}", option(field))).into()
+            UsageError(format!("{} {value}: {expected}", option(field, options))).into()
         }
         other => other.into(),
     }
 }
 
-/// Returns the option that gives a setting; of settings that are too much together, e.g. `draws + tune`, the options.
-fn option(field: &str) -> String {
-    let name = |word: &str| format!("--{}", word.replace('_', "-"));
-    let words = field.split(' ').map(|word| if word.len() > 1 { name(word) } else { word.to_owned() });
-    words.collect::<Vec<_>>().join(" ")
+/// Returns the option that gives a setting, of the program's own or of the model's `options`; of settings that are too
+/// much together, e.g. `draws + tune`, the options. A setting that has no option keeps its name, as files have it.
+pub(crate) fn option(field: &str, options: &[ModelOption]) -> String {
+    let name = |word: &str| {
+        let option = word.replace('_', "-");
+        let is_known = Cli::has_option(&option) || options.iter().any(|one| one.name == option);
+        if is_known { format!("--{option}") } else { word.to_owned() }
+    };
+    field.split(' ').map(name).collect::<Vec<_>>().join(" ")
 }
 
 /// Lays the settings `over` upon `base`, table by table.
@@ -433,7 +475,7 @@ fn overlay(base: &mut Table, over: Table) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::{Cli, Command};
+    use crate::args::Command;
     use octopus_sampler::{MetricKind, Parameterization, Precision, WindowConfig};
 
     fn read(text: &str) -> Result<RunConfig> {
@@ -502,8 +544,12 @@ mod tests {
 
     #[test]
     fn settings_are_called_by_their_options() {
-        let names = ["mu_sd", "draws", "draws + tune"].map(option);
-        assert_eq!(names, ["--mu-sd", "--draws", "--draws + --tune"]);
+        let own = Registry::shipped().find("hierarchical-normal").unwrap().options();
+        let names = ["mu_sd", "draws", "draws + tune", "groups * per_group", "within_sd", "max_energy_error"]
+            .map(|field| option(field, own));
+        let options = ["--mu-sd", "--draws", "--draws + --tune", "--groups * --per-group"];
+        assert_eq!(names, [&options[..], &["within_sd", "max_energy_error"]].concat()[..]);
+        assert_eq!(option("mu_sd", &[]), "mu_sd", "other models have no such option");
         let of = |field: &str| wrong_in_file(&"f.toml", field, "what").to_string();
         for none in ["", "."] {
             assert_eq!(of(none), "f.toml: what; correct the file (see `octopus help sample`)");

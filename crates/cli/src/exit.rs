@@ -14,7 +14,7 @@ pub(crate) enum Exit {
     Bad = 1,
     /// The command line cannot be understood, or an option's value is out of range.
     Usage = 2,
-    /// The command failed, e.g. because of bad input or a full disk.
+    /// The command failed, e.g. because of bad input or a full disk; or, with --dry-run, the run would not fit.
     Failed = 3,
     /// The hardware that was asked for is not there.
     NoHardware = 4,

@@ -21,12 +21,23 @@ pub enum ModelError {
         errors: usize,
     },
     /// A standard error is not positive, or so small or large that 1 / sigma^2 is no number.
-    #[error("row {row}: the standard error is {value}: it must be positive, and 1 over its square a finite number")]
+    #[error("row {}: the standard error is {value}: it must be positive, and 1 over its square a finite number", row + 1)]
     StandardError {
-        /// The row, counted from 0.
+        /// The row, counted from 0; the message counts from 1.
         row: usize,
         /// The standard error given.
         value: f64,
+    },
+    /// The values do not vary where they must: no posterior is defined.
+    #[error(
+        "{what}: with nothing that tells sigma_obs, its posterior piles up at 0 without end, and no draws would mean \
+         anything; {remedy}"
+    )]
+    NoSpread {
+        /// What is the same, in words.
+        what: String,
+        /// What to do, in words.
+        remedy: &'static str,
     },
     /// A setting of the model or its data is out of range.
     #[error("{field} = {value}: {expected}")]

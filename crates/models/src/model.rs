@@ -119,6 +119,18 @@ pub trait Problem: Send + Sync {
         Vec::new()
     }
 
+    /// Returns what a user should know of the data before draws are made, such as what they cannot tell apart: sentences
+    /// that say what to do.
+    fn findings(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Returns the options that give priors on the scale of the data, e.g. `--mu-mean 512 --mu-sd 80`; `None` where the
+    /// model has no such options, or the data show no scale.
+    fn priors_of_data(&self) -> Option<String> {
+        None
+    }
+
     /// Returns the name of the form in which the density evaluates its likelihood, e.g. `collapsed`; `None` where the
     /// model has one form only.
     fn likelihood(&self) -> Option<&'static str> {

@@ -22,17 +22,23 @@ pub struct PriorConflict {
     pub mean: f64,
     /// The least and the greatest of 1000 draws from the prior.
     pub prior: (f64, f64),
+    /// The options of priors on the scale of the data, where the model has some.
+    pub options: Option<String>,
 }
 
 impl std::fmt::Display for PriorConflict {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { name, mean, prior: (least, most) } = self;
+        let Self { name, mean, prior: (least, most), options } = self;
         let [mean, least, most] = [*mean, *least, *most].map(|value| significant(value, 3));
         write!(
             f,
             "the data contradict the prior of {name}: its posterior mean is {mean}, and {DRAWS} draws from the prior lie \
-             from {least} to {most}; change the prior (see `octopus sample --help`) or the data's units"
-        )
+             from {least} to {most}; change the prior "
+        )?;
+        match options {
+            Some(options) => write!(f, "(on the scale of the data it is `{options}`) or the data's units"),
+            None => write!(f, "(see `octopus sample --help`) or the data's units"),
+        }
     }
 }
 
@@ -56,7 +62,8 @@ pub fn prior_conflicts(problem: &dyn Problem, seed: u64, posterior: &[ParameterS
         let mean = posterior.iter().find(|parameter| parameter.name == variable.name)?.mean;
         let margin = MARGIN * (most - least);
         let outside = mean < least - margin || mean > most + margin;
-        outside.then(|| PriorConflict { name: variable.name.clone(), mean, prior: (least, most) })
+        let options = problem.priors_of_data();
+        outside.then(|| PriorConflict { name: variable.name.clone(), mean, prior: (least, most), options })
     };
     scalars.filter_map(conflict).collect()
 }
@@ -81,10 +88,17 @@ mod tests {
         assert_eq!(found(50.0 - 120.0, 90.0), ["mu_pop", "sigma_pop"]);
         // HalfNormal has nothing below 0 to be far from.
         assert!(found(50.0, 0.0).is_empty());
-        let words = PriorConflict { name: "mu_pop".to_owned(), mean: 166.2, prior: (-14.0, 113.5) }.to_string();
+        let words = PriorConflict {
+            name: "mu_pop".to_owned(),
+            mean: 166.2,
+            prior: (-14.0, 113.5),
+            options: Some("--mu-mean 166".to_owned()),
+        }
+        .to_string();
         assert!(
             words.starts_with("the data contradict the prior of mu_pop: its posterior mean is 166, and 1000 draws")
         );
         assert!(words.contains("from -14.0 to 114;") || words.contains("from -14.0 to 113;"), "{words}");
+        assert!(words.ends_with("(on the scale of the data it is `--mu-mean 166`) or the data's units"), "{words}");
     }
 }

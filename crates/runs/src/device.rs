@@ -48,6 +48,12 @@ impl DeviceDecision {
         }
     }
 
+    /// Returns for each GPU of the decision on which not even one chain fits the memory that is free why, as a clause.
+    pub fn out_of_memory(&self, cost: &RunCost) -> Vec<String> {
+        let of = |device: Device| if let Device::Cuda(ordinal) = device { out_of_memory(ordinal, cost) } else { None };
+        self.devices().into_iter().filter_map(of).collect()
+    }
+
     fn devices(&self) -> Vec<Device> {
         std::iter::once(self.device).chain(self.others.iter().copied()).collect()
     }

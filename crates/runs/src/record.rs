@@ -13,8 +13,8 @@ use std::path::Path;
 /// The schema that this program writes. It also reads all earlier schemas.
 ///
 /// Schema 2 added the device's reason and usage, 3 chain strategies and runs that end at a goal, 4 why a strategy was
-/// chosen.
-pub const RECORD_SCHEMA: u32 = 4;
+/// chosen, 5 how the cells of a table are read and what was left out of it.
+pub const RECORD_SCHEMA: u32 = 5;
 
 /// How far a run came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -264,7 +264,13 @@ mod tests {
         let mut record = RunRecord::new(model, SamplerConfig { seed: u64::MAX, ..Default::default() }, layout);
         record.goal = Some(Goal { target_ess: Some(400.0), ..Goal::default() });
         record.ending = Some(Ending { by: EndedBy::Time, draws: 3, last: Some("bulk-ESS of x: 3 of 400".into()) });
-        record.data = Some(DataRecord { source: "x.csv".into(), sha256: "00".into(), observations: 3, groups: 2 });
+        record.data = Some(DataRecord {
+            source: "x.csv".into(),
+            sha256: "00".into(),
+            observations: 3,
+            groups: 2,
+            ..DataRecord::default()
+        });
         record.command = vec!["octopus".into(), "sample".into()];
         record.adaptation = toml::toml! { rank = 2
         step_sizes = [0.1, 0.2] };

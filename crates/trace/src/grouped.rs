@@ -1,6 +1,6 @@
 //! Observations in groups, and which are refused.
 
-use crate::Labels;
+use crate::{Labels, LeftOut};
 use thiserror::Error;
 
 /// Why observations cannot be used.
@@ -18,9 +18,9 @@ pub enum DataError {
     #[error("no observations: the model needs at least one")]
     NoObservations,
     /// A group index is beyond the labels.
-    #[error("row {row}: group {group} has no label ({labels} labels)")]
+    #[error("row {}: group {group} has no label ({labels} labels)", row + 1)]
     NoLabel {
-        /// The row, counted from 0.
+        /// The row, counted from 0; the message counts from 1.
         row: usize,
         /// The group index in that row.
         group: usize,
@@ -34,9 +34,9 @@ pub enum DataError {
         label: String,
     },
     /// A value is NaN or infinite.
-    #[error("row {row}: the value is {value}: remove the row or mend the value")]
+    #[error("row {}: the value is {value}: remove the row or mend the value", row + 1)]
     NotFinite {
-        /// The row, counted from 0.
+        /// The row, counted from 0; the message counts from 1.
         row: usize,
         /// The value: NaN or an infinity.
         value: f64,
@@ -50,6 +50,7 @@ pub struct GroupedData {
     values: Vec<f64>,
     /// Group `j` owns `values[starts[j]..starts[j + 1]]`.
     starts: Vec<usize>,
+    left_out: LeftOut,
 }
 
 impl GroupedData {
@@ -88,7 +89,18 @@ impl GroupedData {
             sorted[next[j]] = value;
             next[j] += 1;
         }
-        Ok(Self { labels, values: sorted, starts })
+        Ok(Self { labels, values: sorted, starts, left_out: LeftOut::default() })
+    }
+
+    /// Notes what was left out of the table that the observations come from.
+    #[must_use]
+    pub fn with_left_out(self, left_out: LeftOut) -> Self {
+        Self { left_out, ..self }
+    }
+
+    /// Returns what was left out of the table that the observations come from.
+    pub fn left_out(&self) -> LeftOut {
+        self.left_out
     }
 
     /// Returns one label for each group.

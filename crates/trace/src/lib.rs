@@ -33,7 +33,7 @@ mod model;
 mod shown;
 mod time;
 
-pub use data_record::DataRecord;
+pub use data_record::{DataRecord, LeftOut};
 pub use grouped::{DataError, GroupedData};
 pub use labels::Labels;
 pub use layout::{Dim, Layout, Role, Transform, Variable};

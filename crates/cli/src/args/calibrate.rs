@@ -28,10 +28,10 @@ pub(crate) struct CalibrateArgs {
     #[arg(long, conflicts_with_all = ["datasets", "kept"])]
     pub(crate) geweke: bool,
     /// Sequences of Geweke's test, each from a draw of its own
-    #[arg(long, value_name = "N", default_value_t = 64, requires = "geweke")]
+    #[arg(long, value_name = "N", default_value_t = 64)]
     pub(crate) sequences: usize,
     /// Steps of each sequence: new data, and transitions given them [default: 500, of eight-schools 1000]
-    #[arg(long, value_name = "N", requires = "geweke")]
+    #[arg(long, value_name = "N")]
     pub(crate) steps: Option<usize>,
     /// The probability that a sampler without fault is called miscalibrated, over all tests together
     #[arg(long, value_name = "P", default_value_t = 1e-3)]

@@ -10,11 +10,13 @@ use bytesize::ByteSize;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use octopus_device::DeviceChoice;
+use octopus_formats::observations::DecimalMark;
+use octopus_models::{RowFilter, TableFile};
 use octopus_runs::Goal;
 use octopus_sampler::{MetricKind, Parameterization, Precision, SamplerConfig, Strategy};
 use serde::de::DeserializeOwned;
 use serde::de::value::{Error as ValueError, StrDeserializer};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// `octopus sample`
@@ -28,7 +30,7 @@ pub(crate) struct SampleArgs {
     /// Replace the run in the folder
     #[arg(long)]
     pub(crate) force: bool,
-    /// Say how much memory the run would take on CPU and GPU; sample nothing
+    /// Say how much memory the run would take on CPU and GPU; sample nothing. Exit code 3 where it does not fit
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Settings as TOML: of the run (tables sampler and goal; device, keep_warmup) and of the model (for
@@ -65,15 +67,36 @@ pub(crate) struct SampleArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Data")]
 pub(crate) struct DataArgs {
-    /// Observations of models that read a table: CSV with a header line, or Parquet
+    /// Observations of models that read a table: CSV with a header line (comments before it begin with #), or Parquet: a
+    /// file, or a folder of files of one table
     #[arg(long, value_name = "FILE", group = "table", requires = "group", requires = "value")]
     pub(crate) data: Option<PathBuf>,
     /// The column of group labels
-    #[arg(long, value_name = "COL", requires = "table")]
+    #[arg(long, value_name = "COL")]
     pub(crate) group: Option<String>,
     /// The column of values
-    #[arg(long, value_name = "COL", requires = "table")]
+    #[arg(long, value_name = "COL")]
     pub(crate) value: Option<String>,
+    /// Leave out rows without a group or a value and count them, which else are refused
+    #[arg(long)]
+    pub(crate) drop_missing: bool,
+    /// The mark before decimals in CSV, a point or a comma [default: .]
+    #[arg(long, value_name = "MARK", value_parser = words::<DecimalMark>(&[".", ","]))]
+    pub(crate) decimal: Option<DecimalMark>,
+}
+
+impl DataArgs {
+    /// Returns the table in `path` whose rows in `only` are read; `None` where its columns are not named.
+    pub(crate) fn table(&self, path: &Path, only: Option<RowFilter>) -> Option<TableFile> {
+        Some(TableFile {
+            path: path.to_owned(),
+            group: self.group.clone()?,
+            value: self.value.clone()?,
+            drop_missing: self.drop_missing,
+            decimal: self.decimal.unwrap_or_default(),
+            only,
+        })
+    }
 }
 
 /// Many data sets of one model.
@@ -90,11 +113,11 @@ pub(crate) struct BatchArgs {
     #[arg(conflicts_with_all = ["target_ess", "target_rhat", "max_seconds"])]
     pub(crate) batch: Option<PathBuf>,
     /// The column that tells the data sets of the file apart
-    #[arg(long, value_name = "COL", requires = "batch")]
+    #[arg(long, value_name = "COL")]
     pub(crate) batch_by: Option<String>,
     /// Sample only the K-th of N parts of the data sets: processes or machines share a batch with one folder for all; the
     /// same command without it then makes the summary of all
-    #[arg(long, value_name = "K/N", requires = "batch")]
+    #[arg(long, value_name = "K/N")]
     pub(crate) batch_part: Option<BatchPart>,
 }
 

@@ -14,7 +14,7 @@ pub(crate) use text::{geweke_text, ranks_text};
 
 use crate::args::{CalibrateArgs, OF_A_SIMULATOR};
 use crate::config::{RunConfig, StrategyChoice};
-use crate::config::{config_error, in_options};
+use crate::config::{config_error, in_options, option};
 use crate::exit::UsageError;
 use anyhow::Result;
 use octopus_calibrate::CalibrateError;
@@ -51,7 +51,8 @@ pub(crate) fn simulated(args: &CalibrateArgs, models: Registry) -> Result<Simula
     let given = args.model_settings.given_for(model, models, OF_A_SIMULATOR)?;
     given.iter().for_each(|given| put(&mut settings, given.option.setting, given.value.clone()));
     let test = if args.geweke { CalibrationTest::Geweke } else { CalibrationTest::Ranks };
-    let simulated = model.simulator(&settings, test).map_err(in_options)?;
+    let simulated = model.simulator(&settings, test);
+    let simulated = simulated.map_err(|error| in_options(error, model.simulator_options()))?;
     let none = || UsageError(format!("{}: the model has no simulator, so that it cannot be calibrated", model.name()));
     Ok(simulated.ok_or_else(none)?)
 }
@@ -89,7 +90,7 @@ pub(crate) fn sampler(args: &CalibrateArgs) -> Result<SamplerConfig> {
 pub(crate) fn setting_in_options(error: CalibrateError) -> anyhow::Error {
     match error {
         CalibrateError::Setting { field, value, expected } => {
-            UsageError(format!("--{field} {value}: {expected}")).into()
+            UsageError(format!("{} {value}: {expected}", option(field, &[]))).into()
         }
         CalibrateError::Config(error) | CalibrateError::Sampler(SamplerError::Config(error)) => {
             config_error(&error).into()

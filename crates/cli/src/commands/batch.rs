@@ -19,6 +19,9 @@ use sets::{Set, State};
 use std::path::Path;
 use summary::Summary;
 
+/// The most lines about data sets' data.
+const TOLD: usize = 10;
+
 /// Samples every data set of `source`.
 ///
 /// # Errors
@@ -32,6 +35,7 @@ pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Ex
     }
     let out = args.out.as_deref().ok_or_else(|| UsageError("--out DIR is needed".into()))?;
     let mut sets = sets::read(source, args, &config, model, out)?;
+    tell_of_data(&sets, global);
     let densities: Vec<_> = sets.iter().filter_map(Set::density).collect();
     let mut machine = DeviceInventory::look(config.device(&args.machine)?);
     let pool = octopus_runs::pool(args.machine.threads)?;
@@ -83,6 +87,27 @@ pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Ex
     Ok(if summary.all_fit() { Exit::Fine } else { Exit::Bad })
 }
 
+/// Says what was left out of the data sets' tables, and warns of what their data cannot tell: of so many data sets.
+fn tell_of_data(sets: &[Set], global: Global) {
+    let all = sets.iter().filter_map(|set| Some((&set.name, set.problem.as_deref()?)));
+    let left_out = all.clone().map(|(name, problem)| (name, problem.data().left_out));
+    let left_out: Vec<String> = left_out
+        .filter(|(_, left_out)| !left_out.is_nothing())
+        .map(|(name, left_out)| format!("data set `{name}`: left out: {left_out}"))
+        .collect();
+    let findings = all.flat_map(|(name, problem)| problem.findings().into_iter().map(move |what| (name, what)));
+    let findings: Vec<String> = findings.map(|(name, what)| format!("data set `{name}`: {what}")).collect();
+    shortened(&left_out).iter().filter(|_| !global.quiet).for_each(output::note);
+    shortened(&findings).iter().for_each(output::warn);
+}
+
+/// Returns the first lines, and how many there are besides.
+fn shortened(lines: &[String]) -> Vec<String> {
+    let more = lines.len().saturating_sub(TOLD);
+    let last = (more > 0).then(|| format!("{} of this kind on other data sets", counted(more, "line")));
+    lines.iter().take(TOLD).cloned().chain(last).collect()
+}
+
 /// Returns the note on data sets that are complete before the batch begins, if there are any.
 fn already(complete: usize) -> Option<String> {
     (complete > 0).then(|| format!("complete already, and not drawn again: {}", counted(complete, "data set")))
@@ -91,6 +116,14 @@ fn already(complete: usize) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_many_lines_the_first_are_told() {
+        let lines = |count: usize| -> Vec<String> { (0..count).map(|line| line.to_string()).collect() };
+        assert_eq!(shortened(&lines(TOLD)), lines(TOLD));
+        let told = shortened(&lines(TOLD + 3));
+        assert_eq!((told.len(), told[TOLD].as_str()), (TOLD + 1, "3 lines of this kind on other data sets"));
+    }
 
     #[test]
     fn data_sets_that_are_complete_are_told_if_there_are_any() {

@@ -5,10 +5,10 @@ use crate::config::RunConfig;
 use crate::exit::Exit;
 use crate::output;
 use anyhow::Result;
-use octopus_device::{DeviceMemory, HostInfo, MemoryPlan, SystemProvider, verify};
+use octopus_device::{Device, DeviceMemory, HostInfo, MemoryPlan, SystemProvider, verify};
 use octopus_diag::counted;
 use octopus_models::Problem;
-use octopus_runs::{DeviceDecision, RunCost, bytes_on_disk, free_space};
+use octopus_runs::{DeviceDecision, Goal, RunCost, bytes_on_disk, check_disk, free_space};
 use serde::Serialize;
 use serde_json::json;
 use std::path::Path;
@@ -26,7 +26,7 @@ struct Place {
     refusal: Option<String>,
 }
 
-/// Prints the plans of a run; samples nothing and writes nothing.
+/// Prints the plans of a run; samples nothing and writes nothing. Returns whether the run would fit.
 ///
 /// # Errors
 /// When stdout cannot be written.
@@ -52,13 +52,15 @@ pub(super) fn run(
     let host = HostInfo::read();
     let draws = bytes_on_disk(problem.density(), &config.sampler, config.keep_warmup);
     let disk = out.and_then(free_space);
+    let problems = problems(config, cost, device, host.memory_available, out.map(|out| (out, draws)));
     if global.json {
         output::print_json(&json!({
             "schema": 2, "dry_run": true, "device": device.name(), "device_reason": device.reason,
             "data": problem.data(), "sampler": config.sampler, "draws_bytes": draws, "disk_free": disk,
             "host": { "total": host.memory_total, "available": host.memory_available, "least_needed": cost.host_bytes }, "places": places,
+            "fits": problems.is_empty(), "problems": problems,
         }))?;
-        return Ok(Exit::Fine);
+        return Ok(ending(&problems));
     }
     let sampler = &config.sampler;
     let mut text = format!(
@@ -84,8 +86,38 @@ pub(super) fn run(
     if report.devices.is_empty() {
         text += &format!("\nno GPU: {}\n", report.summary);
     }
+    for problem in &problems {
+        text += &format!("\nthe run does not fit: {problem}\n");
+    }
     output::print(&text)?;
-    Ok(Exit::Fine)
+    Ok(ending(&problems))
+}
+
+/// A run that does not fit would fail.
+fn ending(problems: &[String]) -> Exit {
+    if problems.is_empty() { Exit::Fine } else { Exit::Failed }
+}
+
+/// Returns why the run would fail: for want of memory where it would be, or of room on the disk. `draws` are the folder
+/// and the bytes that go there; a run that ends at its goal may make fewer.
+fn problems(
+    config: &RunConfig,
+    cost: &RunCost,
+    device: &DeviceDecision,
+    available: Option<u64>,
+    draws: Option<(&Path, u64)>,
+) -> Vec<String> {
+    let on_host = cost.fits_host(available).err().map(|error| error.to_string());
+    let on_gpus = device.out_of_memory(cost);
+    let mut problems = match device.device {
+        Device::Cpu => on_host.into_iter().collect(),
+        // Where no GPU has room, the CPU takes the run.
+        Device::Cuda(_) if device.falls_back && on_host.is_none() => Vec::new(),
+        Device::Cuda(_) => on_gpus,
+    };
+    let on_disk = draws.filter(|_| config.goal == Goal::default()).map(|(out, bytes)| check_disk(out, bytes));
+    problems.extend(on_disk.and_then(Result::err).map(|error| error.to_string()));
+    problems
 }
 
 fn mebibytes(bytes: u64) -> String {

@@ -41,6 +41,7 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     let mut machine = DeviceInventory::look(config.device(&args.machine)?);
     let problem = config.problem(model)?;
     config.warnings.iter().for_each(output::warn);
+    tell_of_data(&*problem, global);
     let density = problem.density();
     let pool = octopus_runs::pool(args.machine.threads)?;
     let cost = |sampler: &SamplerConfig| RunCost::of_run(density, sampler);
@@ -86,6 +87,15 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     let outcome = drive(sampler, density, writer, Session { pool: &pool, checkpoints, observer });
     let outcome = outcome.inspect_err(|error| advise(error, out, &cost, groups))?;
     conclude(out, &outcome, &*problem, global)
+}
+
+/// Says what was left out of a table, and warns of what the data cannot tell: before anything is drawn.
+pub(super) fn tell_of_data(problem: &dyn Problem, global: Global) {
+    let left_out = problem.data().left_out;
+    if !left_out.is_nothing() && !global.quiet {
+        output::note(format!("left out of {}: {left_out}", problem.data().source));
+    }
+    problem.findings().iter().for_each(output::warn);
 }
 
 /// Checks that runs of these densities fit the disk, and the host's memory if they are on the CPU. Runs that end at their

@@ -2,6 +2,7 @@
 //!
 //! How many lost runs are named stands here.
 
+use super::sample::tell_of_data;
 use crate::args::{Global, SweepArgs};
 use crate::calibration::setting_in_options;
 use crate::config::RunConfig;
@@ -32,7 +33,9 @@ pub(crate) fn run(args: SweepArgs, global: Global) -> Result<Exit> {
     let asked = args.into_sample();
     let model = global.models.find(&asked.model)?;
     let mut config = RunConfig::from_args(&asked, model, global.models)?;
+    config.without_goal("sweep")?;
     let problem = config.problem(model)?;
+    tell_of_data(&*problem, global);
     let (density, data) = (problem.density(), problem.data().source.clone());
     let pool = octopus_runs::pool(asked.machine.threads)?;
     let threads = pool.current_num_threads();

@@ -2,7 +2,7 @@
 //!
 //! The draws and iterations of warm-up with `--quick` stand here.
 
-use super::sample::check_room;
+use super::sample::{check_room, tell_of_data};
 use crate::args::{Global, ValidateArgs};
 use crate::config::RunConfig;
 use crate::exit::{Exit, UsageError};
@@ -27,6 +27,7 @@ pub(crate) fn run(args: ValidateArgs, global: Global) -> Result<Exit> {
     check(&config)?;
     let problem = config.problem(model)?;
     config.warnings.iter().for_each(output::warn);
+    tell_of_data(&*problem, global);
     let asked = config.device(&args.machine)?;
     let cost = RunCost::of_run(problem.density(), &config.sampler);
     let device =
@@ -89,6 +90,7 @@ fn without_gpu(rows: &[VerdictRow]) -> Option<String> {
 /// Checks that the run is one that can be compared: of few long chains, in the precision in which CPU and GPU have the
 /// same bits.
 fn check(config: &RunConfig) -> Result<(), UsageError> {
+    config.without_goal("validate")?;
     if config.auto.is_some() || config.sampler.strategy != Strategy::FourLong {
         return Err(UsageError(
             "sampler.strategy: validate samples four-long, and compares it with others itself".into(),

@@ -36,28 +36,28 @@ fn wrong_column() {
 
 #[test]
 fn text_in_a_number_column() {
-    refused("g,y\na,1\nb,two\n", &["obs.csv", "row 3", "column `y`", "`two` is not a number", "correct it"]);
+    refused("g,y\na,1\nb,two\n", &["obs.csv", "line 3 (row 2)", "column `y`", "`two` is not a number", "correct it"]);
 }
 
 #[test]
 fn decimal_comma() {
-    refused("g;y\na;1,5\nb;2\n", &["row 2", "1,5", "decimals with a point"]);
+    refused("g;y\na;1,5\nb;2\n", &["line 2 (row 1)", "1,5", "--decimal ,", "decimals with a point"]);
 }
 
 #[test]
 fn nan() {
-    refused("g,y\na,1\na,NaN\nb,2\n", &["obs.csv", "row 3", "column `y`", "NaN", "finite", "remove the row"]);
+    refused("g,y\na,1\na,NaN\nb,2\n", &["obs.csv", "line 3 (row 2)", "column `y`", "NaN", "finite", "remove the row"]);
 }
 
 #[test]
 fn infinite_value() {
-    refused("g,y\na,1\nb,-inf\n", &["obs.csv", "row 3", "column `y`", "-inf", "finite"]);
+    refused("g,y\na,1\nb,-inf\n", &["obs.csv", "line 3 (row 2)", "column `y`", "-inf", "finite"]);
 }
 
 #[test]
 fn empty_cell_and_empty_group() {
-    refused("g,y\na,1\nb,\n", &["obs.csv", "row 3", "column `y`", "empty", "fill it in or remove the row"]);
-    refused("g,y\na,1\n,2\n", &["obs.csv", "row 3", "column `g`", "empty", "fill it in or remove the row"]);
+    refused("g,y\na,1\nb,\n", &["obs.csv", "line 3 (row 2)", "column `y`", "empty", "fill it in or remove the row"]);
+    refused("g,y\na,1\n,2\n", &["obs.csv", "line 3 (row 2)", "column `g`", "empty", "fill it in or remove the row"]);
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn zero_observations() {
 
 #[test]
 fn a_row_with_a_cell_too_many() {
-    refused("g,y\na,1\nb,2,3\n", &["obs.csv", "row 3", "3 cells", "header has 2"]);
+    refused("g,y\na,1\nb,2,3\n", &["obs.csv", "line 3 (row 2)", "3 cells", "header has 2"]);
 }
 
 #[test]
@@ -79,6 +79,35 @@ fn one_group_and_single_observations_are_no_mistake() {
         assert!(answer.json()["diagnosis"]["parameters"].as_array().unwrap().len() >= 5);
         assert!(dir.path().join("run/run.toml").is_file());
     }
+}
+
+/// The integral of the posterior over sigma_obs diverges at 0: no run could end well.
+#[test]
+fn values_that_do_not_vary_have_no_posterior() {
+    refused("g,y\na,5\na,5\nb,5\nb,5\n", &["every value is 5", "sigma_obs", "check that --value"]);
+    refused("g,y\na,5\nb,5\nc,5\n", &["every value is 5"]);
+    refused("g,y\na,5\na,5\nb,7\nb,7\n", &["values of each group are all the same", "one row for each group"]);
+}
+
+/// What data cannot tell is said before sampling, and by a dry run.
+#[test]
+fn what_data_cannot_tell_apart_is_said_before_sampling() {
+    for (text, words) in [
+        ("g,y\na,50\n", "one value only"),
+        ("g,y\na,50\na,52\na,47\n", "one group only"),
+        ("g,y\na,50\nb,52\nc,47\n", "every group has one row"),
+        ("g,y\na,0\na,1\nb,1\nb,1\n", "all values are 0 or 1"),
+        ("g,y\na,50\na,51\nNA,52\nNA,54\n", "a group is called `NA`"),
+        ("g,y\na,512\na,514\nb,530\nb,537\n", "`--mu-mean 523"),
+    ] {
+        let (dir, answer) = sample(text, "--dry-run");
+        assert!(answer.succeeds().stderr.contains(words), "{words}: {answer:#?}");
+        assert_eq!(tree(dir.path()), ["obs.csv"]);
+        let (_dir, answer) = sample(text, "--quiet");
+        assert!(answer.sampled().stderr.contains(words), "{words}: {answer:#?}");
+    }
+    let (_dir, answer) = sample("g,y\na,50\na,51\nb,47\nb,49\n", "--dry-run");
+    assert!(!answer.succeeds().stderr.contains("warning"), "{answer:#?}");
 }
 
 /// Runs `sample` with an option that must be refused as usage, and expects nothing to be left behind.

@@ -40,7 +40,7 @@ fn a_folder_of_data_sets_is_sampled_and_one_that_fails_ends_alone() {
     let names: Vec<&str> = sets.iter().map(|set| set["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["2", "10", "oslo", "torn"], "numbers in their order");
     assert_eq!((&sets[1]["observations"], &sets[1]["groups"]), (&48.into(), &6.into()));
-    assert!(sets[3]["error"].as_str().unwrap().contains("torn.csv: row 3"), "{found}");
+    assert!(sets[3]["error"].as_str().unwrap().contains("torn.csv: line 3 (row 2)"), "{found}");
     let own: Vec<&str> =
         sets[0]["parameters"].as_array().unwrap().iter().map(|p| p["name"].as_str().unwrap()).collect();
     assert_eq!(own, ["mu_pop", "sigma_pop", "sigma_obs"]);

@@ -81,6 +81,7 @@ const TABLE: &[(&str, i32, Seen)] = &[
     ("sample", 2, By("sample no-model --out {}/x")),
     ("sample", 3, By("sample hierarchical-normal --data {}/none.csv --group g --value y --out {}/x")),
     ("sample", 3, By("sample hierarchical-normal --draws 50 --tune 50 --device cpu --out {}/good")),
+    ("sample", 3, In("kill.rs", "a_dry_run_that_does_not_fit_the_disk_says_so")),
     ("sample", 4, By("sample hierarchical-normal --device cuda:63 --out {}/x")),
     ("sample", 130, Interrupted("sample hierarchical-normal --groups 2 --draws 5000000 --tune 50 --device cpu --out {}/long")),
     ("sample --batch", 0, In("batch.rs", "data_sets_that_have_not_converged_are_unfit")),

@@ -186,7 +186,7 @@ fn a_file_that_grows_beyond_its_limit_is_an_error() {
 }
 
 /// What the chains need is compared with what the system gives this process, before any of it is asked for; a dry run
-/// only tells it.
+/// says so, and that the run would fail.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_run_beyond_the_memory_is_refused_before_it_begins() {
@@ -206,9 +206,30 @@ fn a_run_beyond_the_memory_is_refused_before_it_begins() {
     assert!(told.contains("--chains 100000: the run takes at least ") && told.contains("fewer --chains"), "{told}");
     assert!(!dir.path().join("run").exists());
     let dry = limited(100_000, "--dry-run");
-    assert_eq!(dry.status.code(), Some(0));
-    assert!(String::from_utf8_lossy(&dry.stdout).contains("on cpu: at least "));
+    assert_eq!(dry.status.code(), Some(3));
+    let told = String::from_utf8_lossy(&dry.stdout);
+    assert!(told.contains("on cpu: at least ") && told.contains("the run does not fit: --chains 100000: "), "{told}");
+    let dry = limited(100_000, "--dry-run --json");
+    assert_eq!(dry.status.code(), Some(3));
+    let json: serde_json::Value = serde_json::from_slice(&dry.stdout).unwrap();
+    assert!(json["fits"] == false && json["problems"][0].as_str().unwrap().contains("--chains 100000"), "{json}");
+    let fits = limited(2, &format!("--dry-run --json {out}"));
+    assert_eq!(fits.status.code(), Some(0));
+    let json: serde_json::Value = serde_json::from_slice(&fits.stdout).unwrap();
+    assert!(json["fits"] == true && json["problems"].as_array().unwrap().is_empty(), "{json}");
     assert!(matches!(limited(2, &out).status.code(), Some(0 | 1)));
+}
+
+/// No disk has room for so many draws.
+#[test]
+fn a_dry_run_that_does_not_fit_the_disk_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let words = "sample hierarchical-normal --groups 1000 --draws 2000000000 --dry-run --device cpu --out {}/run";
+    let answer = run(dir.path(), words);
+    assert!(answer.code == Some(3) && answer.stdout.contains("the run does not fit: "), "{answer:#?}");
+    assert!(answer.stdout.contains("MiB are free at "), "{answer:#?}");
+    // A run that ends at its goal may make fewer.
+    run(dir.path(), &format!("{words} --max-seconds 1")).succeeds();
 }
 
 /// `nohup` has a process ignore the end of its terminal; without it, that is as Ctrl-C.

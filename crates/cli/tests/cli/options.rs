@@ -74,6 +74,8 @@ const TABLE: &[(&str, &str, Shown)] = &[
     ("sample", "--data", In("batch.rs", "a_folder_of_data_sets_is_sampled_and_one_that_fails_ends_alone")),
     ("sample", "--group", In("commands.rs", "the_users_own_labels_and_a_settings_file")),
     ("sample", "--value", In("commands.rs", "the_users_own_labels_and_a_settings_file")),
+    ("sample", "--drop-missing", In("tables.rs", "how_a_table_is_read_goes_every_way")),
+    ("sample", "--decimal", In("tables.rs", "how_a_table_is_read_goes_every_way")),
     ("sample", "--batch", In("batch.rs", "a_folder_of_data_sets_is_sampled_and_one_that_fails_ends_alone")),
     ("sample", "--batch-by", In("batch.rs", "one_table_of_many_data_sets")),
     ("sample", "--batch-part", In("batch.rs", "parts_of_a_batch_are_the_batch")),
@@ -140,6 +142,8 @@ const TABLE: &[(&str, &str, Shown)] = &[
     ("sweep", "--data", In("settings.rs", "a_sweep_runs_what_sample_runs")),
     ("sweep", "--group", In("settings.rs", "a_sweep_runs_what_sample_runs")),
     ("sweep", "--value", In("settings.rs", "a_sweep_runs_what_sample_runs")),
+    ("sweep", "--drop-missing", In("tables.rs", "how_a_table_is_read_goes_every_way")),
+    ("sweep", "--decimal", In("tables.rs", "how_a_table_is_read_goes_every_way")),
     ("sweep", "--strategy", Setting),
     ("sweep", "--superchains", Setting),
     ("sweep", "--precision", In("bad_input.rs", "f32_and_mixed_are_for_gpus")),
@@ -179,6 +183,8 @@ const TABLE: &[(&str, &str, Shown)] = &[
     ("validate", "--data", In("validate.rs", "own_data_of_the_prds_model")),
     ("validate", "--group", In("validate.rs", "own_data_of_the_prds_model")),
     ("validate", "--value", In("validate.rs", "own_data_of_the_prds_model")),
+    ("validate", "--drop-missing", In("tables.rs", "how_a_table_is_read_goes_every_way")),
+    ("validate", "--decimal", In("tables.rs", "how_a_table_is_read_goes_every_way")),
     ("validate", "--device", In("validate.rs", "a_validation_can_run_on_the_gpu_itself")),
     ("validate", "--gpu-memory", In("gpu_sampling.rs", "the_memory_taken_of_a_gpu_is_limited")),
     ("validate", "--no-fallback", In("gpu_faults.rs", "no_fallback_is_heard_by_each_command")),
@@ -248,7 +254,7 @@ pub(crate) fn listed() -> Vec<(String, Vec<Listed>)> {
     commands().iter().filter(|command| *command != "device").map(options).collect()
 }
 
-const GLOBAL: [&str; 5] = ["--json", "--quiet", "--verbose", "--log-file", "--profile"];
+pub(crate) const GLOBAL: [&str; 5] = ["--json", "--quiet", "--verbose", "--log-file", "--profile"];
 
 #[test]
 fn every_option_has_its_row() {
@@ -276,7 +282,7 @@ fn every_option_has_its_row() {
 #[test]
 fn every_number_has_its_limits() {
     /// Values that are no numbers; every other has limits.
-    const WORDS: [&str; 19] = [
+    const WORDS: [&str; 20] = [
         "COL",
         "DEVICE",
         "DIR",
@@ -286,6 +292,7 @@ fn every_number_has_its_limits() {
         "FORMAT",
         "K/N",
         "KIND",
+        "MARK",
         "METRIC",
         "NAME",
         "PARAMETERIZATION",

@@ -75,7 +75,7 @@ impl Model for OneMean {
             (Some(read), _) => read.values().to_vec(),
             (None, Some(file)) => {
                 let file: octopus_models::TableFile = file.clone().try_into().expect("as the command line gives it");
-                octopus_formats::observations::read_grouped(&file.path, &file.group, &file.value)?.values().to_vec()
+                file.read()?.values().to_vec()
             }
             (None, None) => vec![1.0, 2.0, 2.0, 3.0],
         };
@@ -84,6 +84,7 @@ impl Model for OneMean {
             sha256: octopus_models::sha256(&y),
             observations: y.len(),
             groups: 1,
+            ..DataRecord::default()
         };
         let density = Normal { fault: asked.fault, ..Normal::new(y, asked.prior_sd)? };
         Ok(Arc::new(Given { simulator: Draws::like(&density), density, settings: settings::write(&asked)?, data }))

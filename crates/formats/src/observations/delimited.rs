@@ -1,100 +1,152 @@
 //! Observations from CSV: cells separated by commas, semicolons or tabs.
 //!
-//! How the separator (delimiter) is found, and which cells are numbers, is decided here.
+//! How the separator (delimiter) is found, and which lines are comments, is decided here.
 
-use super::{CellProblem, Columns, ObservationsError, Rows, find_column};
-use csv::{ErrorKind, ReaderBuilder, StringRecord, Trim};
+use super::number::{is_missing_word, number};
+use super::text::{cell, decoded, line, skip_line_ends};
+use super::{CellRules, Cells, Columns, DecimalMark, ObservationsError, RowPlace, Rows, find_column, foreign};
+use csv::{ReaderBuilder, StringRecord, Trim};
 use std::path::Path;
 
-pub(super) fn read(path: &Path, bytes: &[u8], columns: Columns<'_>) -> Result<Rows, ObservationsError> {
-    let Columns { group: group_column, value: value_column, set: set_column } = columns;
-    let not_a_table = |what: &str| ObservationsError::NotATable { path: path.to_owned(), what: what.to_owned() };
-    let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-    if text.contains(&0) {
-        return Err(not_a_table("it holds binary data"));
+pub(super) fn read(
+    path: &Path,
+    bytes: &[u8],
+    columns: Columns<'_>,
+    rules: CellRules,
+    rows: &mut Rows,
+) -> Result<(), ObservationsError> {
+    let not_a_table = |what: String| ObservationsError::NotATable { path: path.to_owned(), what };
+    let unreadable = |error: csv::Error| not_a_table(error.to_string());
+    let all = decoded(path, bytes)?;
+    if all.trim_ascii().is_empty() {
+        return Err(not_a_table("it is empty".to_owned()));
     }
-    if text.iter().all(u8::is_ascii_whitespace) {
-        return Err(not_a_table("it is empty"));
-    }
-    let delimiter = delimiter(path, text, group_column, value_column);
-    let mut reader = ReaderBuilder::new().delimiter(delimiter).trim(Trim::All).from_reader(text);
-    let header: Vec<String> =
-        reader.headers().map_err(|error| csv_error(path, error))?.iter().map(str::to_owned).collect();
-    let group_index = find_column(path, &header, group_column)?;
-    let value_index = find_column(path, &header, value_column)?;
-    let set = set_column.map(|column| Ok((column, find_column(path, &header, column)?))).transpose()?;
+    let (start, comments) = skip_comments(all, columns);
+    rows.comments = comments;
+    let table = &all[start..];
+    let delimiter = delimiter(path, table, columns, rules.decimal);
+    let mut reader = reader(table, delimiter);
+    let header: Vec<String> = reader.headers().map_err(unreadable)?.iter().map(str::to_owned).collect();
+    let find = |column: &str| {
+        find_column(path, &header, column).map_err(|error| match &error {
+            ObservationsError::NoColumn { .. } => {
+                foreign::of_text(path, all).or_else(|| header_in_comment(path, &all[..start], columns)).unwrap_or(error)
+            }
+            _ => error,
+        })
+    };
+    let (group, value) = (find(columns.group)?, find(columns.value)?);
+    let set = columns.set.map(find).transpose()?;
 
-    let mut rows = Rows::default();
-    let mut record = StringRecord::new();
-    while reader.read_record(&mut record).map_err(|error| csv_error(path, error))? {
-        let row = record.position().map_or(0, csv::Position::line);
-        let fail = |column: &str, problem| ObservationsError::Cell {
-            path: path.to_owned(),
-            row,
-            column: column.to_owned(),
-            problem,
+    let bytes = all.as_bytes();
+    let place = |begin: usize, number: usize, row: u64| {
+        let begin = cell(bytes, begin, number, delimiter).begin;
+        RowPlace { line: Some(line(bytes, begin)), row }
+    };
+    let (mut record, mut row, mut begin) = (StringRecord::new(), 0, start);
+    while reader.read_record(&mut record).map_err(unreadable)? {
+        let in_table = record.position().and_then(|position| usize::try_from(position.byte()).ok());
+        begin = skip_line_ends(bytes, start + in_table.unwrap_or(0));
+        if header.len() > 1 && record.len() == 1 && record[0].is_empty() && bytes.get(begin) != Some(&b'"') {
+            // A line of spaces, which pandas skips too.
+            continue;
+        }
+        row += 1;
+        if record.len() != header.len() {
+            let (path, place) = (path.to_owned(), place(begin, 0, row));
+            if bytes.get(begin) == Some(&b'#') {
+                return Err(ObservationsError::Comment { path, place });
+            }
+            if cell(bytes, begin, usize::MAX, delimiter).is_open {
+                return Err(ObservationsError::OpenQuote { path, place });
+            }
+            let (expected, found) = (header.len() as u64, record.len() as u64);
+            return Err(ObservationsError::Ragged { path, place, expected, found });
+        }
+        let label = |index: usize| {
+            let text = &record[index];
+            (!text.is_empty() && !(rules.drop_missing && is_missing_word(text))).then_some(text)
         };
-        let label = record.get(group_index).unwrap_or("");
-        if label.is_empty() {
-            return Err(fail(group_column, CellProblem::Empty));
-        }
-        let value = number(record.get(value_index).unwrap_or("")).map_err(|problem| fail(value_column, problem))?;
-        if let Some((column, index)) = set {
-            let set =
-                record.get(index).filter(|set| !set.is_empty()).ok_or_else(|| fail(column, CellProblem::Empty))?;
-            rows.set.push(rows.sets.index(set));
-        }
-        rows.group.push(rows.labels.index(label));
-        rows.values.push(value);
+        let value_cell = number(&record[value], rules.decimal);
+        let cells = Cells { group: label(group), value: value_cell, set: set.map(label) };
+        rows.push(cells, columns, rules).map_err(|(column, problem)| {
+            let index = header.iter().position(|name| name == column).unwrap_or(0);
+            let (path, column) = (path.to_owned(), column.to_owned());
+            ObservationsError::Cell { path, place: place(begin, index, row), column, problem }
+        })?;
     }
-    Ok(rows)
+    // All that follows a quote that is not closed is in one cell: the rows after it would be lost.
+    if row > 0 && cell(bytes, begin, usize::MAX, delimiter).is_open {
+        return Err(ObservationsError::OpenQuote { path: path.to_owned(), place: place(begin, usize::MAX, row) });
+    }
+    Ok(())
 }
 
-/// Returns a finite number.
-fn number(cell: &str) -> Result<f64, CellProblem> {
-    if cell.is_empty() {
-        return Err(CellProblem::Empty);
-    }
-    let value: f64 = cell.parse().map_err(|_| CellProblem::Text { value: cell.to_owned() })?;
-    if value.is_finite() { Ok(value) } else { Err(CellProblem::NotFinite { value }) }
+fn reader(table: &str, delimiter: u8) -> csv::Reader<&[u8]> {
+    ReaderBuilder::new().delimiter(delimiter).trim(Trim::All).flexible(true).from_reader(table.as_bytes())
 }
 
-/// Returns the separator under which the header has both columns; the usual one of the extension when none does.
-fn delimiter(path: &Path, text: &[u8], group_column: &str, value_column: &str) -> u8 {
+/// The separators that are tried, the usual one first.
+const SEPARATORS: [u8; 3] = [b',', b';', b'\t'];
+
+/// Returns the separator under which the header has both columns; the usual one of the extension, or beside decimal
+/// commas, when none does.
+fn delimiter(path: &Path, table: &str, columns: Columns<'_>, decimal: DecimalMark) -> u8 {
     // Of `y.tsv.gz` too.
     let ends = |path: &Path| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("tsv"));
     let tabs = ends(path) || path.file_stem().is_some_and(|stem| ends(Path::new(stem)));
-    let candidates = if tabs { [b'\t', b',', b';'] } else { [b',', b';', b'\t'] };
-    let fits = |&delimiter: &u8| {
-        let mut reader = ReaderBuilder::new().delimiter(delimiter).trim(Trim::All).from_reader(text);
-        reader.headers().is_ok_and(|header| {
-            header.iter().any(|name| name == group_column) && header.iter().any(|name| name == value_column)
-        })
+    let [comma, semicolon, tab] = SEPARATORS;
+    let candidates = match decimal {
+        _ if tabs => [tab, comma, semicolon],
+        DecimalMark::Comma => [semicolon, tab, comma],
+        DecimalMark::Point => SEPARATORS,
     };
-    candidates.into_iter().find(fits).unwrap_or(candidates[0])
+    candidates.into_iter().find(|&delimiter| has_columns(table, delimiter, columns)).unwrap_or(candidates[0])
 }
 
-fn csv_error(path: &Path, error: csv::Error) -> ObservationsError {
-    let path = path.to_owned();
-    match error.kind() {
-        ErrorKind::UnequalLengths { pos, expected_len, len } => {
-            let row = pos.as_ref().map_or(0, csv::Position::line);
-            ObservationsError::Ragged { path, row, expected: *expected_len, found: *len }
-        }
-        ErrorKind::Utf8 { pos, .. } => {
-            let row = pos.as_ref().map_or(0, csv::Position::line);
-            ObservationsError::NotATable { path, what: format!("row {row} is not UTF-8 text") }
-        }
-        _ => ObservationsError::NotATable { path, what: error.to_string() },
+/// Returns whether the first line has the columns of groups and values with this separator.
+fn has_columns(table: &str, delimiter: u8, columns: Columns<'_>) -> bool {
+    reader(table, delimiter).headers().is_ok_and(|header| {
+        [columns.group, columns.value].iter().all(|wanted| header.iter().any(|name| name == *wanted))
+    })
+}
+
+/// Returns where the table begins after lines of comments, and their number. A line that begins with `#` and has both
+/// columns is the header.
+fn skip_comments(text: &str, columns: Columns<'_>) -> (usize, usize) {
+    let bytes = text.as_bytes();
+    let (mut at, mut comments) = (skip_line_ends(bytes, 0), 0);
+    while bytes.get(at) == Some(&b'#') && !SEPARATORS.iter().any(|&one| has_columns(&text[at..], one, columns)) {
+        comments += 1;
+        at += text[at..].find(['\n', '\r']).unwrap_or(text.len() - at);
+        at = skip_line_ends(bytes, at);
     }
+    if at == text.len() { (0, 0) } else { (at, comments) }
+}
+
+/// Returns the error of a table whose header stands in a comment: NumPy writes such.
+fn header_in_comment(path: &Path, comments: &str, columns: Columns<'_>) -> Option<ObservationsError> {
+    let of_line = |bare: &str| SEPARATORS.iter().any(|&one| has_columns(bare, one, columns));
+    let mut at = 0;
+    for comment in comments.split_inclusive(['\n', '\r']) {
+        if comment.starts_with('#') && of_line(comment.trim_start_matches('#').trim_start()) {
+            let place = RowPlace { line: Some(line(comments.as_bytes(), at)), row: 0 };
+            return Some(ObservationsError::HeaderInComment { path: path.to_owned(), place });
+        }
+        at += comment.len();
+    }
+    None
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const COLUMNS: Columns<'static> = Columns { group: "city", value: "y", set: None };
+
     #[test]
     fn the_separator_is_the_one_that_gives_both_columns() {
+        let found = |name: &str, header: &str, decimal| delimiter(Path::new(name), header, COLUMNS, decimal);
         for (name, header, separator) in [
             ("a.csv", "city,y", b','),
             ("a.csv", "city;y", b';'),
@@ -110,7 +162,24 @@ mod tests {
             ("a.csv", "city;x", b','),
             ("a.TSV", "city;x", b'\t'),
         ] {
-            assert_eq!(delimiter(Path::new(name), header.as_bytes(), "city", "y"), separator, "{name}: {header}");
+            assert_eq!(found(name, header, DecimalMark::Point), separator, "{name}: {header}");
+        }
+        for (header, separator) in [("city,y", b','), ("city\ty", b'\t'), ("city;y", b';'), ("city,x", b';')] {
+            assert_eq!(found("a.csv", header, DecimalMark::Comma), separator, "{header}");
+        }
+    }
+
+    #[test]
+    fn comments_come_before_the_header() {
+        for (text, expected) in [
+            ("city,y\n", (0, 0)),
+            ("# a\n#b\ncity,y\n", (7, 2)),
+            ("\n# a\r\n\r\ncity,y\n", (8, 1)),
+            // Its name begins so.
+            ("#id,city,y\n1,a,2\n", (0, 0)),
+            ("# all\n# are\n", (0, 0)),
+        ] {
+            assert_eq!(skip_comments(text, COLUMNS), expected, "{text:?}");
         }
     }
 }

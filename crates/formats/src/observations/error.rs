@@ -1,6 +1,9 @@
 //! What is refused in a user's table of observations, and what the error says.
 
-use octopus_trace::DataError;
+use super::DecimalMark;
+use arrow_schema::DataType;
+use octopus_trace::{DataError, LeftOut};
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -24,6 +27,88 @@ pub enum ObservationsError {
         path: PathBuf,
         /// What was found, in words.
         what: String,
+    },
+    /// The file is of another kind.
+    #[error("{} is {what}: {remedy}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What it is, in words.
+        what: &'static str,
+        /// What to do, in words.
+        remedy: &'static str,
+    },
+    /// The text is not UTF-8.
+    #[error("{}: line {line}, column {column}: the byte {byte:#04X} is no UTF-8 text; if the file is in Latin-1 (Windows-1252), convert it: `iconv -f WINDOWS-1252 -t UTF-8 {} > NEW.csv`", path.display(), path.display())]
+    NotUtf8 {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: u64,
+        /// The column in the line, counted from 1 in characters.
+        column: u64,
+        /// The byte that stands there.
+        byte: u8,
+    },
+    /// The folder is not one table of Parquet files.
+    #[error("{} is a folder, and not of one table in Parquet files: {what}; give one file, or a folder of Parquet files", path.display())]
+    NotOneTable {
+        /// The folder.
+        path: PathBuf,
+        /// What was found, in words.
+        what: String,
+    },
+    /// The same column is asked for twice.
+    #[error("{}: column `{column}` cannot be that of {first} and of {second}: name two columns", path.display())]
+    SameColumn {
+        /// The file.
+        path: PathBuf,
+        /// The column.
+        column: String,
+        /// What it is asked for.
+        first: &'static str,
+        /// What else it is asked for.
+        second: &'static str,
+    },
+    /// A decimal mark was given for a Parquet file.
+    #[error("{} is Parquet, whose numbers have no decimal mark: leave out --decimal", path.display())]
+    DecimalOfParquet {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A comment stands among the rows.
+    #[error("{}: {place} begins with `#` and is no row: comments may stand before the header only; remove the line", path.display())]
+    Comment {
+        /// The file.
+        path: PathBuf,
+        /// Where the comment stands.
+        place: RowPlace,
+    },
+    /// The names of the columns stand in a comment.
+    #[error("{}: {place} names the columns in a comment: remove the `#` before them", path.display())]
+    HeaderInComment {
+        /// The file.
+        path: PathBuf,
+        /// Where the comment stands.
+        place: RowPlace,
+    },
+    /// A quote is never closed.
+    #[error("{}: {place}: a quote (\") is opened and never closed, so that all that follows is in one cell: close it or remove it", path.display())]
+    OpenQuote {
+        /// The file.
+        path: PathBuf,
+        /// Where the quote stands.
+        place: RowPlace,
+    },
+    /// Every row was left out.
+    #[error("{}{} has no observations: {left_out}", path.display(), set.as_ref().map(|set| format!(", data set `{set}`,")).unwrap_or_default())]
+    AllLeftOut {
+        /// The file.
+        path: PathBuf,
+        /// The data set, where the table is divided.
+        set: Option<String>,
+        /// What was left out.
+        left_out: LeftOut,
     },
     /// The Parquet file is cut short or damaged.
     #[error("{} is damaged: {what}; copy or write the file again", path.display())]
@@ -62,36 +147,36 @@ pub enum ObservationsError {
         column: String,
     },
     /// The Parquet column has a type that cannot be used.
-    #[error("{}: column `{column}` has type {found}; it must hold {expected}", path.display())]
+    #[error("{}: column `{column}` has type {found}; it must hold {expected}: {}", path.display(), cast(found))]
     ColumnType {
         /// The file.
         path: PathBuf,
         /// The column.
         column: String,
         /// The column's type.
-        found: String,
+        found: DataType,
         /// The types that can be used, in words.
         expected: &'static str,
     },
     /// The cell cannot be used.
-    #[error("{}: row {row}, column `{column}`: {problem}", path.display())]
+    #[error("{}: {place}, column `{column}`: {problem}", path.display())]
     Cell {
         /// The file.
         path: PathBuf,
-        /// The row: in a CSV file the line (the header is line 1), in a Parquet file the row, counted from 1.
-        row: u64,
+        /// Where the cell stands.
+        place: RowPlace,
         /// The column.
         column: String,
         /// What is wrong with the cell.
         problem: CellProblem,
     },
     /// The row has more or fewer cells than the header.
-    #[error("{}: row {row} has {found} cells where the header has {expected}: complete the row, or quote cells that contain the separator", path.display())]
+    #[error("{}: {place} has {found} cells where the header has {expected}: complete the row, or quote cells that contain the separator", path.display())]
     Ragged {
         /// The file.
         path: PathBuf,
-        /// The line of the row.
-        row: u64,
+        /// Where the row stands.
+        place: RowPlace,
         /// The number of the header's cells.
         expected: u64,
         /// The number of the row's cells.
@@ -113,29 +198,109 @@ pub enum ObservationsError {
     },
 }
 
+/// Where a row stands: `line 3 (row 2)` in text, `row 2` in Parquet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowPlace {
+    /// The line as an editor counts it, from 1; `None` where there are no lines.
+    pub line: Option<u64>,
+    /// The row below the header, counted from 1; 0 for what stands before the rows.
+    pub row: u64,
+}
+
+impl fmt::Display for RowPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.line, self.row) {
+            (Some(line), 0) => write!(f, "line {line}"),
+            (Some(line), row) => write!(f, "line {line} (row {row})"),
+            (None, row) => write!(f, "row {row}"),
+        }
+    }
+}
+
 /// What is wrong with one cell.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum CellProblem {
     /// The cell is empty.
-    #[error("the cell is empty; fill it in or remove the row")]
+    #[error("the cell is empty; fill it in or remove the row (--drop-missing leaves out such rows)")]
     Empty,
+    /// The cell holds a word that programs write where a value is missing.
+    #[error("`{value}` stands for a missing value; fill it in or remove the row (--drop-missing leaves out such rows)")]
+    MissingWord {
+        /// The text of the cell.
+        value: String,
+    },
     /// The cell holds words where a number is needed.
-    #[error("`{value}` is not a number{}", if decimal_comma(value) { "; write decimals with a point, not a comma" } else { "; correct it or remove the row" })]
+    #[error("`{value}` is not a number; correct it or remove the row")]
     Text {
         /// The text of the cell.
         value: String,
     },
+    /// The cell holds a number with another decimal mark than the file is read with.
+    #[error("`{value}` has a decimal {} and is not read so: {}{}", name(*mark), advice(*mark), if *thousands { "; if it is a separator between thousands, write the numbers without it" } else { "" })]
+    OtherMark {
+        /// The text of the cell.
+        value: String,
+        /// The mark in it.
+        mark: DecimalMark,
+        /// Whether the mark may stand between thousands.
+        thousands: bool,
+    },
+    /// The cell holds a number with separators between thousands.
+    #[error(
+        "`{value}` has a separator (`{separator}`) between thousands: write the numbers without it (in a spreadsheet, a format of the cells without thousands separators; pandas reads it with thousands=\"{separator}\")"
+    )]
+    Thousands {
+        /// The text of the cell.
+        value: String,
+        /// The separator.
+        separator: char,
+    },
     /// The cell holds NaN or an infinity.
-    #[error("the value is {value}; observations must be finite: correct it or remove the row")]
+    #[error("the value is {value}; observations must be finite: correct it or remove the row{}", if value.is_nan() { " (--drop-missing leaves out such rows)" } else { "" })]
     NotFinite {
         /// The value.
         value: f64,
     },
 }
 
-/// Returns whether the text would be a number with a point for its comma.
-fn decimal_comma(text: &str) -> bool {
-    text.matches(',').count() == 1 && text.replace(',', ".").parse::<f64>().is_ok()
+impl CellProblem {
+    /// Returns whether the cell has no value, rather than a wrong one.
+    pub fn is_missing(&self) -> bool {
+        match self {
+            Self::Empty | Self::MissingWord { .. } => true,
+            Self::NotFinite { value } => value.is_nan(),
+            _ => false,
+        }
+    }
+}
+
+fn name(mark: DecimalMark) -> &'static str {
+    match mark {
+        DecimalMark::Point => "point",
+        DecimalMark::Comma => "comma",
+    }
+}
+
+/// What to do about numbers with this mark.
+fn advice(mark: DecimalMark) -> &'static str {
+    match mark {
+        DecimalMark::Point => "leave out `--decimal ,`, or write all decimals with a comma",
+        DecimalMark::Comma => "give `--decimal ,`, or write decimals with a point, not a comma",
+    }
+}
+
+/// What to do about a column of this type.
+fn cast(found: &DataType) -> &'static str {
+    match found {
+        DataType::Utf8 | DataType::Binary => {
+            "convert the text to numbers where the file is written (pandas: to_numeric)"
+        }
+        DataType::Float16 | DataType::Float32 | DataType::Float64 => {
+            "convert it to whole numbers or text where the file is written (pandas: astype(\"Int64\"), which may have missing cells)"
+        }
+        DataType::Boolean => "convert it to 0 and 1 where the file is written",
+        _ => "convert the column where the file is written",
+    }
 }
 
 fn list(names: &[String]) -> String {

@@ -1,5 +1,6 @@
 //! Group labels in order of first appearance.
 
+use super::instant::shortened;
 use indexmap::IndexSet;
 use octopus_trace::Labels;
 
@@ -7,6 +8,8 @@ use octopus_trace::Labels;
 #[derive(Debug, Default)]
 pub(super) struct LabelIndex {
     labels: IndexSet<String>,
+    /// Whether the labels are instants, with all their digits.
+    pub(super) has_instants: bool,
 }
 
 impl LabelIndex {
@@ -26,6 +29,15 @@ impl LabelIndex {
     /// Returns all labels, in the order of their first appearance.
     pub(super) fn all(&self) -> impl Iterator<Item = &String> {
         self.labels.iter()
+    }
+
+    /// Writes instants as pandas and DuckDB write a whole column of them: without digits that are 0 in all.
+    pub(super) fn shorten_instants(&mut self) {
+        if self.has_instants
+            && let Some(short) = shortened(self.labels.iter().map(String::as_str))
+        {
+            self.labels = short.into_iter().collect();
+        }
     }
 
     /// Integers if every label is one as people write it (not `007`, which differs from `7`), else words.

@@ -2,24 +2,50 @@
 //!
 //! | file | recognised by | notes |
 //! |--|--|--|
-//! | CSV, TSV | everything that is not Parquet | a header line; comma, semicolon or tab; gzip or Zstandard |
-//! | Parquet | its first bytes `PAR1`, or `.parquet` | any number type, any string type |
+//! | CSV, TSV | everything that is nothing else | a header line, comments (`#`) before it; comma, semicolon or tab; gzip or Zstandard |
+//! | Parquet | its first bytes `PAR1`, or `.parquet` | numbers with decimals too; text, dates, whole numbers and booleans as labels |
+//! | a folder of Parquet files | being a folder | one table; folders in it such as `year=2024` are columns |
 //!
-//! Columns are found by their names here, in either kind of file: one that is missing, or a duplicate, is refused.
+//! Columns are found by their names here, in every kind of file: one that is missing, or a duplicate, is refused.
 //! Labels keep the order of their first appearance. When all are whole numbers they are kept as integers.
 
 mod delimited;
 mod error;
+mod folder;
+mod foreign;
+mod instant;
 mod labels;
+mod number;
 mod parquet;
 mod source;
+mod text;
 
-pub use error::{CellProblem, ObservationsError};
+pub use error::{CellProblem, ObservationsError, RowPlace};
+pub use number::{DecimalMark, is_missing_word};
 
+use folder::Part;
 use labels::LabelIndex;
-use octopus_trace::GroupedData;
+use octopus_trace::{GroupedData, LeftOut};
 use source::Source;
 use std::path::Path;
+
+/// How the cells of a table are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CellRules {
+    /// Whether rows without a group or a value are left out, and counted; else they are refused.
+    pub drop_missing: bool,
+    /// The mark before the decimals, in text.
+    pub decimal: DecimalMark,
+}
+
+/// A table that is divided into data sets.
+#[derive(Debug)]
+pub struct DataSets {
+    /// Each data set with its label, in the order of their first appearance.
+    pub sets: Vec<(String, Result<GroupedData, ObservationsError>)>,
+    /// The rows that were left out since they have no label of a data set.
+    pub without_set: usize,
+}
 
 /// The observations of a file: one for each row, in the order of the rows.
 #[derive(Debug, Default)]
@@ -30,6 +56,20 @@ struct Rows {
     /// The labels of the data sets, where a column gives them, and the data set of each row.
     sets: LabelIndex,
     set: Vec<usize>,
+    /// What was left out of each data set; of the only one where no column gives them.
+    left_out: Vec<LeftOut>,
+    /// The rows that were left out since they have no label of a data set.
+    without_set: usize,
+    /// The lines of comments before the header.
+    comments: usize,
+}
+
+/// The cells of one row; `None` where a label is missing.
+struct Cells<'a> {
+    group: Option<&'a str>,
+    value: Result<f64, CellProblem>,
+    /// The data set, where a column gives it.
+    set: Option<Option<&'a str>>,
 }
 
 /// The columns that are read.
@@ -41,19 +81,92 @@ struct Columns<'a> {
     set: Option<&'a str>,
 }
 
+impl Columns<'_> {
+    /// Checks that no column is to be two things.
+    fn check(&self, path: &Path) -> Result<(), ObservationsError> {
+        let roles =
+            [Some((self.group, "groups")), Some((self.value, "values")), self.set.map(|set| (set, "data sets"))];
+        let roles: Vec<(&str, &str)> = roles.into_iter().flatten().collect();
+        for (at, (column, first)) in roles.iter().enumerate() {
+            if let Some((_, second)) = roles[at + 1..].iter().find(|(other, _)| other == column) {
+                let (path, column) = (path.to_owned(), (*column).to_owned());
+                return Err(ObservationsError::SameColumn { path, column, first, second });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Rows {
+    /// Takes a row. What is wrong with it is returned with its column; a row without a group or a value is left out
+    /// where the rules say so.
+    fn push<'a>(
+        &mut self,
+        cells: Cells<'_>,
+        columns: Columns<'a>,
+        rules: CellRules,
+    ) -> Result<(), (&'a str, CellProblem)> {
+        let Cells { group, value, set } = cells;
+        let missing = |column: &'a str| (column, CellProblem::Empty);
+        let value = match value {
+            Err(problem) if !(rules.drop_missing && problem.is_missing()) => return Err((columns.value, problem)),
+            value => value.ok(),
+        };
+        let set = match (columns.set, set.flatten()) {
+            (None, _) => 0,
+            (Some(_), Some(label)) => self.sets.index(label),
+            (Some(_), None) if rules.drop_missing => {
+                self.without_set += 1;
+                return Ok(());
+            }
+            (Some(column), None) => return Err(missing(column)),
+        };
+        if self.left_out.len() <= set {
+            self.left_out.resize(set + 1, LeftOut::default());
+        }
+        match (group, value) {
+            (_, None) => self.left_out[set].without_value += 1,
+            (None, _) if rules.drop_missing => self.left_out[set].without_group += 1,
+            (None, _) => return Err(missing(columns.group)),
+            (Some(label), Some(value)) => {
+                self.group.push(self.labels.index(label));
+                self.values.push(value);
+                if columns.set.is_some() {
+                    self.set.push(set);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns what was left out of a data set.
+    fn left_out(&self, set: usize) -> LeftOut {
+        LeftOut { comments: self.comments, ..self.left_out.get(set).copied().unwrap_or_default() }
+    }
+}
+
 /// Reads the observations in `path`: each row is one value of column `value_column` that belongs to the
 /// group named in `group_column`.
 ///
 /// # Errors
 /// When the file cannot be read, is no table, lacks a column, has no rows, or has a cell that is empty or
-/// no finite number. The message names file, row, column and value, and says what to do.
-pub fn read_grouped(path: &Path, group_column: &str, value_column: &str) -> Result<GroupedData, ObservationsError> {
-    let rows = read(path, Columns { group: group_column, value: value_column, set: None })?;
-    grouped(path, rows.labels, &rows.group, &rows.values)
+/// no finite number. The message names file, line or row, column and value, and says what to do.
+pub fn read_grouped(
+    path: &Path,
+    group_column: &str,
+    value_column: &str,
+    rules: CellRules,
+) -> Result<GroupedData, ObservationsError> {
+    let rows = read(path, Columns { group: group_column, value: value_column, set: None }, rules)?;
+    let left_out = rows.left_out(0);
+    if rows.values.is_empty() {
+        return Err(empty(path, left_out, None));
+    }
+    grouped(path, rows.labels, &rows.group, &rows.values, left_out)
 }
 
 /// Reads the observations in `path` as [`read_grouped`] does, and divides them into data sets by the labels in
-/// `set_column`. Returns each data set with its label, in the order of their first appearance.
+/// `set_column`. A data set whose rows are all left out is an error of its own.
 ///
 /// # Errors
 /// When the file cannot be read, is no table, lacks a column, has no rows, or has a cell that is empty or no finite
@@ -63,36 +176,77 @@ pub fn read_sets(
     group_column: &str,
     value_column: &str,
     set_column: &str,
-) -> Result<Vec<(String, GroupedData)>, ObservationsError> {
-    let rows = read(path, Columns { group: group_column, value: value_column, set: Some(set_column) })?;
+    rules: CellRules,
+) -> Result<DataSets, ObservationsError> {
+    let rows = read(path, Columns { group: group_column, value: value_column, set: Some(set_column) }, rules)?;
     let mut sets: Vec<(LabelIndex, Vec<usize>, Vec<f64>)> = rows.sets.all().map(|_| Default::default()).collect();
+    if sets.is_empty() {
+        return Err(empty(path, LeftOut::default(), None));
+    }
     for ((&set, &group), &value) in rows.set.iter().zip(&rows.group).zip(&rows.values) {
         let (labels, groups, values) = &mut sets[set];
         groups.push(labels.index(rows.labels.label(group)));
         values.push(value);
     }
-    let one = |(name, (labels, group, values)): (&String, (LabelIndex, Vec<usize>, Vec<f64>))| {
-        Ok((name.clone(), grouped(path, labels, &group, &values)?))
+    let one = |(number, (name, (labels, group, values))): (usize, (&String, (LabelIndex, Vec<usize>, Vec<f64>)))| {
+        let left_out = rows.left_out(number);
+        let data = match values.is_empty() {
+            true => Err(empty(path, left_out, Some(name))),
+            false => grouped(path, labels, &group, &values, left_out),
+        };
+        (name.clone(), data)
     };
-    rows.sets.all().zip(sets).map(one).collect()
+    let sets = rows.sets.all().zip(sets).enumerate().map(one).collect();
+    Ok(DataSets { sets, without_set: rows.without_set })
 }
 
-fn read(path: &Path, columns: Columns<'_>) -> Result<Rows, ObservationsError> {
+fn read(path: &Path, columns: Columns<'_>, rules: CellRules) -> Result<Rows, ObservationsError> {
+    columns.check(path)?;
     let damaged = |what| ObservationsError::Damaged { path: path.to_owned(), what };
-    let rows = match Source::read(path)? {
-        Source::ParquetFile(file) => octopus_files::decode(|| parquet::read(path, file, columns), damaged)?,
-        Source::ParquetBytes(bytes) => octopus_files::decode(|| parquet::read(path, bytes, columns), damaged)?,
-        Source::Text(text) => delimited::read(path, &text, columns)?,
+    let mut rows = Rows::default();
+    let mut part = |part: &Part| {
+        let Part { path, columns: of_folder } = part;
+        let damaged = |what| ObservationsError::Damaged { path: path.clone(), what };
+        let Source::ParquetFile(file) = Source::read(path)? else {
+            return Err(damaged("it is no Parquet file".to_owned()));
+        };
+        octopus_files::decode(|| parquet::read(path, file, columns, rules, of_folder, &mut rows), damaged)
     };
-    if rows.values.is_empty() {
-        return Err(ObservationsError::NoRows { path: path.to_owned() });
+    match Source::read(path)? {
+        Source::Folder => folder::parts(path)?.iter().try_for_each(&mut part)?,
+        Source::ParquetFile(file) => {
+            octopus_files::decode(|| parquet::read(path, file, columns, rules, &[], &mut rows), damaged)?;
+        }
+        Source::ParquetBytes(bytes) => {
+            octopus_files::decode(|| parquet::read(path, bytes, columns, rules, &[], &mut rows), damaged)?;
+        }
+        Source::Text(bytes) => delimited::read(path, &bytes, columns, rules, &mut rows)?,
     }
+    rows.labels.shorten_instants();
+    rows.sets.shorten_instants();
     Ok(rows)
 }
 
-fn grouped(path: &Path, labels: LabelIndex, group: &[usize], values: &[f64]) -> Result<GroupedData, ObservationsError> {
+fn grouped(
+    path: &Path,
+    labels: LabelIndex,
+    group: &[usize],
+    values: &[f64],
+    left_out: LeftOut,
+) -> Result<GroupedData, ObservationsError> {
     GroupedData::new(labels.into_labels(), group, values)
+        .map(|data| data.with_left_out(left_out))
         .map_err(|source| ObservationsError::Data { path: path.to_owned(), source })
+}
+
+/// The error of a table, or of a data set in it, that has no rows, or none that is not left out.
+fn empty(path: &Path, left_out: LeftOut, set: Option<&str>) -> ObservationsError {
+    let left_out = LeftOut { comments: 0, ..left_out };
+    let (path, set) = (path.to_owned(), set.map(str::to_owned));
+    if left_out.is_nothing() {
+        return ObservationsError::NoRows { path };
+    }
+    ObservationsError::AllLeftOut { path, set, left_out }
 }
 
 /// Returns the index of column `wanted` among `columns`.

@@ -1,11 +1,14 @@
 //! Observations from Parquet: which types of columns and compressions are accepted, and empty cells.
 
-use super::{CellProblem, Columns, ObservationsError, Rows, find_column};
+use super::number::number;
+use super::{
+    CellProblem, CellRules, Cells, Columns, DecimalMark, ObservationsError, RowPlace, Rows, find_column, instant,
+};
 use crate::parquet_files::unknown_codec;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType, Float16Type,
+    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
@@ -15,37 +18,80 @@ use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::ChunkReader;
 use std::path::Path;
 
+/// A column of the table.
+#[derive(Clone, Copy)]
+enum Place<'a> {
+    /// It is in the file, under this name.
+    File(&'a str),
+    /// All rows of the file have this value, by the name of its folder; `None` where it is missing.
+    Folder(Option<&'a str>),
+}
+
+/// Reads a file; `of_folder` are columns that the names of its folders give.
 pub(super) fn read<R: ChunkReader + 'static>(
     path: &Path,
     file: R,
     wanted: Columns<'_>,
-) -> Result<Rows, ObservationsError> {
+    rules: CellRules,
+    of_folder: &[(String, Option<String>)],
+    rows: &mut Rows,
+) -> Result<(), ObservationsError> {
     let damaged = |error: &dyn ToString| ObservationsError::Damaged { path: path.to_owned(), what: error.to_string() };
+    if rules.decimal != DecimalMark::Point {
+        return Err(ObservationsError::DecimalOfParquet { path: path.to_owned() });
+    }
     // Without the writer's Arrow schema, dictionaries (pandas' categories) come as the words themselves.
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let reader = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options).map_err(|e| damaged(&e))?;
-    let columns: Vec<String> = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
-    let labels = std::iter::once(wanted.group).chain(wanted.set);
-    let labels = labels.map(|column| (column, is_label as fn(&DataType) -> bool, "strings or whole numbers"));
+    let in_folder = |name: &str| of_folder.iter().find(|(column, _)| column == name);
+    let of_file: Vec<String> = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
+    // A column that the folder's name gives may stand in the file too.
+    let beside = of_folder.iter().map(|(column, _)| column).filter(|column| !of_file.contains(column));
+    let columns: Vec<String> = of_file.iter().chain(beside).cloned().collect();
     let mut roots = Vec::new();
-    for (column, fits, expected) in labels.chain([(wanted.value, is_number as fn(&DataType) -> bool, "numbers")]) {
+    let mut place = |column, fits: fn(&DataType) -> bool, expected| {
         let index = find_column(path, &columns, column)?;
-        roots.push(index);
+        if let Some((_, value)) = in_folder(column) {
+            return Ok(Place::Folder(value.as_deref()));
+        }
         let found = reader.schema().field(index).data_type();
         if !fits(found) {
-            let (path, column, found) = (path.to_owned(), column.to_owned(), found.to_string());
+            let (path, column, found) = (path.to_owned(), column.to_owned(), found.clone());
             return Err(ObservationsError::ColumnType { path, column, found, expected });
         }
-    }
+        roots.push(index);
+        Ok(Place::File(column))
+    };
+    const LABELS: &str = "text, whole numbers, dates or booleans";
+    let group = place(wanted.group, is_label, LABELS)?;
+    let set = wanted.set.map(|column| place(column, is_label, LABELS)).transpose()?;
+    let value = place(wanted.value, is_number, "numbers")?;
     check_codec(path, reader.metadata(), &roots)?;
     let mask = ProjectionMask::roots(reader.parquet_schema(), roots);
-    let batches = reader.with_projection(mask).build().map_err(|error| damaged(&error))?;
-    let mut rows = Rows::default();
-    for batch in batches {
+    let mut read = 0;
+    for batch in reader.with_projection(mask).build().map_err(|error| damaged(&error))? {
         let batch = batch.map_err(|error| damaged(&error))?;
-        append(path, &batch, wanted, &mut rows)?;
+        let labels =
+            |place, has_instants: &mut bool| labels(&batch, place, has_instants).map_err(|what| damaged(&what));
+        let groups = labels(group, &mut rows.labels.has_instants)?;
+        let sets = set.map(|set| labels(set, &mut rows.sets.has_instants)).transpose()?;
+        let values = values(&batch, value).map_err(|what| damaged(&what))?;
+        for (at, value) in values.into_iter().enumerate() {
+            read += 1;
+            let label = |labels: &'_ [Option<String>]| -> Option<String> {
+                labels[at].clone().filter(|label| !label.is_empty())
+            };
+            let (group, set) = (label(&groups), sets.as_deref().map(label));
+            let cells = Cells { group: group.as_deref(), value, set: set.as_ref().map(Option::as_deref) };
+            rows.push(cells, wanted, rules).map_err(|(column, problem)| ObservationsError::Cell {
+                path: path.to_owned(),
+                place: RowPlace { line: None, row: read },
+                column: column.to_owned(),
+                problem,
+            })?;
+        }
     }
-    Ok(rows)
+    Ok(())
 }
 
 /// Whether the pages of the columns can be unpacked by this build.
@@ -63,79 +109,111 @@ fn check_codec(path: &Path, metadata: &ParquetMetaData, roots: &[usize]) -> Resu
     Ok(())
 }
 
-fn append(path: &Path, batch: &RecordBatch, wanted: Columns<'_>, rows: &mut Rows) -> Result<(), ObservationsError> {
-    let column = |name: &str| {
-        let absent = || ObservationsError::Damaged { path: path.to_owned(), what: format!("column `{name}` is lost") };
-        batch.column_by_name(name).ok_or_else(absent)
-    };
-    let groups = labels(column(wanted.group)?);
-    let values = numbers(column(wanted.value)?);
-    let sets = wanted.set.map(|name| Ok((name, labels(column(name)?)))).transpose()?;
-    for (at, (label, value)) in groups.into_iter().zip(values).enumerate() {
-        let row = rows.values.len() as u64 + 1;
-        let fail = |column: &str, problem| ObservationsError::Cell {
-            path: path.to_owned(),
-            row,
-            column: column.to_owned(),
-            problem,
-        };
-        let filled = |label: Option<String>, column| {
-            label.filter(|label| !label.is_empty()).ok_or_else(|| fail(column, CellProblem::Empty))
-        };
-        let label = filled(label, wanted.group)?;
-        let value = value.ok_or_else(|| fail(wanted.value, CellProblem::Empty))?;
-        if !value.is_finite() {
-            return Err(fail(wanted.value, CellProblem::NotFinite { value }));
-        }
-        if let Some((name, sets)) = &sets {
-            rows.set.push(rows.sets.index(&filled(sets[at].clone(), name)?));
-        }
-        rows.group.push(rows.labels.index(&label));
-        rows.values.push(value);
-    }
-    Ok(())
-}
-
 fn is_label(data_type: &DataType) -> bool {
-    // Without the writer's Arrow schema, text of every kind comes as this type.
-    *data_type == DataType::Utf8 || data_type.is_integer()
+    // Without the writer's Arrow schema, text of every kind comes as this type; DuckDB's enums come as bytes.
+    matches!(
+        data_type,
+        DataType::Utf8
+            | DataType::Binary
+            | DataType::Boolean
+            | DataType::Date32
+            | DataType::Date64
+            | DataType::Timestamp(..)
+    ) || is_exact(data_type)
 }
 
 fn is_number(data_type: &DataType) -> bool {
-    matches!(data_type, DataType::Float32 | DataType::Float64) || data_type.is_integer()
+    matches!(data_type, DataType::Float16 | DataType::Float32 | DataType::Float64) || is_exact(data_type)
 }
 
-/// Returns the cells of a column as text; `None` where a cell is null.
-fn labels(column: &dyn Array) -> Vec<Option<String>> {
+/// Returns whether the numbers of a type have as many digits as they are written with.
+fn is_exact(data_type: &DataType) -> bool {
+    data_type.is_integer()
+        || matches!(
+            data_type,
+            DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..) | DataType::Decimal256(..)
+        )
+}
+
+fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a dyn Array, String> {
+    batch.column_by_name(name).map(AsRef::as_ref).ok_or_else(|| format!("column `{name}` is lost"))
+}
+
+/// Returns the cells of a column as text; `None` where a cell is null. Notes whether they are instants.
+fn labels(batch: &RecordBatch, place: Place<'_>, has_instants: &mut bool) -> Result<Vec<Option<String>>, String> {
+    let name = match place {
+        Place::Folder(value) => return Ok(vec![value.map(str::to_owned); batch.num_rows()]),
+        Place::File(name) => name,
+    };
+    let column = column(batch, name)?;
     match column.data_type() {
-        DataType::Utf8 => column.as_string::<i32>().iter().map(|text| text.map(str::to_owned)).collect(),
-        _ => integers(column).into_iter().map(|value| value.map(|value| value.to_string())).collect(),
+        DataType::Utf8 => Ok(column.as_string::<i32>().iter().map(|text| text.map(str::to_owned)).collect()),
+        DataType::Binary => {
+            let text = |bytes: &[u8]| {
+                std::str::from_utf8(bytes)
+                    .map(str::to_owned)
+                    .map_err(|_| format!("column `{name}` holds bytes, not text"))
+            };
+            column.as_binary::<i32>().iter().map(|bytes| bytes.map(text).transpose()).collect()
+        }
+        DataType::Boolean => Ok(column.as_boolean().iter().map(|value| value.map(|value| value.to_string())).collect()),
+        DataType::Date32 | DataType::Date64 => instant::days(column),
+        DataType::Timestamp(..) => {
+            *has_instants = true;
+            instant::instants(column)
+        }
+        _ => exact(column),
     }
 }
 
-/// Returns the cells of a column as numbers; `None` where a cell is null.
-fn numbers(column: &dyn Array) -> Vec<Option<f64>> {
-    match column.data_type() {
-        DataType::Float64 => column.as_primitive::<Float64Type>().iter().collect(),
-        DataType::Float32 => column.as_primitive::<Float32Type>().iter().map(|value| value.map(f64::from)).collect(),
-        _ => integers(column).into_iter().map(|value| value.map(|value| value as f64)).collect(),
-    }
+/// Returns the cells of a column as numbers.
+fn values(batch: &RecordBatch, place: Place<'_>) -> Result<Vec<Result<f64, CellProblem>>, String> {
+    let finite = |value: f64| if value.is_finite() { Ok(value) } else { Err(CellProblem::NotFinite { value }) };
+    let all = |values: &mut dyn Iterator<Item = Option<f64>>| {
+        values.map(|value| value.map_or(Err(CellProblem::Empty), finite)).collect()
+    };
+    let name = match place {
+        Place::Folder(value) => {
+            let value = number(value.unwrap_or_default(), DecimalMark::Point);
+            return Ok(vec![value; batch.num_rows()]);
+        }
+        Place::File(name) => name,
+    };
+    let column = column(batch, name)?;
+    Ok(match column.data_type() {
+        DataType::Float64 => all(&mut column.as_primitive::<Float64Type>().iter()),
+        DataType::Float32 => all(&mut column.as_primitive::<Float32Type>().iter().map(|value| value.map(f64::from))),
+        DataType::Float16 => all(&mut column.as_primitive::<Float16Type>().iter().map(|value| value.map(f64::from))),
+        // Their text is read as that of CSV, to the nearest number.
+        _ => {
+            let of_text = |text: Option<String>| number(text.as_deref().unwrap_or_default(), DecimalMark::Point);
+            exact(column)?.into_iter().map(of_text).collect()
+        }
+    })
 }
 
-/// Returns the cells of a column of integers of any width.
-fn integers(column: &dyn Array) -> Vec<Option<i128>> {
-    fn widened<T: ArrowPrimitiveType<Native: Into<i128>>>(column: &dyn Array) -> Vec<Option<i128>> {
-        column.as_primitive::<T>().iter().map(|value| value.map(Into::into)).collect()
+/// Returns the cells of a column of whole numbers or decimals as text; `None` where a cell is null.
+fn exact(column: &dyn Array) -> Result<Vec<Option<String>>, String> {
+    fn whole<T: ArrowPrimitiveType<Native: ToString>>(column: &dyn Array) -> Vec<Option<String>> {
+        column.as_primitive::<T>().iter().map(|value| value.map(|value| value.to_string())).collect()
     }
-    match column.data_type() {
-        DataType::Int8 => widened::<Int8Type>(column),
-        DataType::Int16 => widened::<Int16Type>(column),
-        DataType::Int32 => widened::<Int32Type>(column),
-        DataType::Int64 => widened::<Int64Type>(column),
-        DataType::UInt8 => widened::<UInt8Type>(column),
-        DataType::UInt16 => widened::<UInt16Type>(column),
-        DataType::UInt32 => widened::<UInt32Type>(column),
-        DataType::UInt64 => widened::<UInt64Type>(column),
-        _ => vec![None; column.len()],
+    fn decimal<T: DecimalType>(column: &dyn Array) -> Vec<Option<String>> {
+        let column = column.as_primitive::<T>();
+        (0..column.len()).map(|at| column.is_valid(at).then(|| column.value_as_string(at))).collect()
     }
+    Ok(match column.data_type() {
+        DataType::Int8 => whole::<Int8Type>(column),
+        DataType::Int16 => whole::<Int16Type>(column),
+        DataType::Int32 => whole::<Int32Type>(column),
+        DataType::Int64 => whole::<Int64Type>(column),
+        DataType::UInt8 => whole::<UInt8Type>(column),
+        DataType::UInt16 => whole::<UInt16Type>(column),
+        DataType::UInt32 => whole::<UInt32Type>(column),
+        DataType::UInt64 => whole::<UInt64Type>(column),
+        DataType::Decimal32(..) => decimal::<Decimal32Type>(column),
+        DataType::Decimal64(..) => decimal::<Decimal64Type>(column),
+        DataType::Decimal128(..) => decimal::<Decimal128Type>(column),
+        DataType::Decimal256(..) => decimal::<Decimal256Type>(column),
+        other => return Err(format!("its type {other} cannot be read")),
+    })
 }

@@ -1,7 +1,7 @@
 //! The bytes of a file of observations, read once: a pipe has them only once. Text may be compressed with gzip or
 //! Zstandard.
 
-use super::ObservationsError;
+use super::{ObservationsError, foreign};
 use bytes::Bytes;
 use flate2::read::MultiGzDecoder;
 use ruzstd::decoding::StreamingDecoder;
@@ -25,6 +25,8 @@ pub(super) enum Source {
     ParquetBytes(Bytes),
     /// Text, unpacked.
     Text(Vec<u8>),
+    /// A folder, which may hold the parts of a table.
+    Folder,
 }
 
 impl Source {
@@ -35,9 +37,16 @@ impl Source {
     pub(super) fn read(path: &Path) -> Result<Self, ObservationsError> {
         let failed = |source| ObservationsError::Io { path: path.to_owned(), source };
         let mut file = File::open(path).map_err(failed)?;
-        let regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
+        let metadata = file.metadata().map_err(failed)?;
+        let regular = metadata.is_file();
+        if metadata.is_dir() {
+            return Ok(Self::Folder);
+        }
         let mut start = Vec::new();
         (&mut file).take(START as u64).read_to_end(&mut start).map_err(failed)?;
+        if let Some(error) = foreign::of_bytes(path, &start) {
+            return Err(error);
+        }
         let named = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"));
         if start.starts_with(PARQUET) || named {
             if regular {
@@ -52,11 +61,11 @@ impl Source {
         };
         if start.starts_with(GZIP) {
             let unpacked = all(Vec::new(), MultiGzDecoder::new(Cursor::new(start).chain(file)));
-            return unpacked.map(Self::Text).map_err(|error| cannot_unpack("gzip", &error));
+            return Self::of_unpacked(path, unpacked.map_err(|error| cannot_unpack("gzip", &error))?);
         }
         if start.starts_with(ZSTANDARD) {
             let unpacked = octopus_files::decode(|| frames(Cursor::new(start).chain(file)), |panic| panic);
-            return unpacked.map(Self::Text).map_err(|error| cannot_unpack("Zstandard", &error));
+            return Self::of_unpacked(path, unpacked.map_err(|error| cannot_unpack("Zstandard", &error))?);
         }
         // Found before the rest is read: of `/dev/zero` there is no end.
         if start.contains(&0) {
@@ -66,6 +75,16 @@ impl Source {
             });
         }
         all(start, file).map(Self::Text).map_err(failed)
+    }
+
+    /// Returns what was packed.
+    fn of_unpacked(path: &Path, bytes: Vec<u8>) -> Result<Self, ObservationsError> {
+        if bytes.starts_with(PARQUET) {
+            return Ok(Self::ParquetBytes(bytes.into()));
+        }
+        let start = &bytes[..bytes.len().min(START)];
+        foreign::of_bytes(path, start).map_or(Ok(()), Err)?;
+        Ok(Self::Text(bytes))
     }
 }
 

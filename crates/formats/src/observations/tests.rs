@@ -1,5 +1,10 @@
 //! Good and bad tables.
 
+mod missing;
+mod other_files;
+mod places;
+mod types;
+
 use super::*;
 use ::parquet::arrow::ArrowWriter;
 use arrow_array::types::Int32Type;
@@ -13,6 +18,20 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tempfile::TempDir;
+
+fn read_grouped(path: &Path, group: &str, value: &str) -> Result<GroupedData, ObservationsError> {
+    super::read_grouped(path, group, value, CellRules::default())
+}
+
+fn read_sets(
+    path: &Path,
+    group: &str,
+    value: &str,
+    set: &str,
+) -> Result<Vec<(String, GroupedData)>, ObservationsError> {
+    let found = super::read_sets(path, group, value, set, CellRules::default())?;
+    found.sets.into_iter().map(|(name, data)| Ok((name, data?))).collect()
+}
 
 fn file(name: &str, bytes: impl AsRef<[u8]>) -> (TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
@@ -81,28 +100,31 @@ fn a_column_tells_the_data_sets() {
     }
     let (_dir, path) = file("b.csv", "city,y,study\n3,1,b\n-1,2,\n");
     let message = read_sets(&path, "city", "y", "study").unwrap_err().to_string();
-    assert!(message.contains("row 3") && message.contains("`study`") && message.contains("empty"), "{message}");
+    assert!(
+        message.contains("line 3 (row 2)") && message.contains("`study`") && message.contains("empty"),
+        "{message}"
+    );
 }
 
 #[test]
 fn bad_csv_is_told_by_row_column_and_value() {
-    refuses("a.csv", "city,y\na,1\nb,two\n", &["row 3", "`y`", "`two`", "not a number"]);
-    refuses("a.csv", "city;y\na;1,5\n", &["row 2", "`1,5`", "decimals with a point"]);
-    refuses("a.csv", "city;y\na;1,x\n", &["row 2", "`1,x`", "correct it"]);
-    refuses("a.csv", "city;y\na;1,234,567\n", &["row 2", "`1,234,567`", "correct it"]);
-    refuses("a.csv", "city,y\na,\n", &["row 2", "`y`", "empty"]);
-    refuses("a.csv", "city,y\n\"\",1\n", &["row 2", "`city`", "empty"]);
-    refuses("a.csv", "city,y\na,1\na,NaN\n", &["row 3", "`y`", "NaN", "finite"]);
-    refuses("a.csv", "city,y\na,-inf\n", &["row 2", "-inf"]);
-    refuses("a.csv", "city,y\na,1e999\n", &["row 2", "inf"]);
-    refuses("a.csv", "city,y\na,1,2\n", &["row 2", "3 cells", "2"]);
-    refuses("a.csv", "city,y\n\"a\nb\",1\nc,x\n", &["row 4", "`x`"]);
+    refuses("a.csv", "city,y\na,1\nb,two\n", &["line 3", "`y`", "`two`", "not a number"]);
+    refuses("a.csv", "city;y\na;1,5\n", &["line 2", "`1,5`", "decimals with a point", "--decimal ,"]);
+    refuses("a.csv", "city;y\na;1,x\n", &["line 2", "`1,x`", "correct it"]);
+    refuses("a.csv", "city;y\na;1,234,567\n", &["line 2", "`1,234,567`", "separator (`,`) between thousands"]);
+    refuses("a.csv", "city,y\na,\n", &["line 2", "`y`", "empty"]);
+    refuses("a.csv", "city,y\n\"\",1\n", &["line 2", "`city`", "empty"]);
+    refuses("a.csv", "city,y\na,1\na,NaN\n", &["line 3", "`y`", "NaN", "finite"]);
+    refuses("a.csv", "city,y\na,-inf\n", &["line 2", "-inf"]);
+    refuses("a.csv", "city,y\na,1e999\n", &["line 2", "inf"]);
+    refuses("a.csv", "city,y\na,1,2\n", &["line 2", "3 cells", "2"]);
+    refuses("a.csv", "city,y\n\"a\nb\",1\nc,x\n", &["line 4", "`x`"]);
     refuses("a.csv", "city,y\n", &["no observations"]);
     refuses("a.csv", "", &["empty", "header line"]);
     refuses("a.csv", "city,y,y\na,1,2\n", &["two columns `y`"]);
     refuses("a.csv", "City,value\na,1\n", &["no column `city`", "did you mean `City`", "`value`"]);
     refuses("a.csv", "city,value\na,1\n", &["no column `y`", "`city`, `value`"]);
-    refuses("a.csv", b"city,y\n\xff\xfe,1\n", &["row 2", "UTF-8"]);
+    refuses("a.csv", b"city,y\n\xff\xfe,1\n", &["line 2, column 1", "0xFF", "UTF-8"]);
     refuses("a.csv", b"\x7fELF\x00\x01", &["not a table", "binary"]);
     let missing = Path::new("no/such/file.csv");
     let message = read_grouped(missing, "city", "y").unwrap_err().to_string();

@@ -35,7 +35,13 @@ impl EightSchoolsProblem {
         let labels = density.layout().variables.iter().flat_map(|variable| &variable.dims).next();
         let labels = labels.map_or(Labels::Range(schools), |dim| dim.labels.clone());
         let numbers = [density.y(), density.sigma()].concat();
-        let data = DataRecord { source, sha256: sha256(&numbers), observations: schools, groups: schools };
+        let data = DataRecord {
+            source,
+            sha256: sha256(&numbers),
+            observations: schools,
+            groups: schools,
+            ..Default::default()
+        };
         let each: Vec<usize> = (0..schools).collect();
         let grouped = GroupedData::new(labels.clone(), &each, density.y()).map_err(ModelError::from)?;
         let simulator = SchoolsSimulator::new(&density);
@@ -82,6 +88,11 @@ impl Problem for EightSchoolsProblem {
 
     fn exact(&self) -> Result<Option<Box<dyn Exact>>, ExactError> {
         Ok(Some(Box::new(SchoolsPosterior::compute(&self.density))))
+    }
+
+    fn findings(&self) -> Vec<String> {
+        let one = "there is one effect only: nothing tells tau, whose posterior is its prior; give more effects";
+        if self.density.schools() == 1 { vec![one.to_owned()] } else { Vec::new() }
     }
 
     fn statements(&self) -> Vec<String> {

@@ -4,6 +4,7 @@
 
 mod density;
 pub(crate) mod exact;
+mod findings;
 mod problem;
 mod simulator;
 pub mod synthetic;

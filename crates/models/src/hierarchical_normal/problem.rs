@@ -1,14 +1,13 @@
 //! The hierarchical normal model with its data: made up or read from a file, true values, effects of groups.
 
 use super::truth::Truth;
-use super::{DataSource, HierarchicalSettings, HierarchicalSimulator};
+use super::{DataSource, HierarchicalSettings, HierarchicalSimulator, findings};
 use crate::exact::{Exact, ExactError, ExactPosterior};
 use crate::{
     BuildError, Effects, HierarchicalNormal, Likelihood, ModelError, NamedLikelihood, Problem, RowFilter, Simulator,
     TableFile, settings, sha256,
 };
 use octopus_density::{Dim, GroupedData, Labels, LogDensity};
-use octopus_formats::observations;
 use octopus_trace::{Array, DataRecord, Dataset, InferenceData, Values};
 use std::collections::HashMap;
 use std::path::absolute;
@@ -41,7 +40,7 @@ impl HierarchicalNormalProblem {
                 let made = spec.generate()?;
                 (made.data, Some(Truth::new(spec, made.group_means)))
             }
-            (DataSource::File(file), None) => (read_file(file)?, None),
+            (DataSource::File(file), None) => (file.read()?, None),
         };
         let (source, described) = described(source)?;
         let data = DataRecord {
@@ -49,12 +48,14 @@ impl HierarchicalNormalProblem {
             sha256: sha256(observed.values()),
             observations: observed.values().len(),
             groups: observed.groups(),
+            left_out: observed.left_out(),
         };
         let index: Vec<f64> = observed.group_index().into_iter().map(|j| j as f64).collect();
         let grouping = sha256(&index);
         if let Some(then) = expected.filter(|then| *then != grouping) {
             return Err(BuildError::OtherData { data: data.source, what: "groups", then, now: grouping });
         }
+        findings::check_spread(&observed)?;
         let sizes = (0..observed.groups()).map(|group| observed.group(group).len()).collect();
         let simulator = HierarchicalSimulator::new(sizes, prior, likelihood)?;
         let model = HierarchicalNormal::new(observed, prior, likelihood)?;
@@ -123,6 +124,14 @@ impl Problem for HierarchicalNormalProblem {
         ]
     }
 
+    fn findings(&self) -> Vec<String> {
+        findings::of_data(self.model.data(), self.model.prior())
+    }
+
+    fn priors_of_data(&self) -> Option<String> {
+        findings::priors_of_data(self.model.data())
+    }
+
     fn likelihood(&self) -> Option<&'static str> {
         Some(self.model.likelihood().name())
     }
@@ -134,18 +143,6 @@ impl Problem for HierarchicalNormalProblem {
         };
         Likelihood::ALL.into_iter().map(of).collect()
     }
-}
-
-fn read_file(file: &TableFile) -> Result<GroupedData, BuildError> {
-    let TableFile { path, group, value, only } = file;
-    let Some(RowFilter { column, label }) = only else { return Ok(observations::read_grouped(path, group, value)?) };
-    let sets = observations::read_sets(path, group, value, column)?;
-    let own = sets.into_iter().find(|(name, _)| name == label);
-    own.map(|(_, data)| data).ok_or_else(|| BuildError::NoRow {
-        path: path.clone(),
-        column: column.clone(),
-        label: label.clone(),
-    })
 }
 
 /// Returns the source as a record keeps it, with an absolute path, and a description of it in words.

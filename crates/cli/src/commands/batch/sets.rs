@@ -9,7 +9,8 @@ use crate::output;
 use anyhow::{Context, Result, bail};
 use octopus::model_record;
 use octopus_density::{GroupedData, LogDensity};
-use octopus_formats::observations;
+use octopus_diag::counted;
+use octopus_formats::observations::{self, ObservationsError};
 use octopus_models::{Model, Problem, RowFilter, TableFile};
 use octopus_random::philox4x32_10;
 use octopus_runs::{RunFolder, RunRecord, RunStatus, RunWriter, is_vacant};
@@ -77,25 +78,31 @@ pub(super) fn read(
     model: &dyn Model,
     out: &Path,
 ) -> Result<Vec<Set>> {
-    let (Some(group), Some(value)) = (&args.data.group, &args.data.value) else {
-        return Err(UsageError("--batch: needs --group and --value".into()).into());
+    let file = |path: &Path, only| {
+        let table = args.data.table(path, only);
+        table.ok_or_else(|| UsageError("--batch: needs --group and --value".into()))
     };
-    let file =
-        |path: &Path, only| TableFile { path: path.to_owned(), group: group.clone(), value: value.clone(), only };
     let found: Vec<(String, TableFile, Result<GroupedData>)> = match (&args.batch.batch_by, source.is_dir()) {
         (None, true) => tables(source)?
             .into_iter()
             .map(|(name, path)| {
-                (name, file(&path, None), observations::read_grouped(&path, group, value).map_err(Into::into))
+                let table = file(&path, None)?;
+                let data = table.read().map_err(Into::into);
+                Ok((name, table, data))
             })
-            .collect(),
+            .collect::<Result<_>>()?,
         (Some(column), false) => {
-            let sets = observations::read_sets(source, group, value, column)?;
-            let one = |(label, data): (String, GroupedData)| {
+            let whole = file(source, None)?;
+            let found = observations::read_sets(source, &whole.group, &whole.value, column, whole.rules())?;
+            if found.without_set > 0 {
+                let rows = counted(found.without_set, "row");
+                output::warn(format!("{}: {rows} without a value in `{column}` left out", source.display()));
+            }
+            let one = |(label, data): (String, Result<GroupedData, ObservationsError>)| {
                 let rows = RowFilter { column: column.clone(), label: label.clone() };
-                (label, file(source, Some(rows)), Ok(data))
+                (label, TableFile { only: Some(rows), ..whole.clone() }, data.map_err(Into::into))
             };
-            let mut found: Vec<_> = sets.into_iter().map(one).collect();
+            let mut found: Vec<_> = found.sets.into_iter().map(one).collect();
             found.sort_by(|a, b| by_name(&a.0, &b.0));
             found
         }
