@@ -52,7 +52,7 @@ impl Trace {
             (Some(posterior), _) => Ok(posterior),
             (None, Some(_)) => Err(TraceError::InWarmUp { name: name.clone() }),
             (None, None) if warmup() => Err(TraceError::lacks(format!(
-                "{name} has no draws yet, only those of warm-up: its chains were stopped, or written, before warm-up ended"
+                "{name} has no draws yet, only those of warm-up: its chains were stopped in warm-up, or are still in it"
             ))),
             (None, None) => Err(TraceError::lacks(format!("{name} has no group `posterior`: it is no trace of draws"))),
         }
@@ -153,7 +153,8 @@ mod tests {
         ] {
             assert_eq!(limit(group, name, value.clone()), expected, "{group}: {name} = {value:?}");
         }
-        let mut of_run = trace(&["posterior"], Some(RunRecord::new(Default::default(), Default::default(), Default::default())));
+        let mut of_run =
+            trace(&["posterior"], Some(RunRecord::new(Default::default(), Default::default(), Default::default())));
         of_run.record.as_mut().unwrap().sampler.max_depth = 7;
         of_run.data.groups["posterior"].attrs.insert("max_depth".into(), Attribute::I64(8));
         assert_eq!(of_run.diagnose_options().max_tree_depth, Some(7));

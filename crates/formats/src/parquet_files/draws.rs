@@ -67,10 +67,9 @@ impl DrawTable {
         let (file, is_index) = (file.display(), |name: &String| self.index.contains(name));
         let left_out = self.left_out.iter().filter(|(name, _)| !is_index(name));
         let left_out = left_out
-            .map(|(name, kind)| format!("{file}: column {name} is left out: its type {kind} is none of numbers"));
+            .map(|(name, kind)| format!("{file}: column {name} is left out: it holds no numbers (its type is {kind})"));
         let words = self.columns.iter().filter(|(name, (values, _))| !values.is_numeric() && !is_index(name));
-        let words = words
-            .map(|(name, _)| format!("{file}: column {name} is kept as text, and is no parameter: it holds words"));
+        let words = words.map(|(name, _)| format!("{file}: column {name} holds text: it is kept, but is no parameter"));
         left_out.chain(words).collect()
     }
 }

@@ -264,9 +264,9 @@ fn one_column_of_another_type_refuses_no_file() {
         ]
     );
     let [day, at, city] = &data.notes[..] else { panic!("{:?}", data.notes) };
-    assert!(day.contains("a.parquet: column day is left out: its type Date32 is none of numbers"), "{day}");
-    assert!(at.contains("column at is left out: its type Timestamp(ns)"), "{at}");
-    assert!(city.contains("column city is kept as text"), "{city}");
+    assert!(day.contains("a.parquet: column day is left out: it holds no numbers (its type is Date32)"), "{day}");
+    assert!(at.contains("column at is left out: it holds no numbers (its type is Timestamp(ns)"), "{at}");
+    assert!(city.contains("column city holds text"), "{city}");
 }
 
 fn draws(path: &Path, chain: Option<i32>, first: f64) {
@@ -300,7 +300,7 @@ fn parts_of_a_folder_are_one_table() {
     draws(&dir.path().join("deep/other/x.parquet"), Some(9), 0.0);
     let (chains, values, notes) = mu("deep");
     assert_eq!((chains, values), (expected.0, expected.1));
-    assert!(notes.len() == 1 && notes[0].contains("column model is kept as text"), "{notes:?}");
+    assert!(notes.len() == 1 && notes[0].contains("column model holds text"), "{notes:?}");
     // What a file itself says counts.
     draws(&dir.path().join("both/chain=7/x.parquet"), Some(3), 1.0);
     assert_eq!(mu("both").0, Labels::Integers(vec![3]));

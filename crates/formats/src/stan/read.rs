@@ -161,8 +161,10 @@ fn what_is_short(chain: &ChainFile) -> Option<String> {
     let (path, draws) = (chain.path.display(), chain.draws());
     let cut = if chain.is_cut { "; its last line is cut, and left out" } else { "" };
     match chain.expected_draws().filter(|&expected| draws < expected) {
+        // There are only draws of warm-up, and whoever asks for others is told.
+        Some(_) if draws == 0 => None,
         Some(expected) => Some(format!(
-            "{path} has {draws} of {expected} draws, as if its chain was stopped before its end: the {draws} count{cut}"
+            "{path} has {draws} of {expected} draws, as if its chain was stopped early; the {draws} are used{cut}"
         )),
         None if chain.is_cut => Some(format!("{path} ends within a line, which is left out")),
         None => None,

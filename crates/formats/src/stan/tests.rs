@@ -376,6 +376,7 @@ fn a_chain_that_was_stopped_in_warm_up_has_no_draws() {
     let settings = "# iter=10\n# warmup=5\n# save_warmup=1\n# thin=1\n";
     let data = read_stan_csv(&[files.put("a.csv", &rstan(settings, &rows(0..4)))]).unwrap().data;
     assert_eq!(data.groups.keys().collect::<Vec<_>>(), ["warmup_posterior", "warmup_sample_stats"]);
+    assert!(data.notes.is_empty(), "{:?}", data.notes);
     // Two chains that were stopped at different iterations.
     let paths = [(4, "a.csv"), (3, "b.csv")].map(|(end, name)| files.put(name, &rstan(settings, &rows(0..end))));
     let message = read_stan_csv(&paths).unwrap_err().to_string();
@@ -410,10 +411,10 @@ fn a_chain_that_is_short_is_told() {
     let data = read_stan_csv(&[files.put("a.csv", &text(988))]).unwrap().data;
     assert_eq!(mu(&data, "posterior").len(), 988);
     let [note] = &data.notes[..] else { panic!("{:?}", data.notes) };
-    assert!(note.contains("a.csv has 988 of 1000 draws") && note.ends_with("the 988 count"), "{note}");
+    assert!(note.contains("a.csv has 988 of 1000 draws") && note.ends_with("the 988 are used"), "{note}");
     let cut = text(988) + "-1,0.2";
     let notes = read_stan_csv(&[files.put("a.csv", &cut)]).unwrap().data.notes;
-    assert!(notes[0].ends_with("the 988 count; its last line is cut, and left out"), "{notes:?}");
+    assert!(notes[0].ends_with("the 988 are used; its last line is cut, and left out"), "{notes:?}");
     assert!(read_stan_csv(&[files.put("a.csv", &text(1000))]).unwrap().data.notes.is_empty());
     // Without settings, only the cut is seen.
     let notes = read_stan_csv(&[files.put("a.csv", "lp__,mu\n-1,2\n-1")]).unwrap().data.notes;
