@@ -10,6 +10,7 @@ mod chromium;
 mod ci;
 mod cycles;
 mod ffi;
+mod hostile;
 mod interpret;
 mod mutants;
 mod nightly;
@@ -55,6 +56,8 @@ tasks:
   interpret --counts DIR           how often runs do each instruction of each kernel, for cycles
   accept RESULTS                   judge what the bundle brought back; writes reports/<machine>/
   seeds [N] [--data NAME,...]      data sets of benchmarks/seeds under N seeds (1000), those that RESULTS.md lacks
+  hostile [--from K] [N]           N careless or hostile command lines (1000) over damaged files, from run K (0) on, with
+                                   the binary that the tests have built: no panic, no hang, nothing lost
   outside                          a crate of another workspace depends on ours, builds and runs
   mutants [name ...]               deliberate faults in a copy of the sources, each of which a test must catch
   mutants --calibrate [name ...]   eight of them, each of which `octopus calibrate` must catch
@@ -119,6 +122,10 @@ fn dispatch(task: &str, arguments: &[String]) -> Result<TaskOutcome> {
         ("interpret", _) => Ok(misuse("interpret takes --whole, --counts DIR or nothing")),
         ("seeds", _) => match seeds::SeedsOptions::parse(arguments) {
             Ok(options) => seeds::run(&root, &options),
+            Err(message) => Ok(misuse(&message)),
+        },
+        ("hostile", _) => match hostile::HostileOptions::parse(arguments) {
+            Ok(options) => hostile::run(&root, &options),
             Err(message) => Ok(misuse(&message)),
         },
         ("accept", [results]) => accept::run(&root, Path::new(results)),

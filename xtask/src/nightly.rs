@@ -1,11 +1,12 @@
 //! `cargo xtask nightly`: what takes too long for every change, and must hold all the same.
 //!
-//! It runs the tests that are ignored although they judge something, the whole of `interpret`, the benchmarks, whose times
+//! It runs the tests that are ignored although they judge something, the whole of `interpret`, hostile command lines, the benchmarks, whose times
 //! are held against those of the last good night, and then the deliberate faults: ours in the sources and in the committed
 //! PTX, and those of cargo-mutants where it is installed. That each ignored test is known here is checked by
 //! `cargo xtask tidy`.
 
 use crate::bench::{self, BenchOptions};
+use crate::hostile::{self, HostileOptions};
 use crate::run::{self, PROFILE, TaskOutcome, cargo, cargo_has, check_failed};
 use crate::{interpret, mutants};
 use anyhow::Result;
@@ -36,6 +37,7 @@ pub(crate) fn run(root: &Path) -> Result<TaskOutcome> {
     let outcomes = [
         run::step("long tests", &mut tests, check_failed)?,
         interpret::run(root, true)?,
+        hostile::run(root, &HostileOptions::nightly())?,
         bench::run(root, &times)?,
         mutants::run(root, &[])?,
         mutants::run(root, &["--ptx".to_owned()])?,

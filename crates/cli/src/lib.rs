@@ -19,6 +19,7 @@ mod config;
 mod exit;
 mod interrupt;
 mod logging;
+mod opened;
 mod output;
 mod profile;
 mod progress;

@@ -1,9 +1,11 @@
 //! Output: results to stdout, all else to stderr, in colour on a terminal (`NO_COLOR`); a broken pipe is no error.
 //!
 //! Warnings, notes and errors with their causes are printed here, and JSON. A pipe is broken when its reader went away.
+//! Names and labels of others in them cannot move the cursor or turn the writing.
 
 use anyhow::{Context, Result};
 use octopus::with_causes;
+use octopus_trace::harmless;
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -24,12 +26,42 @@ pub(crate) fn print(text: &str) -> Result<()> {
 /// # Errors
 /// When stdout cannot be written, unless because its reader (`| head`) has ended.
 pub(crate) fn print_json(value: &impl Serialize) -> Result<()> {
-    print(&serde_json::to_string_pretty(value).context("cannot write the result as JSON")?)
+    print(&json_text(value)?)
 }
+
+/// Returns a value as indented JSON, in which what a terminal would obey is escaped: such characters stand only in
+/// strings.
+fn json_text(value: &impl Serialize) -> Result<String> {
+    let text = serde_json::to_string_pretty(value).context("cannot write the result as JSON")?;
+    if harmless(&text) == text {
+        return Ok(text);
+    }
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        if harmless(c.encode_utf8(&mut [0; 4])).len() > c.len_utf8() {
+            let mut units = [0; 2];
+            escaped.extend(c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            escaped.push(c);
+        }
+    }
+    Ok(escaped)
+}
+
+/// What begins a warning.
+const WARNING: &str = "\x1b[1;33mwarning:\x1b[0m";
 
 /// Prints a note on stderr. A failure to print it is ignored.
 pub(crate) fn note(text: impl AsRef<str>) {
-    let _ = writeln!(anstream::stderr(), "{}", text.as_ref());
+    let text = text.as_ref();
+    match text.strip_prefix(WARNING) {
+        Some(text) => styled(WARNING, text),
+        None => styled("", text),
+    }
+}
+
+fn styled(before: &str, text: &str) {
+    let _ = writeln!(anstream::stderr(), "{before}{}", harmless(text));
 }
 
 /// Returns the notes that are to be printed: none with `quiet`.
@@ -39,7 +71,7 @@ pub(crate) fn unless_quiet(quiet: bool, notes: &[String]) -> &[String] {
 
 /// Returns the note that is a warning.
 pub(crate) fn warning(text: impl AsRef<str>) -> String {
-    format!("\x1b[1;33mwarning:\x1b[0m {}", text.as_ref())
+    format!("{WARNING} {}", text.as_ref())
 }
 
 /// Prints a warning on stderr.
@@ -49,7 +81,7 @@ pub(crate) fn warn(text: impl AsRef<str>) {
 
 /// Prints an error on stderr, with its causes.
 pub(crate) fn error(error: &anyhow::Error) {
-    note(format!("\x1b[1;31merror:\x1b[0m {}", chain(error)));
+    styled("\x1b[1;31merror:\x1b[0m ", &chain(error));
 }
 
 /// Returns the text of an error and its causes, without causes that the error itself quotes.
@@ -67,6 +99,14 @@ mod tests {
         let notes = ["one".to_owned(), "two".to_owned()];
         assert_eq!(unless_quiet(false, &notes), notes);
         assert!(unless_quiet(true, &notes).is_empty());
+    }
+
+    #[test]
+    fn json_is_the_same_without_what_a_terminal_obeys() {
+        let value = serde_json::json!({ "a\u{9b}2J": "\u{202e}\u{7f}\n é \u{1ffff}" });
+        let text = json_text(&value).unwrap();
+        assert!(text.contains(r"a\u009b2J") && text.contains(r"\u202e\u007f\n é \ud83f\udfff"), "{text}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
     }
 
     #[test]

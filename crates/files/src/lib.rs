@@ -8,6 +8,7 @@
 //! | write numbers over hours, and go on after an interruption | [`ResumableFile`] |
 //! | write a NumPy array so | [`NpyWriter`] |
 //! | read a NumPy array | [`read_npy`] |
+//! | read a file of a folder in which a pipe may lie | [`read_regular`] |
 //! | decode bytes of unknown origin with a library that may panic | [`decode`] |
 //!
 //! ```
@@ -27,6 +28,7 @@ mod error;
 mod growing;
 mod guard;
 pub mod npy;
+mod regular;
 pub mod resumable;
 mod storage;
 mod unfinished;
@@ -36,6 +38,7 @@ pub use error::FileError;
 pub use growing::{GrowingFile, GrowingStorage};
 pub use guard::{decode, panics_become_errors};
 pub use npy::{NpyArray, NpyError, NpyHeader, NpyReader, NpyResumed, NpyValues, NpyWriter, read_npy};
+pub use regular::{open_regular, read_regular};
 pub use resumable::{FilePlan, Overwrite, ResumableError, ResumableFile, Resumption};
 pub use storage::{Disk, Fill, Storage, folder_of, is_temporary, replace, replace_bytes, temporary, write_file};
 pub use unfinished::{Unfinished, remove_unfinished};

@@ -1,14 +1,15 @@
 //! What a format of traces is, those that ship, and how one is recognised by its contents.
 
+use crate::foreign::foreign_kind;
 use crate::netcdf::NetCdf;
 use crate::parquet_files::Parquet;
 use crate::stan::StanFiles;
 use crate::table::CsvTable;
 use crate::zarr::{Zarr, ZarrV2};
 use crate::{FormatError, read_stan_csv};
+use octopus_files::open_regular;
 use octopus_trace::InferenceData;
 use std::fmt::Debug;
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -132,15 +133,7 @@ fn of_folder(path: &Path) -> Result<Found, FormatError> {
 /// Returns the format of a file, or what it is instead.
 pub(crate) fn of_file(path: &Path) -> Result<Found, FormatError> {
     let bytes = beginning(path)?;
-    // What is in an archive may be seen through it, so these are told before formats are asked.
-    let other = match bytes.as_slice() {
-        [b'P', b'K', 3, 4, ..] => Some("a zip archive: unpack it"),
-        [0x1f, 0x8b, ..] => Some("compressed with gzip: unpack it"),
-        [] => Some("an empty file"),
-        [b'{', ..] => Some("JSON: of a Zarr store give the folder"),
-        _ => None,
-    };
-    if let Some(other) = other {
+    if let Some(other) = foreign_kind(path, &bytes) {
         return Ok(Err(other));
     }
     Ok(FORMATS.into_iter().find(|format| format.has_file(&bytes)).ok_or_else(|| {
@@ -158,7 +151,7 @@ pub(crate) fn of_file(path: &Path) -> Result<Found, FormatError> {
 fn beginning(path: &Path) -> Result<Vec<u8>, FormatError> {
     const BEGINNING: u64 = 1 << 16;
     let mut bytes = Vec::new();
-    let file = File::open(path).map_err(FormatError::io("read", path))?;
+    let file = open_regular(path).map_err(FormatError::io("read", path))?;
     file.take(BEGINNING).read_to_end(&mut bytes).map_err(FormatError::io("read", path))?;
     Ok(bytes)
 }
@@ -208,8 +201,10 @@ mod tests {
         fs::write(&table, b"PAR1").unwrap();
         let several = read_trace(&[stan.clone(), table]).unwrap_err().to_string();
         assert!(several.contains("draws.parquet"), "{several}");
-        let twice = read_trace(&[stan.clone(), stan]).unwrap();
-        assert_eq!(twice.posterior().unwrap().get("mu").unwrap().chains(), 2);
+        let other = dir.path().join("t.csv");
+        fs::write(&other, "lp__,mu\n-1,1.5\n").unwrap();
+        let both = read_trace(&[stan.clone(), other]).unwrap();
+        assert_eq!(both.posterior().unwrap().get("mu").unwrap().chains(), 2);
         assert!(read_trace(&[]).is_err());
     }
 

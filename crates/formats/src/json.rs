@@ -1,12 +1,12 @@
 //! Attributes as JSON, for the formats whose metadata are JSON.
 
 use indexmap::IndexMap;
-use octopus_trace::{Attribute, Dataset};
+use octopus_trace::Attribute;
 use serde_json::{Map, Value, json};
 
-/// Returns the attributes of a group. JSON has no NaN and no infinity: those become words.
-pub(crate) fn attributes_to_json(dataset: &Dataset) -> Map<String, Value> {
-    dataset.attrs.iter().map(|(name, value)| (name.clone(), to_json(value))).collect()
+/// Returns attributes as JSON, which has no NaN and no infinity: those become words.
+pub(crate) fn attributes_to_json(attributes: &IndexMap<String, Attribute>) -> Map<String, Value> {
+    attributes.iter().map(|(name, value)| (name.clone(), to_json(value))).collect()
 }
 
 /// Reads the attributes that other programs wrote: flags become 0 and 1, and a value that [`Attribute`] cannot hold
@@ -46,10 +46,9 @@ mod tests {
 
     #[test]
     fn what_json_cannot_hold_becomes_words() {
-        let mut data = Dataset::default();
-        data.attrs.insert("one".into(), Attribute::F64(1.0));
-        data.attrs.insert("none".into(), Attribute::F64(f64::NAN));
-        let json = attributes_to_json(&data);
+        let attributes =
+            [("one", 1.0), ("none", f64::NAN)].map(|(name, value)| (name.to_owned(), Attribute::F64(value)));
+        let json = attributes_to_json(&IndexMap::from(attributes));
         assert_eq!(Value::Object(json.clone()).to_string(), r#"{"none":"NaN","one":1.0}"#);
         assert_eq!(attributes_from_json(&json)["one"], Attribute::F64(1.0));
         let Value::Object(theirs) = json!({ "a": true, "b": null, "c": [1, "x"], "d": { "e": 1 }, "f": u64::MAX,

@@ -11,15 +11,15 @@
 //!
 //! | format | write | read | keeps |
 //! |--|--|--|--|
-//! | NetCDF-4 | [`write_netcdf`] | [`read_netcdf`] | all but groups and dimensions of length 0 |
+//! | NetCDF-4 | [`write_netcdf`] | [`read_netcdf`] | all but what has no values |
 //! | Zarr 3 | [`write_zarr`] | [`read_zarr`] | all |
 //! | Zarr 2, for ArviZ 0.23 | [`write_zarr_v2`] | [`read_zarr`] | all |
 //! | Parquet, a file for each group | [`write_parquet`] | [`read_parquet`] | all |
 //! | CSV of CmdStan, a file for each chain | [`write_stan_csv`] | [`read_stan_csv`] | numbers of the posterior, CmdStan's statistics |
 //!
-//! "All" are the groups, variables, dimensions, labels and attributes of
+//! "All" are the groups, variables, dimensions, labels of every type, other coordinates and attributes of
 //! [`InferenceData`](octopus_trace::InferenceData). Attributes that are not finite become words in Zarr and Parquet, whose
-//! metadata are JSON. Every file appears whole or not at all.
+//! metadata are JSON. Every file appears whole or not at all. A table has labels in the names of its columns.
 //!
 //! ```
 //! use octopus_formats::{read_trace, write_netcdf};
@@ -42,11 +42,12 @@
 
 mod checked;
 mod chunks;
+mod conventions;
 mod error;
 mod export;
+mod foreign;
 mod format;
 mod json;
-mod labels;
 mod netcdf;
 pub mod observations;
 mod parquet_files;
@@ -61,7 +62,9 @@ pub use format::{
     FOLDERS_IN_SHORT, FORMATS, READ_IN_SHORT, TraceFormat, WRITTEN_IN_SHORT, WriteTrace, detect_format, read_trace,
 };
 pub use netcdf::{read_netcdf, write_netcdf};
-pub use parquet_files::{list_column, parquet_plan, read_parquet, write_parquet, writer_properties};
+pub use parquet_files::{
+    check_parquet_claims, list_column, parquet_plan, read_parquet, write_parquet, writer_properties,
+};
 pub use stan::{InverseMetric, StanCsv, StanMetric, read_stan_csv, write_stan_csv};
 pub use table::write_csv;
 pub use zarr::{read_zarr, write_zarr, write_zarr_v2};

@@ -54,7 +54,7 @@ pub fn write_csv(path: &Path, data: &InferenceData, overwrite: bool) -> Result<(
                 return Err(invalid(name, what));
             }
             let elements = array.elements(2);
-            header.extend((0..elements).map(|index| dataset.element_name(variable, 2, index)));
+            header.extend((0..elements).map(|index| dataset.element_text(variable, 2, index)));
             columns.push((array, elements));
         }
     }
@@ -78,7 +78,7 @@ pub fn write_csv(path: &Path, data: &InferenceData, overwrite: bool) -> Result<(
 }
 
 fn label(dataset: &Dataset, dim: &str, index: usize) -> String {
-    dataset.coords.get(dim).map_or_else(|| index.to_string(), |labels: &Labels| labels.show(index))
+    dataset.coords.get(dim).map_or_else(|| index.to_string(), |labels: &Labels| labels.text(index))
 }
 
 fn write_fields<W: io::Write>(

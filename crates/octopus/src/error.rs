@@ -30,7 +30,7 @@ pub enum TraceError {
         source: DiagError,
     },
     /// The run has no draws yet.
-    #[error("the run in {name} is still in warm-up: continue it with `octopus resume {name}`")]
+    #[error("the run in {name} has no draws yet, it is still in warm-up: continue it with `octopus resume {name}`")]
     InWarmUp {
         /// The run folder.
         name: String,

@@ -55,13 +55,14 @@ impl<'a> PointwiseLikelihood<'a> {
     /// When the trace has no draws, no group `log_likelihood`, or no such variable.
     pub fn read(trace: &'a Trace, names: &[&str]) -> Result<Self, TraceError> {
         let name = &trace.name;
+        // First: of a run that is still in warm-up, nothing else needs to be said.
+        let posterior = trace.posterior()?;
         let group = trace.data.group("log_likelihood").ok_or_else(|| {
             let what = "has no group `log_likelihood`: have your sampler keep it (in Stan as `log_lik`)";
             TraceError::lacks(format!("{name} {what}"))
         })?;
         let log_likelihood =
             LogLikelihood::read(group, names).map_err(|source| TraceError::Named { name: name.clone(), source })?;
-        let posterior = trace.posterior()?;
         let drawn = posterior.variables.values().find(|array| array.is_sampled()).map_or(0, samples);
         // Where draws were left out, the kept ones are further apart and each is worth more: up to one effective draw,
         // or up to `whole` where that is more.

@@ -1,11 +1,11 @@
 //! Traces that have been read: from a run folder, or from files of another program.
 
 use crate::{TraceError, problem};
-use octopus_diag::ParameterSummary;
+use octopus_diag::{DiagnoseOptions, ParameterSummary};
 use octopus_models::{Problem, Registry};
 use octopus_report::SummaryRow;
-use octopus_runs::{RunFolder, RunRecord, RunStatus, open_trace};
-use octopus_trace::{Dataset, InferenceData};
+use octopus_runs::{RunFolder, RunRecord, RunStatus, diagnose_options, open_trace};
+use octopus_trace::{Attribute, Dataset, InferenceData};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -47,11 +47,44 @@ impl Trace {
     /// When the run is still in warm-up, or the file has no group `posterior`.
     pub fn posterior(&self) -> Result<&Dataset, TraceError> {
         let name = &self.name;
+        let warmup = || self.data.group("warmup_posterior").is_some();
         match (self.data.posterior(), &self.record) {
             (Some(posterior), _) => Ok(posterior),
             (None, Some(_)) => Err(TraceError::InWarmUp { name: name.clone() }),
+            (None, None) if warmup() => Err(TraceError::lacks(format!(
+                "{name} has no draws yet, only those of warm-up: its chains were stopped, or written, before warm-up ended"
+            ))),
             (None, None) => Err(TraceError::lacks(format!("{name} has no group `posterior`: it is no trace of draws"))),
         }
+    }
+
+    /// Returns the options with which the draws are diagnosed: those of the run's settings, and the depth limit where the
+    /// attributes of another program's trace tell it.
+    pub fn diagnose_options(&self) -> DiagnoseOptions {
+        let of_run = self.record.as_ref().map(diagnose_options);
+        of_run.unwrap_or_else(|| DiagnoseOptions {
+            max_tree_depth: self.told_depth_limit(),
+            ..DiagnoseOptions::default()
+        })
+    }
+
+    /// Returns the depth limit of all chains, as the attributes of a group tell it. ArviZ has the settings of CmdStan as
+    /// lists of text, with an entry for each chain.
+    fn told_depth_limit(&self) -> Option<u32> {
+        fn whole(value: &Attribute) -> Option<u32> {
+            match value {
+                Attribute::I64(number) => u32::try_from(*number).ok(),
+                Attribute::F64(number) => (number.fract() == 0.0 && *number > 0.0).then_some(*number as u32),
+                Attribute::Text(text) => text.trim().parse().ok(),
+                Attribute::List(values) => {
+                    let first = whole(values.first()?)?;
+                    values.iter().all(|value| whole(value) == Some(first)).then_some(first)
+                }
+            }
+        }
+        const NAMES: [&str; 4] = ["max_treedepth", "max_tree_depth", "max_depth", "maxdepth"];
+        let groups = ["sample_stats", "posterior"].into_iter().filter_map(|group| self.data.group(group));
+        groups.flat_map(|group| NAMES.iter().filter_map(|name| group.attrs.get(*name))).find_map(whole)
     }
 
     /// Returns whether the trace is of a run that is not complete and can still grow.
@@ -72,4 +105,57 @@ impl Trace {
 pub fn rows(parameters: &[ParameterSummary], truth: &HashMap<String, f64>) -> Vec<SummaryRow> {
     let row = |p: &ParameterSummary| SummaryRow { summary: p.clone(), truth: truth.get(&p.name).copied() };
     parameters.iter().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trace(groups: &[&str], record: Option<RunRecord>) -> Trace {
+        let mut data = InferenceData::default();
+        groups.iter().for_each(|group| data.insert(*group, Dataset::default()));
+        Trace { data, record, name: "runs/a".into() }
+    }
+
+    #[test]
+    fn a_trace_without_draws_says_what_to_do() {
+        let record = || Some(RunRecord::new(Default::default(), Default::default(), Default::default()));
+        let told = |groups: &[&str], record| trace(groups, record).posterior().unwrap_err().to_string();
+        let in_warm_up = told(&["warmup_posterior"], record());
+        assert!(in_warm_up.contains("no draws yet") && in_warm_up.contains("octopus resume runs/a"), "{in_warm_up}");
+        let of_others = told(&["warmup_posterior"], None);
+        assert!(of_others.contains("runs/a has no draws yet, only those of warm-up"), "{of_others}");
+        assert!(told(&["prior"], None).contains("no group `posterior`"));
+        assert!(trace(&["posterior"], None).posterior().is_ok());
+    }
+
+    #[test]
+    fn the_depth_limit_is_that_of_the_run_or_of_the_attributes() {
+        let limit = |group: &str, name: &str, value: Attribute| {
+            let mut trace = trace(&["posterior", "sample_stats"], None);
+            trace.data.groups[group].attrs.insert(name.into(), value);
+            trace.diagnose_options().max_tree_depth
+        };
+        let text = |words: &[&str]| Attribute::List(words.iter().map(|&word| word.into()).collect());
+        for (group, name, value, expected) in [
+            ("sample_stats", "max_treedepth", Attribute::I64(8), Some(8)),
+            ("posterior", "max_depth", Attribute::I64(12), Some(12)),
+            ("posterior", "maxdepth", Attribute::F64(10.0), Some(10)),
+            ("posterior", "max_tree_depth", Attribute::from(" 9 "), Some(9)),
+            // `arviz.from_cmdstan(...).to_netcdf(...)`.
+            ("posterior", "max_depth", text(&["8", "8", "8", "8"]), Some(8)),
+            ("posterior", "max_depth", text(&["8", "10"]), None),
+            ("posterior", "max_depth", text(&[]), None),
+            ("posterior", "max_depth", Attribute::I64(-1), None),
+            ("posterior", "max_depth", Attribute::F64(0.5), None),
+            ("posterior", "max_depth", Attribute::from("deep"), None),
+            ("posterior", "depth", Attribute::I64(8), None),
+        ] {
+            assert_eq!(limit(group, name, value.clone()), expected, "{group}: {name} = {value:?}");
+        }
+        let mut of_run = trace(&["posterior"], Some(RunRecord::new(Default::default(), Default::default(), Default::default())));
+        of_run.record.as_mut().unwrap().sampler.max_depth = 7;
+        of_run.data.groups["posterior"].attrs.insert("max_depth".into(), Attribute::I64(8));
+        assert_eq!(of_run.diagnose_options().max_tree_depth, Some(7));
+    }
 }

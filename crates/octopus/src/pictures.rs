@@ -118,7 +118,7 @@ impl<'a> Material<'a> {
             matches(pattern, variable) || matches(pattern, &row.name)
         };
         if let Some(pattern) = wanted.iter().find(|pattern| !rows.iter().any(|row| named(row, pattern))) {
-            let variables: Vec<&str> = posterior.variables.keys().map(String::as_str).collect();
+            let variables: Vec<_> = posterior.variables.keys().map(|name| octopus_trace::shown(name)).collect();
             let (name, has) = (&trace.name, variables.join(", "));
             return Err(TraceError::lacks(format!(
                 "--var {pattern}: no parameter of {name} has this name; it has {has}"

@@ -3,7 +3,7 @@
 
 use crate::RunError;
 use crate::{PartRecord, RunRecord};
-use octopus_files::{Storage, is_temporary};
+use octopus_files::{Storage, is_temporary, read_regular};
 use octopus_sampler::Phase;
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -99,7 +99,7 @@ pub(crate) fn read_record(dir: &Path) -> Result<RunRecord, RunError> {
         return Err(RunError::NotARun { path: dir.to_owned() });
     }
     let path = record_path(dir);
-    let bytes = fs::read(&path).map_err(RunError::io("read", &path))?;
+    let bytes = read_regular(&path).map_err(RunError::io("read", &path))?;
     let text = String::from_utf8(bytes).map_err(|error| RunError::Record {
         path: path.clone(),
         field: ".".into(),

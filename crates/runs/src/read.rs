@@ -12,7 +12,8 @@ use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_array::{Array as _, RecordBatch};
 use bytes::Bytes;
 use octopus_density::Role;
-use octopus_formats::FormatError;
+use octopus_files::read_regular;
+use octopus_formats::{FormatError, check_parquet_claims};
 use octopus_sampler::Phase;
 use octopus_trace::{Array, Attribute, Dataset, InferenceData, Values};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -70,7 +71,7 @@ impl RunFolder {
         for (path, part) in &parts {
             let bytes = match part {
                 Some(part) => verified_bytes(&self.dir, part, self.fix(true))?,
-                None => std::fs::read(path).map_err(RunError::io("read", path))?,
+                None => read_regular(path).map_err(RunError::io("read", path))?,
             };
             let damaged = |what: String| self.damaged(path, part.is_some(), what);
             let table = octopus_files::decode(|| self.decode(path, bytes, part.is_some()), damaged)?;
@@ -119,7 +120,9 @@ impl RunFolder {
     /// Returns the rows of a Parquet file, checked to have the columns of the run.
     fn decode(&self, path: &Path, bytes: Vec<u8>, listed: bool) -> Result<RecordBatch, RunError> {
         let damaged = |error: String| self.damaged(path, listed, error);
-        let reader = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(bytes))
+        let bytes = Bytes::from(bytes);
+        check_parquet_claims(&bytes).map_err(damaged)?;
+        let reader = ParquetRecordBatchReaderBuilder::try_new(bytes)
             .map_err(|error| damaged(format!("it is not a whole Parquet file ({error})")))?;
         let rows = usize::try_from(reader.metadata().file_metadata().num_rows()).unwrap_or(0);
         let mut batches = reader.with_batch_size(rows.clamp(1, 1 << 24)).build().map_err(|e| damaged(e.to_string()))?;
@@ -137,7 +140,7 @@ impl RunFolder {
 /// Returns the bytes of a listed part, if they are those that were written.
 pub(crate) fn verified_bytes(dir: &Path, part: &PartRecord, fix: &str) -> Result<Vec<u8>, RunError> {
     let path = dir.join(&part.file);
-    let bytes = match std::fs::read(&path) {
+    let bytes = match read_regular(&path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Err(RunError::MissingPart { path, fix: fix.to_owned() });

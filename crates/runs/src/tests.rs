@@ -563,6 +563,35 @@ fn damaged_missing_and_unequal_parts_are_named() {
     }
 }
 
+/// A pipe waits for a writer, and `/dev/zero` has no end: reading a run must not hang at either.
+#[cfg(unix)]
+#[test]
+fn what_is_no_regular_file_in_a_run_is_told() {
+    let toy = Toy::new(2);
+    let dir = killed(&toy, record(&toy), 0);
+    let complete = tempfile::tempdir().unwrap();
+    session(Arc::new(Disk), complete.path(), &toy, false).unwrap();
+    for dir in [dir.path(), complete.path()] {
+        let part = dir.join("draws/part-00000.parquet");
+        fs::remove_file(&part).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&part).status().unwrap().success());
+        let told = RunFolder::open(dir).unwrap().read().unwrap_err().to_string();
+        assert!(told.contains("part-00000.parquet: it is a named pipe"), "{told}");
+        fs::remove_file(&part).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", &part).unwrap();
+        let told = RunFolder::open(dir).unwrap().read().unwrap_err().to_string();
+        assert!(told.contains("part-00000.parquet: it is a device"), "{told}");
+        // A checkpoint that is none stops no reading.
+        fs::create_dir_all(dir.join("state")).unwrap();
+        let _ = fs::remove_file(dir.join("state/checkpoint.bin"));
+        std::os::unix::fs::symlink("/dev/zero", dir.join("state/checkpoint.bin")).unwrap();
+        assert!(RunFolder::open(dir).unwrap().read().is_err());
+        fs::remove_file(dir.join("run.toml")).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", dir.join("run.toml")).unwrap();
+        assert!(matches!(RunFolder::open(dir), Err(RunError::NotARun { .. })));
+    }
+}
+
 /// Makes a run of which only a first part, of draws `first` to `first + 2`, was written before it was killed.
 fn killed(density: &dyn LogDensity, record: RunRecord, first: usize) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();

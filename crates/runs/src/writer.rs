@@ -13,7 +13,7 @@ use crate::part::{PartBuffer, check_block};
 use crate::{PartRecord, RunRecord, RunStatus, columns, folder};
 use flate2::Crc;
 use octopus_density::LogDensity;
-use octopus_files::{Disk, Storage, replace_bytes};
+use octopus_files::{Disk, Storage, read_regular, replace_bytes};
 use octopus_sampler::{Block, Phase, Strategy};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -295,7 +295,7 @@ impl RunWriter {
 /// Returns the checkpoint of a run, if it has one.
 pub(crate) fn read_checkpoint(dir: &Path) -> Result<Option<(Manifest, Vec<u8>)>, RunError> {
     let path = folder::checkpoint_path(dir);
-    let bytes = match fs::read(&path) {
+    let bytes = match read_regular(&path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(RunError::io("read", &path)(error)),

@@ -135,6 +135,7 @@ fn describe(data: &InferenceData) -> Value {
                     Labels::Range(n) => json!((0..*n).collect::<Vec<_>>()),
                     Labels::Integers(values) => json!(values),
                     Labels::Strings(values) => json!(values),
+                    other => panic!("{name} has other labels: {other:?}"),
                 },
             );
         }

@@ -1,48 +1,8 @@
 //! The meaning of the numbers of a draw: names, dimensions, labels and transforms. The density declares them once;
 //! traces, plots, diagnostics and reports use them.
 
+use crate::{Labels, shown};
 use serde::{Deserialize, Serialize};
-
-/// The labels along one dimension.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Labels {
-    /// `0, 1, ..., n - 1`.
-    Range(usize),
-    /// Integers that the user chose.
-    Integers(Vec<i64>),
-    /// Words that the user chose.
-    Strings(Vec<String>),
-}
-
-impl Labels {
-    /// Returns the number of labels.
-    pub fn len(&self) -> usize {
-        match self {
-            Self::Range(n) => *n,
-            Self::Integers(labels) => labels.len(),
-            Self::Strings(labels) => labels.len(),
-        }
-    }
-
-    /// Returns whether there are no labels.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Returns the label at `index` as it is shown to people.
-    ///
-    /// # Panics
-    /// When `index` is not below [`len`](Self::len).
-    pub fn show(&self, index: usize) -> String {
-        assert!(index < self.len(), "label {index} of {}", self.len());
-        match self {
-            Self::Range(_) => index.to_string(),
-            Self::Integers(labels) => labels[index].to_string(),
-            Self::Strings(labels) => labels[index].clone(),
-        }
-    }
-}
 
 /// A named axis with its labels.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,14 +60,15 @@ impl Variable {
         self.len() == 0
     }
 
-    /// Returns the name of the `index`-th value (row-major), e.g. `mu_group[berlin]`; the plain name for a scalar.
+    /// Returns the name of the `index`-th value (row-major) as it is shown to people (see [`shown`]), e.g.
+    /// `mu_group[berlin]`; the plain name for a scalar.
     ///
     /// # Panics
     /// When `index` is not below [`len`](Self::len).
     pub fn element_name(&self, index: usize) -> String {
         assert!(index < self.len(), "value {index} of {}", self.len());
         if self.dims.is_empty() {
-            return self.name.clone();
+            return shown(&self.name).into_owned();
         }
         let mut rest = index;
         let mut labels = vec![String::new(); self.dims.len()];
@@ -115,7 +76,7 @@ impl Variable {
             *label = dim.labels.show(rest % dim.labels.len());
             rest /= dim.labels.len();
         }
-        format!("{}[{}]", self.name, labels.join(", "))
+        format!("{}[{}]", shown(&self.name), labels.join(", "))
     }
 }
 

@@ -4,6 +4,8 @@
 //! | you have | use |
 //! |--|--|
 //! | a model's variables: names, dimensions, labels, transforms | [`Layout`], [`Variable`], [`Dim`], [`Labels`] |
+//! | labels that are dates or durations | [`Dates`], [`Durations`], [`Calendar`], [`TimeUnit`] |
+//! | names and labels of others, for people | [`shown`], [`harmless`] |
 //! | draws, statistics of the sampler, observations | [`InferenceData`], [`Dataset`], [`Array`] |
 //! | observations that belong to groups | [`GroupedData`] |
 //! | where data come from, and their hash | [`DataRecord`] |
@@ -25,10 +27,16 @@
 
 mod data_record;
 mod grouped;
+mod labels;
 mod layout;
 mod model;
+mod shown;
+mod time;
 
 pub use data_record::DataRecord;
 pub use grouped::{DataError, GroupedData};
-pub use layout::{Dim, Labels, Layout, Role, Transform, Variable};
+pub use labels::Labels;
+pub use layout::{Dim, Layout, Role, Transform, Variable};
 pub use model::{Array, Attribute, Dataset, InferenceData, SAMPLE_STATS, Values};
+pub use shown::{harmless, shown};
+pub use time::{Calendar, Dates, Durations, TimeUnit};

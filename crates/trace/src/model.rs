@@ -2,7 +2,7 @@
 //!
 //! ArviZ's names of the sampler's statistics (`sample_stats`), and those that other samplers give to them, stand here.
 
-use crate::Labels;
+use crate::{Labels, shown};
 use indexmap::IndexMap;
 
 /// The statistics of a transition under ArviZ's names; they make the group `sample_stats`.
@@ -69,6 +69,41 @@ impl Values {
         }
     }
 
+    /// Returns the values of an array of the shape `shape` in the order of the array whose axis `i` is its axis
+    /// `order[i]`.
+    ///
+    /// # Panics
+    /// When `order` does not hold each axis once, or the shape has not as many values.
+    pub fn transposed(&self, shape: &[usize], order: &[usize]) -> Self {
+        let mut strides = vec![1; shape.len()];
+        for axis in (1..shape.len()).rev() {
+            strides[axis - 1] = strides[axis] * shape[axis];
+        }
+        let mut places = vec![0];
+        for &axis in order {
+            let step =
+                |place: &usize| -> Vec<usize> { (0..shape[axis]).map(|at| place + at * strides[axis]).collect() };
+            places = places.iter().flat_map(step).collect();
+        }
+        self.gather(&places)
+    }
+
+    /// Returns the values at these places, in their order.
+    ///
+    /// # Panics
+    /// When a place is not below [`len`](Self::len).
+    pub fn gather(&self, places: &[usize]) -> Self {
+        fn gather<T: Clone>(values: &[T], places: &[usize]) -> Vec<T> {
+            places.iter().map(|&place| values[place].clone()).collect()
+        }
+        match self {
+            Self::F64(values) => Self::F64(gather(values, places)),
+            Self::I64(values) => Self::I64(gather(values, places)),
+            Self::Bool(values) => Self::Bool(gather(values, places)),
+            Self::Strings(values) => Self::Strings(gather(values, places)),
+        }
+    }
+
     /// Returns whether the values are numbers or flags.
     pub fn is_numeric(&self) -> bool {
         !matches!(self, Self::Strings(_))
@@ -91,6 +126,25 @@ impl Array {
     pub fn new<'a>(axes: impl IntoIterator<Item = (&'a str, usize)>, values: Values) -> Self {
         let (dims, shape) = axes.into_iter().map(|(name, len)| (name.to_owned(), len)).unzip();
         Self { dims, shape, values }
+    }
+
+    /// Returns the array with `chain` as its first axis and `draw` as the next, where it has them: axes go by their
+    /// names, and other programs write them in any order.
+    pub fn with_draws_first(self) -> Self {
+        let mut order: Vec<usize> = (0..self.dims.len()).collect();
+        order.sort_by_key(|&axis| match self.dims[axis].as_str() {
+            "chain" => 0,
+            "draw" => 1,
+            _ => 2,
+        });
+        if order.is_sorted() {
+            return self;
+        }
+        Self {
+            dims: order.iter().map(|&axis| self.dims[axis].clone()).collect(),
+            shape: order.iter().map(|&axis| self.shape[axis]).collect(),
+            values: self.values.transposed(&self.shape, &order),
+        }
     }
 
     /// Returns whether the first two axes are `chain` and `draw`.
@@ -158,8 +212,13 @@ pub struct Dataset {
     pub variables: IndexMap<String, Array>,
     /// Labels of each dimension by its name.
     pub coords: IndexMap<String, Labels>,
+    /// Coordinates that label no dimension, by name: of the whole group, e.g. the number of a run, or along any
+    /// dimensions, e.g. the state of each county.
+    pub other_coords: IndexMap<String, Array>,
     /// Attributes by name.
     pub attrs: IndexMap<String, Attribute>,
+    /// Attributes of variables and coordinates (`units`, `long_name`), by their names.
+    pub variable_attrs: IndexMap<String, IndexMap<String, Attribute>>,
 }
 
 impl Dataset {
@@ -187,25 +246,39 @@ impl Dataset {
         self.variables.insert(name.into(), array);
     }
 
-    /// Returns the name of the `index`-th element of variable `name` beyond its first `skip` axes, with its labels,
-    /// e.g. `mu_group[berlin]`; the plain name of a scalar.
+    /// Returns the name of the `index`-th element of variable `name` beyond its first `skip` axes, with its labels, as it
+    /// is shown to people (see [`shown`]), e.g. `mu_group[berlin]`; the plain name of a scalar.
     pub fn element_name(&self, name: &str, skip: usize, index: usize) -> String {
-        let Some(array) = self.variables.get(name) else { return name.to_owned() };
-        if array.dims.len() <= skip {
-            return name.to_owned();
-        }
+        self.element(name, &shown(name), skip, index, Labels::show)
+    }
+
+    /// Returns the name of an element like [`element_name`](Self::element_name), whole, for data.
+    pub fn element_text(&self, name: &str, skip: usize, index: usize) -> String {
+        self.element(name, name, skip, index, Labels::text)
+    }
+
+    fn element(
+        &self,
+        name: &str,
+        shown: &str,
+        skip: usize,
+        index: usize,
+        label: fn(&Labels, usize) -> String,
+    ) -> String {
+        let array = self.variables.get(name).filter(|array| array.dims.len() > skip);
+        let Some(array) = array else { return shown.to_owned() };
         let mut rest = index;
         let mut labels: Vec<String> = Vec::new();
         for (dim, &len) in array.dims.iter().zip(&array.shape).skip(skip).rev() {
             let at = rest % len.max(1);
             rest /= len.max(1);
             labels.push(match self.coords.get(dim) {
-                Some(coord) if at < coord.len() => coord.show(at),
+                Some(coord) if at < coord.len() => label(coord, at),
                 _ => at.to_string(),
             });
         }
         labels.reverse();
-        format!("{name}[{}]", labels.join(", "))
+        format!("{shown}[{}]", labels.join(", "))
     }
 
     /// Returns the length of each dimension, in order of first appearance in the variables, then of those that have
@@ -215,7 +288,7 @@ impl Dataset {
     /// When the lengths of a variable or dimension contradict each other; the error is a sentence that names it.
     pub fn dimensions(&self) -> Result<IndexMap<&str, usize>, String> {
         let mut sizes: IndexMap<&str, usize> = IndexMap::new();
-        for (name, array) in &self.variables {
+        for (name, array) in self.variables.iter().chain(&self.other_coords) {
             if array.dims.len() != array.shape.len() {
                 let (dims, lengths) = (array.dims.len(), array.shape.len());
                 return Err(format!("variable {name} has {dims} dimension names for {lengths} lengths"));
@@ -247,6 +320,9 @@ impl Dataset {
 pub struct InferenceData {
     /// The groups, in order.
     pub groups: IndexMap<String, Dataset>,
+    /// What a reader has to say of the files that it read, in sentences for the user: what it left out, what is not there
+    /// that should be. No file keeps them.
+    pub notes: Vec<String>,
 }
 
 impl InferenceData {
@@ -278,6 +354,43 @@ mod tests {
         assert_eq!(data.element_name("b", 2, 5), "b[y, 2]");
         assert_eq!(data.element_name("absent", 2, 5), "absent");
         assert_eq!(data.coords["draw"], Labels::Range(2));
+    }
+
+    #[test]
+    fn names_of_elements_are_whole_in_data_and_harmless_to_people() {
+        let mut data = Dataset::default();
+        let name = format!("b\u{1b}{}", "x".repeat(5000));
+        data.insert(&name, Array::new([("chain", 1), ("draw", 1), ("g", 1)], Values::F64(vec![0.0])));
+        data.coords.insert("g".into(), Labels::Strings(vec!["y\u{9b}".repeat(5000)]));
+        let shown = data.element_name(&name, 2, 0);
+        assert!(shown.len() < 800 && shown.starts_with(r"b\u{1b}xxx") && shown.contains(r"[y\u{9b}y"), "{shown}");
+        assert_eq!(data.element_text(&name, 2, 0), format!("{name}[{}]", "y\u{9b}".repeat(5000)));
+    }
+
+    #[test]
+    fn chains_and_draws_come_first_wherever_they_are() {
+        let values = |values: &[i64]| Values::I64(values.to_vec());
+        // Value 100 chain + 10 draw + element, in every order of the axes.
+        let expected = Array::new([("chain", 2), ("draw", 2), ("g", 2)], values(&[0, 1, 10, 11, 100, 101, 110, 111]));
+        for (axes, stored) in [
+            (["chain", "draw", "g"], [0, 1, 10, 11, 100, 101, 110, 111]),
+            (["chain", "g", "draw"], [0, 10, 1, 11, 100, 110, 101, 111]),
+            (["draw", "chain", "g"], [0, 1, 100, 101, 10, 11, 110, 111]),
+            (["draw", "g", "chain"], [0, 100, 1, 101, 10, 110, 11, 111]),
+            (["g", "chain", "draw"], [0, 10, 100, 110, 1, 11, 101, 111]),
+            (["g", "draw", "chain"], [0, 100, 10, 110, 1, 101, 11, 111]),
+        ] {
+            assert_eq!(
+                Array::new(axes.map(|axis| (axis, 2)), values(&stored)).with_draws_first(),
+                expected,
+                "{axes:?}"
+            );
+        }
+        let other = Array::new([("b", 1), ("a", 2)], values(&[1, 2]));
+        assert_eq!(other.clone().with_draws_first(), other);
+        let six = values(&[0, 1, 2, 3, 4, 5]);
+        assert_eq!(six.transposed(&[2, 3], &[1, 0]), values(&[0, 3, 1, 4, 2, 5]));
+        assert_eq!(six.transposed(&[1, 2, 3], &[1, 2, 0]), six);
     }
 
     #[test]
@@ -313,6 +426,9 @@ mod tests {
         let mut data = Dataset::default();
         data.insert("a", Array::new([("chain", 2)], Values::F64(vec![0.0; 2])));
         assert_eq!(data.dimensions().unwrap()["chain"], 2);
+        data.other_coords.insert("c".into(), Array::new([("chain", 3)], Values::I64(vec![0; 3])));
+        assert!(data.dimensions().unwrap_err().contains("variable c"));
+        data.other_coords.clear();
         data.insert("b", Array::new([("chain", 3)], Values::F64(vec![0.0; 3])));
         assert!(data.dimensions().unwrap_err().contains("variable b"));
         data.insert("b", Array::new([("chain", 2)], Values::F64(vec![0.0; 3])));

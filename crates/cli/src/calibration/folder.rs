@@ -7,7 +7,7 @@
 use crate::exit::UsageError;
 use anyhow::{Context, Result, anyhow};
 use octopus_calibrate::{CalibratedSet, Table};
-use octopus_files::write_file;
+use octopus_files::{read_regular, write_file};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -97,7 +97,7 @@ impl Folder {
         }
         let mut found = BTreeMap::new();
         for file in files {
-            let bytes = match fs::read(&file) {
+            let bytes = match read_regular(&file) {
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
                 other => other.with_context(|| format!("cannot read {}", file.display()))?,
             };

@@ -2,15 +2,15 @@
 
 use crate::args::{CompareArgs, Global};
 use crate::exit::{Exit, UsageError};
+use crate::opened::open;
 use crate::output;
 use anyhow::{Context, Result};
+use octopus::rows;
 use octopus::{ComparisonLimits, ReportComparison, TraceComparison};
-use octopus::{Trace, rows};
 use octopus_files::write_file;
 use octopus_report::{Figure, ForestPlot, Format, read_report, write_figures};
 use serde::Serialize;
 use std::collections::HashMap;
-use std::path::PathBuf;
 
 /// How often two runs of one posterior may be called different by chance, unless the user says otherwise.
 const ALPHA: f64 = 0.001;
@@ -39,8 +39,7 @@ pub(crate) fn run(args: &CompareArgs, global: Global) -> Result<Exit> {
         [true, true] => return reports(args, limits, global),
         _ => return Err(UsageError("A and B: name two traces, or two report.json of `octopus validate`".into()).into()),
     }
-    let open = |path: &PathBuf| Trace::open(std::slice::from_ref(path));
-    let traces = [open(&args.first)?, open(&args.second)?];
+    let traces = [open(std::slice::from_ref(&args.first), global)?, open(std::slice::from_ref(&args.second), global)?];
     for trace in traces.iter().filter(|trace| trace.unfinished()) {
         output::warn(format!("{} is not complete, this compares what is drawn so far", trace.name));
     }

@@ -2,21 +2,19 @@
 
 use crate::args::{DiagnoseArgs, Global};
 use crate::exit::{Exit, UsageError};
+use crate::opened::open;
 use crate::output;
 use anyhow::{Context, Result};
-use octopus::Trace;
 use octopus_diag::{DiagError, DiagnoseOptions, Rows, diagnose};
-use octopus_runs::diagnose_options;
 
 /// Summarises and checks the draws.
 ///
 /// # Errors
 /// When the draws cannot be read, or `--prob` is no probability.
 pub(crate) fn run(args: &DiagnoseArgs, global: Global) -> Result<Exit> {
-    let trace = Trace::open(&args.trace)?;
+    let trace = open(&args.trace, global)?;
     let posterior = trace.posterior()?;
-    let options = trace.record.as_ref().map(diagnose_options).unwrap_or_default();
-    let options = DiagnoseOptions { prob: args.prob, ..options };
+    let options = DiagnoseOptions { prob: args.prob, ..trace.diagnose_options() };
     let diagnosis = match diagnose(posterior, trace.data.group("sample_stats"), &options) {
         Ok(diagnosis) => diagnosis,
         Err(DiagError::Probability { value, expected, .. }) => {

@@ -2,9 +2,9 @@
 
 use crate::args::{ExportArgs, Global};
 use crate::exit::{Exit, UsageError};
+use crate::opened::open;
 use crate::output;
 use anyhow::{Context, Result, bail};
-use octopus::Trace;
 use octopus::of_run;
 use octopus::{Predictive, PredictiveParts, PriorDraws};
 use octopus_models::Registry;
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// When the trace cannot be read, or the file is there already or cannot be written.
 pub(crate) fn run(args: &ExportArgs, global: Global) -> Result<Exit> {
-    let mut trace = Trace::open(&args.trace)?;
+    let mut trace = open(&args.trace, global)?;
     for (option, count) in [("--predictive", args.predictive), ("--prior", args.prior)] {
         if count > 0 && args.to.format.holds_draws_only() {
             let format = args.to.format.name();
@@ -28,6 +28,9 @@ pub(crate) fn run(args: &ExportArgs, global: Global) -> Result<Exit> {
                 "{option} {count}: {format} holds draws alone; export to netcdf, zarr or parquet"
             )));
         }
+    }
+    if args.to.format.holds_draws_only() {
+        trace.posterior()?;
     }
     match &trace.record {
         Some(record) if !args.to.format.holds_draws_only() => add_groups(&mut trace.data, record, args, global.models)?,

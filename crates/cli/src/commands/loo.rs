@@ -4,10 +4,10 @@
 
 use crate::args::{Global, LooArgs, Weights};
 use crate::exit::{Exit, UsageError};
+use crate::opened::open;
 use crate::output;
 use anyhow::Result;
 use octopus::PredictiveParts;
-use octopus::Trace;
 use octopus::{PointwiseLikelihood, complete};
 use octopus_diag::{ComparedModel, Elpd, TextColumn, WeightMethod, compare, loo, text_table, waic};
 use octopus_report::{Charset, count, significant};
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &LooArgs, global: Global) -> Result<Exit> {
     let names: Vec<&str> = args.var.iter().map(String::as_str).collect();
     let mut models = Vec::new();
     for path in &args.models {
-        let mut trace = Trace::open(std::slice::from_ref(path))?;
+        let mut trace = open(std::slice::from_ref(path), global)?;
         if trace.data.group("log_likelihood").is_none() && trace.record.is_some() {
             let problem = trace.problem(global.models)?;
             let wanted = PredictiveParts { log_likelihood: true, ..PredictiveParts::default() };

@@ -4,10 +4,10 @@
 
 use crate::args::{Global, PictureFormat, PlotArgs, PlotKind};
 use crate::exit::{Exit, UsageError};
+use crate::opened::open;
 use crate::output;
 use anyhow::{Context, Result};
 use octopus::PredictiveParts;
-use octopus::Trace;
 use octopus::complete;
 use octopus::{Material, Picture};
 use octopus_report::{Figure, Plot, ProfilePlot, write_figures};
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &PlotArgs, global: Global) -> Result<Exit> {
     if args.kind.contains(&PlotKind::Profile) {
         return profile(args, global);
     }
-    let mut trace = Trace::open(&args.trace)?;
+    let mut trace = open(&args.trace, global)?;
     let all = args.kind.is_empty();
     let of_trace = |kind: &PlotKind| if let PlotKind::OfTrace(picture) = kind { Some(*picture) } else { None };
     let kinds: Vec<Picture> =

@@ -96,3 +96,60 @@ fn a_damaged_file_is_an_error_and_no_more() {
     done.fails(3, &["negative_column_start", "damaged", "copy or write it again"]);
     assert!(!done.stderr.contains("panicked"), "{}", done.stderr);
 }
+
+/// A chain of Stan of 100 draws whose tree depth is 8 once in ten; the values are those of a fixed sequence.
+fn chain_of_stan(seed: u64) -> String {
+    let mut state = seed;
+    let mut number = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    let rows: String =
+        (0..100).map(|row| format!("-1,{},{}\n", if row % 10 == 0 { 8 } else { 3 }, number())).collect();
+    format!("# num_samples = 120\n# max_depth = 8\n# id = {seed}\nlp__,treedepth__,mu\n{rows}")
+}
+
+#[test]
+fn settings_of_stan_decide_and_notes_say_what_was_left_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("stan");
+    std::fs::create_dir(&folder).unwrap();
+    for chain in 1..=4 {
+        std::fs::write(folder.join(format!("m_{chain}.csv")), chain_of_stan(chain)).unwrap();
+    }
+    std::fs::write(folder.join("m-profile-1.csv"), "name,thread_id\nx,0x7f\n").unwrap();
+    std::fs::copy(folder.join("m_1.csv"), folder.join("m_1 (copy).csv")).unwrap();
+    let notes = ["note: ", "m-profile-1.csv", "m_1 (copy).csv", "counts once", "m_2.csv has 100 of 120 draws"];
+    for command in ["diagnose {}/stan", "diagnose {}/stan --json", "plot {}/stan --out {}/p --kind forest --format svg"] {
+        let told = run(dir.path(), command);
+        assert!(notes.iter().all(|note| told.stderr.contains(note)), "{command}: {told:?}");
+        let quiet = run(dir.path(), &format!("{command} --quiet"));
+        assert!(!quiet.stderr.contains("note: "), "{command}: {quiet:?}");
+    }
+    let text = run(dir.path(), "diagnose {}/stan").stdout;
+    assert!(text.contains("4 chains of 100 draws"), "{text}");
+    assert!(text.contains("40 of 400 trajectories reached the depth limit"), "{text}");
+    // The limit is kept by what is made of them.
+    run(dir.path(), "export {}/stan --to netcdf --out {}/stan.nc").succeeds();
+    let text = run(dir.path(), "diagnose {}/stan.nc").stdout;
+    assert!(text.contains("40 of 400 trajectories reached the depth limit"), "{text}");
+}
+
+#[test]
+fn draws_of_warm_up_alone_are_no_draws() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "# iter=20\n# warmup=10\n# save_warmup=1\n# thin=1\nlp__,mu\n-1,2\n-1,3\n";
+    std::fs::write(dir.path().join("a.csv"), text).unwrap();
+    for command in ["diagnose {}/a.csv", "plot {}/a.csv --out {}/p", "loo {}/a.csv", "export {}/a.csv --to csv --out {}/o.csv"] {
+        run(dir.path(), command).fails(3, &["a.csv has no draws yet, only those of warm-up"]);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_no_trace() {
+    let dir = tempfile::tempdir().unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(dir.path().join("pipe.csv")).status().unwrap().success());
+    run(dir.path(), "diagnose {}/pipe.csv").fails(3, &["pipe.csv: it is a named pipe, and a file is needed"]);
+    run(dir.path(), "diagnose /dev/zero").fails(3, &["/dev/zero: it is a device, and a file is needed"]);
+}

@@ -1,5 +1,6 @@
 //! NetCDF-4, as ArviZ and xarray write and read it.
 
+mod filters;
 mod read;
 mod tree;
 mod write;

@@ -1,45 +1,61 @@
 //! NetCDF to InferenceData: files of ArviZ, xarray, PyMC, and our own.
 //!
-//! Which types, attributes, and packed or masked values (`scale_factor`, `_FillValue`) are understood is decided here.
+//! Which types are understood, and how much memory a file may claim, is decided here.
 
-use super::tree;
+use super::{filters, tree};
 use crate::FormatError;
-use crate::checked::MAX_VARIABLE_BYTES;
-use crate::labels::labels_of;
+use crate::checked::{ALLOWANCE, Budget, MAX_VARIABLE_BYTES};
+use crate::conventions::{Packing, Storage, StoredVariable, read_group};
 use hdf5_reader::Hdf5File;
 use hdf5_reader::storage::{BytesStorage, DynStorage};
+use indexmap::IndexMap;
 use netcdf_reader::{
-    Error, NcAttrValue, NcFile, NcFormat, NcGroup, NcOpenOptions, NcReadable, NcType, NcValue, NcVariable,
+    Error, NcAttrValue, NcAttribute, NcFile, NcFormat, NcGroup, NcOpenOptions, NcReadable, NcType, NcValue, NcVariable,
 };
-use octopus_trace::{Array, Attribute, Dataset, InferenceData, Values};
+use octopus_files::read_regular;
+use octopus_trace::{Array, Attribute, Dataset, InferenceData, Values, shown};
 use std::path::Path;
 use std::sync::Arc;
+
+/// What a byte of a file can unpack to: the most of deflate.
+const EXPANSION: usize = 1032;
 
 /// Reads every group of a NetCDF-4 file.
 ///
 /// Integers of any width become [`Values::I64`], real numbers of any width [`Values::F64`], flags (int8
-/// with the attribute `dtype = "bool"`, or h5py's enumeration) [`Values::Bool`]. Packed integers and those
-/// with a fill value become real numbers, NaN where the value is missing, as in xarray. Labels that are
-/// real numbers become words unless they are whole.
+/// with the attribute `dtype = "bool"`, or h5py's enumeration) [`Values::Bool`]. Packed integers, and those of which one
+/// is missing, become real numbers, NaN where the value is missing, as in xarray. Axes may have any order in the file:
+/// here chains and draws come first. What the attribute `coordinates` names is a coordinate, labels are dates or
+/// durations where xarray takes them for such, and other attributes of variables are kept.
 ///
 /// # Errors
-/// When the file cannot be read, is not NetCDF, has no groups, or holds a variable of a type that a trace cannot have.
+/// When the file cannot be read, is not NetCDF, has no groups, claims more memory than it can fill or than there is, or
+/// holds a variable of a type that a trace cannot have.
 pub fn read_netcdf(path: &Path) -> Result<InferenceData, FormatError> {
     // Into memory first: a file cut short while it is mapped would kill the process.
-    let bytes = std::fs::read(path).map_err(FormatError::io("read", path))?;
+    let bytes = read_regular(path).map_err(FormatError::io("read", path))?;
     let unreadable = |what: String| FormatError::Unreadable { path: path.to_owned(), what };
+    let (options, budget) = (options(bytes.len()), Budget::of(bytes.len(), EXPANSION));
     let storage: DynStorage = Arc::new(BytesStorage::new(bytes));
-    octopus_files::decode(|| decode(&storage, options(), &unreadable), unreadable)
+    octopus_files::decode(|| decode(&storage, options, budget, &unreadable), unreadable)
 }
 
-/// How files are opened: no variable may take more memory than a trace's may.
-fn options() -> NcOpenOptions {
-    NcOpenOptions { max_read_bytes: MAX_VARIABLE_BYTES, ..NcOpenOptions::default() }
+/// How a file of so many bytes is opened: no variable may take more memory than they, and a trace's variable, may.
+fn options(bytes: usize) -> NcOpenOptions {
+    let most = bytes.saturating_mul(EXPANSION).saturating_add(ALLOWANCE).min(MAX_VARIABLE_BYTES);
+    let usual = NcOpenOptions::default();
+    NcOpenOptions {
+        max_read_bytes: most,
+        max_chunk_bytes: most.min(usual.max_chunk_bytes),
+        filter_registry: Some(filters::registry(most.min(usual.max_chunk_bytes))),
+        ..usual
+    }
 }
 
 fn decode(
     storage: &DynStorage,
     options: NcOpenOptions,
+    mut budget: Budget,
     unreadable: &impl Fn(String) -> FormatError,
 ) -> Result<InferenceData, FormatError> {
     let file = NcFile::from_storage_with_options(storage.clone(), options)
@@ -54,92 +70,102 @@ fn decode(
     }
     let mut data = InferenceData::default();
     for group in &root.groups {
-        let dataset = read_group(&file, group).map_err(|what| unreadable(format!("group {}: {what}", group.name)))?;
+        let dataset = stored_group(&file, group, &mut budget)
+            .map_err(|what| unreadable(format!("group {}: {what}", shown(&group.name))))?;
         data.insert(&group.name, dataset);
     }
     Ok(data)
 }
 
-fn read_group(file: &NcFile, group: &NcGroup) -> Result<Dataset, String> {
-    let mut dataset = Dataset::default();
-    for attribute in &group.attributes {
-        dataset.attrs.insert(attribute.name.clone(), attribute_of(&attribute.value));
-    }
+fn stored_group(file: &NcFile, group: &NcGroup, budget: &mut Budget) -> Result<Dataset, String> {
+    let mut stored = Vec::new();
     for variable in &group.variables {
         let path = format!("{}/{}", group.name, variable.name);
-        let array = read_array(file, &path, variable).map_err(|what| format!("variable {}: {what}", variable.name))?;
-        if array.dims.len() == 1 && array.dims[0] == variable.name {
-            dataset.coords.insert(variable.name.clone(), labels_of(array.values));
-        } else {
-            dataset.variables.insert(variable.name.clone(), array);
-        }
+        let read = stored_variable(file, &path, variable, budget);
+        stored.push(read.map_err(|what| format!("variable {}: {what}", shown(&variable.name)))?);
     }
-    dataset.dimensions()?;
-    Ok(dataset)
+    read_group(attributes_of(&group.attributes), stored)
 }
 
-fn read_array(file: &NcFile, path: &str, variable: &NcVariable) -> Result<Array, String> {
+fn stored_variable(
+    file: &NcFile,
+    path: &str,
+    variable: &NcVariable,
+    budget: &mut Budget,
+) -> Result<StoredVariable, String> {
     let mut dims: Vec<String> = variable.dimensions.iter().map(|dim| dim.name.clone()).collect();
     let mut shape = Vec::with_capacity(dims.len());
     for dim in &variable.dimensions {
         shape.push(usize::try_from(dim.size).map_err(|_| format!("dimension {} is too long", dim.name))?);
     }
+    let claimed = |width: usize| shape.iter().try_fold(width, |product, &len| product.checked_mul(len));
+    let too_large = || format!("it claims the shape {shape:?}, which no file can fill");
+    let in_file = claimed(variable.dtype.size().map_err(|error| error.to_string())?).ok_or_else(too_large)?;
+    budget.take(in_file, claimed(memory_of(&variable.dtype)).ok_or_else(too_large)?)?;
     if variable.dtype == NcType::Char {
         // The last axis of an array of characters is the length of its words.
         dims.pop();
         shape.pop();
     }
-    let values = read_values(file, path, variable)?;
+    let values = read_values(file, path, &variable.dtype)?;
     let expected = shape.iter().try_fold(1usize, |product, &len| product.checked_mul(len));
     if expected != Some(values.len()) {
         return Err(format!("it holds {} values where its shape is {shape:?}", values.len()));
     }
-    Ok(Array { dims, shape, values })
+    let mut attrs = attributes_of(&variable.attributes);
+    if variable.dtype == NcType::Char {
+        attrs.shift_remove("_Encoding");
+    }
+    let packing = Packing::take(&mut attrs);
+    let array = Array { dims, shape, values };
+    Ok(StoredVariable { name: variable.name.clone(), array, storage: storage_of(&variable.dtype), attrs, packing })
 }
 
-fn read_values(file: &NcFile, path: &str, variable: &NcVariable) -> Result<Values, String> {
-    fn integers<T: NcReadable + TryInto<i64>>(file: &NcFile, path: &str) -> Result<Values, Error> {
-        let values = file.read_variable::<T>(path)?;
-        let integers: Option<Vec<i64>> = values.into_iter().map(|value| value.try_into().ok()).collect();
-        // Only unsigned integers beyond 2^63 do not fit.
-        match integers {
-            Some(integers) => Ok(Values::I64(integers)),
-            None => file.read_variable_as_f64(path).map(reals),
-        }
+/// Returns how many bytes of memory are taken at once for one value while it is read: as the reader gives it, as we keep
+/// it, and once more while axes are put in order.
+fn memory_of(dtype: &NcType) -> usize {
+    match dtype {
+        NcType::Char => 8,
+        NcType::String => 3 * size_of::<String>(),
+        NcType::Enum { .. } => 2 * size_of::<NcValue>(),
+        _ => 3 * size_of::<f64>(),
     }
-    fn reals(values: impl IntoIterator<Item = f64>) -> Values {
-        Values::F64(values.into_iter().collect())
+}
+
+fn storage_of(dtype: &NcType) -> Storage {
+    let integer = |bits: u32, signed: bool| Storage::Integer { bits, signed };
+    match dtype {
+        NcType::Float => Storage::Real { single: true },
+        NcType::Double => Storage::Real { single: false },
+        NcType::Byte => integer(8, true),
+        NcType::Short => integer(16, true),
+        NcType::Int => integer(32, true),
+        NcType::Int64 => integer(64, true),
+        NcType::UByte => integer(8, false),
+        NcType::UShort => integer(16, false),
+        NcType::UInt => integer(32, false),
+        NcType::UInt64 => integer(64, false),
+        _ => Storage::Other,
     }
-    let is_integer = matches!(
-        variable.dtype,
-        NcType::Byte
-            | NcType::Short
-            | NcType::Int
-            | NcType::Int64
-            | NcType::UByte
-            | NcType::UShort
-            | NcType::UInt
-            | NcType::UInt64
-    );
-    let result = match &variable.dtype {
-        NcType::Byte | NcType::UByte if is_bool(variable) => {
-            let flags = file.read_variable_as_f64(path).map_err(|error| error.to_string())?;
-            return Ok(Values::Bool(flags.into_iter().map(|flag| flag != 0.0).collect()));
-        }
+}
+
+fn read_values(file: &NcFile, path: &str, dtype: &NcType) -> Result<Values, String> {
+    fn integers<T: NcReadable + Into<i64>>(file: &NcFile, path: &str) -> Result<Values, Error> {
+        Ok(Values::I64(file.read_variable::<T>(path)?.into_iter().map(Into::into).collect()))
+    }
+    let result = match dtype {
         NcType::Enum { members, .. } => {
             let names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
             if names != ["FALSE", "TRUE"] {
                 return Err(format!("its type is an enumeration of {names:?}"));
             }
-            let values = file.read_variable_user_defined(path).map_err(|error| error.to_string())?;
-            return Ok(Values::Bool(values.into_iter().map(|value| is_true(&value)).collect()));
+            let flags = file.read_variable_user_defined(path);
+            flags.map(|values| Values::Bool(values.into_iter().map(|value| is_true(&value)).collect()))
         }
         NcType::String | NcType::Char => file.read_variable_as_strings(path).map(Values::Strings),
-        NcType::Float | NcType::Double if is_packed_or_masked(variable) => {
-            file.read_variable_unpacked_masked(path).map(reals)
+        NcType::Float | NcType::Double => {
+            file.read_variable_as_f64(path).map(|values| Values::F64(values.into_iter().collect()))
         }
-        NcType::Float | NcType::Double => file.read_variable_as_f64(path).map(reals),
-        _ if is_integer && is_packed_or_masked(variable) => file.read_variable_unpacked_masked(path).map(reals),
         NcType::Byte => integers::<i8>(file, path),
         NcType::Short => integers::<i16>(file, path),
         NcType::Int => integers::<i32>(file, path),
@@ -147,27 +173,20 @@ fn read_values(file: &NcFile, path: &str, variable: &NcVariable) -> Result<Value
         NcType::UByte => integers::<u8>(file, path),
         NcType::UShort => integers::<u16>(file, path),
         NcType::UInt => integers::<u32>(file, path),
-        NcType::UInt64 => integers::<u64>(file, path),
+        NcType::UInt64 => {
+            file.read_variable::<u64>(path).map(|values| Values::I64(values.into_iter().map(|v| v as i64).collect()))
+        }
         other => return Err(format!("its type {other:?} has no place in a trace")),
     };
     result.map_err(|error| error.to_string())
-}
-
-fn is_bool(variable: &NcVariable) -> bool {
-    variable.attribute("dtype").and_then(|attribute| attribute.value.as_string()).as_deref() == Some("bool")
 }
 
 fn is_true(value: &NcValue) -> bool {
     matches!(value, NcValue::Enum(flag) if flag.member.as_deref() == Some("TRUE"))
 }
 
-/// Returns whether the stored numbers need the attributes beside them to be understood. xarray marks every array of
-/// real numbers with the fill value NaN, which changes nothing.
-fn is_packed_or_masked(variable: &NcVariable) -> bool {
-    let number = |name: &str| variable.attribute(name).and_then(|attribute| attribute.value.as_f64());
-    let packed = ["scale_factor", "add_offset"].iter().any(|name| number(name).is_some());
-    let masked = ["_FillValue", "missing_value"].iter().any(|name| number(name).is_some_and(|value| !value.is_nan()));
-    packed || masked
+fn attributes_of(attributes: &[NcAttribute]) -> IndexMap<String, Attribute> {
+    attributes.iter().map(|attribute| (attribute.name.clone(), attribute_of(&attribute.value))).collect()
 }
 
 fn attribute_of(value: &NcAttrValue) -> Attribute {
@@ -213,13 +232,17 @@ mod tests {
         let bytes = file.to_vec(NcWriteOptions { format: NcWriteFormat::Nc4 }).unwrap().1;
         let storage: DynStorage = Arc::new(BytesStorage::new(bytes));
         let read = |most| {
-            let options = NcOpenOptions { max_read_bytes: most, ..options() };
+            let options = NcOpenOptions { max_read_bytes: most, ..options(0) };
             let unreadable = |what: String| FormatError::Unreadable { path: "a.nc".into(), what };
-            decode(&storage, options, &unreadable).map_err(|error| error.to_string())
+            let budget = Budget::of(0, 0);
+            decode(&storage, options, budget, &unreadable).map_err(|error| error.to_string())
         };
         assert!(read(32).is_ok());
         let told = read(31).unwrap_err();
         assert!(told.contains("variable mu"), "{told}");
-        assert_eq!(options().max_read_bytes, MAX_VARIABLE_BYTES);
+        assert_eq!(options(0).max_read_bytes, ALLOWANCE);
+        assert_eq!(options(10).max_read_bytes, ALLOWANCE + 10 * EXPANSION);
+        assert_eq!(options(usize::MAX).max_read_bytes, MAX_VARIABLE_BYTES);
+        assert_eq!(options(0).max_chunk_bytes, ALLOWANCE);
     }
 }

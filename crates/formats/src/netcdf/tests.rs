@@ -32,7 +32,6 @@ fn a_trace_that_contradicts_itself_is_refused() {
     refuse(|data| _ = data.coords.insert("g".into(), Labels::Range(3)), &["posterior", "dimension g", "3 labels"]);
     refuse(|data| data.insert("g", Array::new([("g", 2)], Values::F64(vec![0.0; 2]))), &["`g` is both"]);
     refuse(|data| data.insert("a/b", Array::new([], Values::F64(vec![0.0]))), &["a/b"]);
-    refuse(|data| data.insert("n", Array::new([("none", 0)], Values::F64(vec![]))), &["none", "length 0"]);
 }
 
 #[test]

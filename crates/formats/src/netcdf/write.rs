@@ -5,13 +5,13 @@
 use crate::FormatError;
 use crate::checked;
 use crate::chunks::chunk_shape;
+use crate::conventions::{WrittenVariable, written};
 use crate::export::export_file;
-use crate::labels::label_values;
 use indexmap::IndexMap;
 use netcdf_writer::{
     DimensionId, Error, NcAttrValue, NcFileBuilder, NcWriteFormat, NcWriteOptions, NcWriteType, VariableId,
 };
-use octopus_trace::{Array, Attribute, Dataset, InferenceData, Values};
+use octopus_trace::{Array, Attribute, Dataset, InferenceData, Values, shown};
 use std::io;
 use std::path::Path;
 
@@ -20,7 +20,8 @@ const DEFLATE_LEVEL: u8 = 1;
 
 /// Writes `data` as NetCDF-4 that `arviz.from_netcdf` opens: coordinate variables for labels, flags as
 /// xarray stores them (int8 with the attribute `dtype = "bool"`), deflated with shuffled bytes. A group with
-/// nothing in it is left out.
+/// nothing in it is left out, and so, with a note, is a variable with a dimension of length 0. Dates and durations are
+/// written as xarray does.
 ///
 /// # Errors
 /// When `path` exists and `overwrite` is false, when a group contradicts itself, or when the file cannot
@@ -47,25 +48,27 @@ fn add_group(
     sizes: &IndexMap<&str, usize>,
 ) -> Result<(), String> {
     let text = |error: Error| error.to_string();
-    for (name, attribute) in &dataset.attrs {
+    let (attrs, variables) = written(dataset);
+    for (name, attribute) in &attrs {
         file.add_group_attribute(group, name, attribute_value(attribute)).map_err(text)?;
     }
     let mut dims: IndexMap<&str, DimensionId> = IndexMap::new();
-    for (&dim, &len) in sizes {
-        if len == 0 {
-            return Err(format!("dimension {dim} has length 0, which NetCDF cannot hold"));
-        }
+    for (&dim, &len) in sizes.iter().filter(|(_, len)| **len > 0) {
         dims.insert(dim, file.add_dimension_path(format!("{group}/{dim}"), len as u64).map_err(text)?);
     }
-    for (dim, labels) in &dataset.coords {
-        let labels = Array::new([(dim.as_str(), labels.len())], label_values(labels));
-        add_variable(file, format!("{group}/{dim}"), &[dims[dim.as_str()]], &labels)
-            .map_err(|error| format!("labels of {dim}: {error}"))?;
+    let mut empty = Vec::new();
+    for WrittenVariable { name, array, attrs } in &variables {
+        let own: Option<Vec<DimensionId>> = array.dims.iter().map(|dim| dims.get(dim.as_str()).copied()).collect();
+        let Some(own) = own else {
+            empty.push(shown(name));
+            continue;
+        };
+        add_variable(file, format!("{group}/{name}"), &own, array, attrs)
+            .map_err(|error| format!("variable {}: {error}", shown(name)))?;
     }
-    for (name, array) in &dataset.variables {
-        let own: Vec<DimensionId> = array.dims.iter().map(|dim| dims[dim.as_str()]).collect();
-        let path = format!("{group}/{name}");
-        add_variable(file, path, &own, array).map_err(|error| format!("variable {name}: {error}"))?;
+    if !empty.is_empty() {
+        let (group, names) = (shown(group), empty.join(", "));
+        tracing::warn!("group {group}: left out, since they have no values, which NetCDF cannot hold: {names}");
     }
     Ok(())
 }
@@ -75,20 +78,28 @@ fn add_variable(
     path: String,
     dims: &[DimensionId],
     array: &Array,
+    attrs: &IndexMap<String, Attribute>,
 ) -> Result<(), netcdf_writer::Error> {
-    match &array.values {
-        Values::F64(values) => add_numbers(file, path, dims, &array.shape, values).map(|_| ()),
-        Values::I64(values) => add_numbers(file, path, dims, &array.shape, values).map(|_| ()),
+    let variable = match &array.values {
+        Values::F64(values) => add_numbers(file, path, dims, &array.shape, values)?,
+        Values::I64(values) => add_numbers(file, path, dims, &array.shape, values)?,
         Values::Bool(values) => {
             let bytes: Vec<i8> = values.iter().map(|&flag| i8::from(flag)).collect();
             let variable = add_numbers(file, path, dims, &array.shape, &bytes)?;
-            file.add_variable_attribute(variable, "dtype", NcAttrValue::Chars("bool".into()))
+            file.add_variable_attribute(variable, "dtype", NcAttrValue::Chars("bool".into()))?;
+            variable
         }
         Values::Strings(values) => {
             let variable = file.add_string_variable_path(path, dims)?;
-            file.write_string_variable(variable, values)
+            file.write_string_variable(variable, values)?;
+            variable
         }
+    };
+    let is_flags = matches!(array.values, Values::Bool(_));
+    for (name, attribute) in attrs.iter().filter(|(name, _)| !(is_flags && *name == "dtype")) {
+        file.add_variable_attribute(variable, name, attribute_value(attribute))?;
     }
+    Ok(())
 }
 
 fn add_numbers<T: NcWriteType>(

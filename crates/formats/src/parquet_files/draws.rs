@@ -1,34 +1,94 @@
 //! Reads a table of draws of any origin: one row for each draw of each chain.
 
 use super::read::{Column, coords};
-use crate::labels::labels_of;
-
+use super::values::append;
+use crate::conventions::labels_of;
 use indexmap::IndexMap;
 use octopus_trace::{Array, Dataset, SAMPLE_STATS, Values};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
+use std::path::Path;
 
 /// The columns that number chains and draws: ours and ArviZ's, R's.
 const INDICES: [(&str, &str); 2] = [("chain", "draw"), (".chain", ".iteration")];
 /// R's count of the draws of all chains, and our coordinates of the sampler, whose axes have no names.
 const LEFT_OUT: [&str; 2] = [".draw", "unconstrained"];
 
-/// Returns the groups in a table. `metadata` is that of a run folder's part, if the table is one.
-pub(super) fn groups(
-    metadata: &Value,
-    mut columns: IndexMap<String, Column>,
-    rows: usize,
-) -> Result<Vec<(String, Dataset)>, String> {
-    let found = INDICES.iter().find(|(chain, draw)| columns.contains_key(*chain) && columns.contains_key(*draw));
+/// A table of draws as it lies in one file, or in several with the same columns.
+#[derive(Default)]
+pub(super) struct DrawTable {
+    /// That of a run folder's part; null of another program's.
+    pub metadata: Value,
+    pub columns: IndexMap<String, Column>,
+    pub rows: usize,
+    /// The columns that pandas keeps its index in.
+    pub index: Vec<String>,
+    /// The columns whose values a trace cannot hold, with their types.
+    pub left_out: IndexMap<String, String>,
+}
+
+impl DrawTable {
+    /// Adds the columns that the names of folders give to all rows; what the file itself says counts.
+    pub(super) fn add_keys(&mut self, keys: &[(String, String)]) {
+        for (name, value) in keys {
+            let values = match (value.parse(), value.parse()) {
+                (Ok(whole), _) => Values::I64(vec![whole; self.rows]),
+                (_, Ok(real)) => Values::F64(vec![real; self.rows]),
+                _ => Values::Strings(vec![value.clone(); self.rows]),
+            };
+            self.columns.entry(name.clone()).or_insert((values, None));
+        }
+    }
+
+    /// Returns whether another table has the same columns: both are then parts of one.
+    pub(super) fn is_alike(&self, other: &Self) -> bool {
+        let names = |table: &Self| {
+            let mut names: Vec<String> = table.columns.keys().chain(table.left_out.keys()).cloned().collect();
+            names.sort_unstable();
+            names
+        };
+        self.metadata == other.metadata && names(self) == names(other)
+    }
+
+    /// Adds the rows of a table that is alike.
+    pub(super) fn append(&mut self, mut other: Self) -> Result<(), String> {
+        self.rows += other.rows;
+        self.left_out.append(&mut other.left_out);
+        self.columns.retain(|name, _| !self.left_out.contains_key(name));
+        for (name, column) in &mut self.columns {
+            let more = other.columns.shift_remove(name).ok_or_else(|| format!("column {name} is absent"))?;
+            append(column, more).map_err(|what| format!("column {name}: {what}"))?;
+        }
+        Ok(())
+    }
+
+    /// Returns what there is to say of the columns that are no variables of numbers.
+    pub(super) fn notes(&self, file: &Path) -> Vec<String> {
+        let (file, is_index) = (file.display(), |name: &String| self.index.contains(name));
+        let left_out = self.left_out.iter().filter(|(name, _)| !is_index(name));
+        let left_out = left_out
+            .map(|(name, kind)| format!("{file}: column {name} is left out: its type {kind} is none of numbers"));
+        let words = self.columns.iter().filter(|(name, (values, _))| !values.is_numeric() && !is_index(name));
+        let words = words
+            .map(|(name, _)| format!("{file}: column {name} is kept as text, and is no parameter: it holds words"));
+        left_out.chain(words).collect()
+    }
+}
+
+/// Returns the groups in a table.
+pub(super) fn groups(table: DrawTable) -> Result<Vec<(String, Dataset)>, String> {
+    let DrawTable { metadata, mut columns, rows, index, left_out } = table;
+    let has = |name: &str| columns.contains_key(name) || left_out.contains_key(name);
+    let found = INDICES.iter().find(|(chain, draw)| has(chain) && has(draw));
     let (chain, draw) = found.ok_or_else(|| {
         let names: Vec<&str> = columns.keys().map(String::as_str).take(10).collect();
         format!("it is no trace: it has no columns `chain` and `draw`, but {}", names.join(", "))
     })?;
-    let mut index = |name: &str| match columns.shift_remove(name) {
+    let mut numbers = |name: &str| match columns.shift_remove(name) {
         Some((Values::I64(values), None)) => Ok(values),
         _ => Err(format!("column {name}: it must hold whole numbers, none of them null")),
     };
-    let (chains, draws) = (Axis::of(index(chain)?), Axis::of(index(draw)?));
+    let (chains, draws) = (Axis::of(numbers(chain)?), Axis::of(numbers(draw)?));
     let places = places(&chains, &draws, rows)?;
     let none = Map::new();
     let variables = metadata["variables"].as_object().unwrap_or(&none);
@@ -36,7 +96,8 @@ pub(super) fn groups(
     labels.insert("chain".into(), labels_of(Values::I64(chains.labels.clone())));
     labels.insert("draw".into(), labels_of(Values::I64(draws.labels.clone())));
     let (mut posterior, mut stats) = (Dataset::default(), Dataset::default());
-    for (name, (values, width)) in columns.into_iter().filter(|(name, _)| !LEFT_OUT.contains(&name.as_str())) {
+    columns.retain(|name, _| !LEFT_OUT.contains(&name.as_str()) && !index.contains(name));
+    for (name, (values, width)) in columns {
         let mut array = Array::new(
             [("chain", chains.labels.len()), ("draw", draws.labels.len())],
             scattered(values, width.unwrap_or(1), &places).map_err(|what| format!("column {name}: {what}"))?,

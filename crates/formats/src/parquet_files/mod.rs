@@ -6,6 +6,7 @@
 //! labels of a dimension of the rows. A variable with further dimensions is a list of fixed length (row-major). The
 //! entry `octopus` of the file's metadata is JSON: names of dimensions, shapes, labels, attributes.
 
+mod claims;
 mod draws;
 mod encode;
 mod numbers;
@@ -13,6 +14,7 @@ mod read;
 mod values;
 mod write;
 
+pub use claims::check_parquet_claims;
 pub use read::read_parquet;
 pub use write::write_parquet;
 
@@ -22,7 +24,7 @@ pub(crate) use read::unknown_codec;
 
 use crate::{FormatError, TraceFormat, WriteTrace};
 use octopus_trace::InferenceData;
-use read::{is_parquet, parquet_files};
+use read::{files_at, is_parquet, parquet_files};
 use std::path::Path;
 
 /// The entry of the metadata that is ours.
@@ -52,7 +54,7 @@ impl TraceFormat for Parquet {
     }
 
     fn has_folder(&self, folder: &Path) -> Result<bool, FormatError> {
-        Ok(parquet_files(folder)?.first().is_some_and(|file| is_parquet(file)))
+        Ok(files_at(folder)?.first().is_some_and(|(file, _)| is_parquet(file)))
     }
 
     fn read(&self, path: &Path) -> Result<InferenceData, FormatError> {

@@ -1,20 +1,22 @@
 //! Parquet files to InferenceData.
 //!
-//! Which files are read, and which compression cannot be, is decided here.
+//! Which files of a folder are read and which belong together, and which compression cannot be read, is decided here.
 
-use super::values::{append, from_arrow};
+use super::claims::check_parquet_claims;
+use super::draws::DrawTable;
+use super::values::{NoValues, append, from_arrow, from_json};
 use super::{METADATA, draws};
 use crate::FormatError;
 use crate::format::files_ending;
 use crate::json::attributes_from_json;
 use bytes::Bytes;
 use indexmap::IndexMap;
+use octopus_files::{open_regular, read_regular};
 use octopus_trace::Labels;
 use octopus_trace::{Array, Dataset, InferenceData, Values};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::Compression;
 use serde_json::{Map, Value};
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -22,30 +24,59 @@ use std::path::{Path, PathBuf};
 ///
 /// Other Parquet files are read, too, if they have the columns `chain` and `draw` (or R's `.chain` and
 /// `.iteration`) and a row for each draw of each chain, in any order: statistics under ArviZ's names go to
-/// `sample_stats`, all other columns to `posterior`.
+/// `sample_stats`, all other columns of numbers to `posterior`. Files of a folder with the same columns are one table, and
+/// the names of folders in Hive's form, `chain=1`, are columns. The index that pandas keeps is no variable, columns of
+/// other types than numbers and words are left out, and a note says so.
 ///
 /// # Errors
-/// When a file cannot be read, is damaged, is compressed by a method that this program was built without, or is not
-/// such a table. The error names file and column.
+/// When a file cannot be read, is damaged, is compressed by a method that this program was built without, claims more
+/// than it can hold, or is not such a table. The error names file and column.
 pub fn read_parquet(path: &Path) -> Result<InferenceData, FormatError> {
-    let files = if path.is_dir() { parquet_files(path)? } else { vec![path.to_owned()] };
+    let files = if path.is_dir() { files_at(path)? } else { vec![(path.to_owned(), Vec::new())] };
     if files.is_empty() {
         return Err(FormatError::Unreadable { path: path.to_owned(), what: "it holds no Parquet file".into() });
     }
     let mut data = InferenceData::default();
-    for file in files {
+    let mut tables: Vec<(PathBuf, DrawTable)> = Vec::new();
+    for (file, keys) in files {
         let unreadable = |what: String| FormatError::Unreadable { path: file.clone(), what };
-        let bytes = std::fs::read(&file).map_err(FormatError::io("read", &file))?;
-        let groups = octopus_files::decode(|| read_groups(bytes).map_err(unreadable), unreadable)?;
-        for (group, dataset) in groups {
-            if data.groups.contains_key(&group) {
-                return Err(unreadable(format!("another file in the folder has the group {group}, too")));
+        let bytes = Bytes::from(read_regular(&file).map_err(FormatError::io("read", &file))?);
+        match octopus_files::decode(|| read_file(bytes).map_err(unreadable), unreadable)? {
+            Contents::Group(group, dataset) => add(&mut data, &file, group, dataset)?,
+            Contents::Table(mut table) => {
+                if table.rows == 0 {
+                    data.notes.push(format!("{} has no rows, and is left out", file.display()));
+                    continue;
+                }
+                table.add_keys(&keys);
+                match tables.iter_mut().find(|(_, earlier)| earlier.is_alike(&table)) {
+                    Some((_, earlier)) => earlier.append(table).map_err(unreadable)?,
+                    None => tables.push((file, table)),
+                }
             }
-            dataset.dimensions().map_err(|what| unreadable(format!("group {group}: {what}")))?;
-            data.insert(group, dataset);
+        }
+    }
+    if tables.is_empty() && data.groups.is_empty() {
+        return Err(FormatError::Unreadable { path: path.to_owned(), what: "it has no rows, and so no draws".into() });
+    }
+    for (file, table) in tables {
+        let unreadable = |what: String| FormatError::Unreadable { path: file.clone(), what };
+        data.notes.extend(table.notes(&file));
+        for (group, dataset) in draws::groups(table).map_err(unreadable)? {
+            add(&mut data, &file, group, dataset)?;
         }
     }
     Ok(data)
+}
+
+fn add(data: &mut InferenceData, file: &Path, group: String, dataset: Dataset) -> Result<(), FormatError> {
+    let unreadable = |what: String| FormatError::Unreadable { path: file.to_owned(), what };
+    if data.groups.contains_key(&group) {
+        return Err(unreadable(format!("another file in the folder has the group {group}, too")));
+    }
+    dataset.dimensions().map_err(|what| unreadable(format!("group {group}: {what}")))?;
+    data.insert(group, dataset);
+    Ok(())
 }
 
 /// Returns the Parquet files in a folder, sorted.
@@ -56,10 +87,37 @@ pub(crate) fn parquet_files(folder: &Path) -> Result<Vec<PathBuf>, FormatError> 
     Ok(files)
 }
 
+/// The name and value of a column that the name of a folder gives to all rows of the files in it: `chain=1`.
+type HiveKey = (String, String);
+
+/// Returns the Parquet files in a folder, and in its folders in Hive's form, with what the folders' names say.
+pub(super) fn files_at(folder: &Path) -> Result<Vec<(PathBuf, Vec<HiveKey>)>, FormatError> {
+    /// More levels than anyone has, and fewer than a link to a folder above would make.
+    const MOST_LEVELS: usize = 6;
+    let mut files = Vec::new();
+    let mut open = vec![(folder.to_owned(), Vec::new())];
+    while let Some((folder, keys)) = open.pop() {
+        files.extend(parquet_files(&folder)?.into_iter().map(|file| (file, keys.clone())));
+        let entries = std::fs::read_dir(&folder).map_err(FormatError::io("list", &folder))?;
+        for entry in entries {
+            let entry = entry.map_err(FormatError::io("list", &folder))?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let Some((key, value)) = name.split_once('=').filter(|(key, _)| !key.is_empty()) else { continue };
+            if keys.len() < MOST_LEVELS && entry.path().is_dir() {
+                let mut keys: Vec<HiveKey> = keys.clone();
+                keys.push((key.to_owned(), value.to_owned()));
+                open.push((entry.path(), keys));
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
 /// Returns whether a file begins as Parquet files do.
 pub(crate) fn is_parquet(path: &Path) -> bool {
     let mut magic = [0; 4];
-    File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok() && magic == *b"PAR1"
+    open_regular(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok() && magic == *b"PAR1"
 }
 
 /// Returns the name of a compression that this build cannot read.
@@ -77,8 +135,16 @@ pub(crate) fn unknown_codec(compression: Compression) -> Option<String> {
 /// A column: its values and how many each row has, if it is one of lists.
 pub(super) type Column = (Values, Option<usize>);
 
-fn read_groups(bytes: Vec<u8>) -> Result<Vec<(String, Dataset)>, String> {
-    let reader = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(bytes))
+/// What a file holds.
+enum Contents {
+    /// A group as it was written by us.
+    Group(String, Dataset),
+    /// A table of draws.
+    Table(DrawTable),
+}
+
+fn read_file(bytes: Bytes) -> Result<Contents, String> {
+    let reader = ParquetRecordBatchReaderBuilder::try_new(bytes.clone())
         .map_err(|error| format!("it is not a whole Parquet file ({error})"))?;
     for group in reader.metadata().row_groups() {
         if let Some(codec) = group.columns().iter().find_map(|column| unknown_codec(column.compression())) {
@@ -87,36 +153,45 @@ fn read_groups(bytes: Vec<u8>) -> Result<Vec<(String, Dataset)>, String> {
             ));
         }
     }
+    check_parquet_claims(&bytes)?;
     let entries = reader.metadata().file_metadata().key_value_metadata();
-    let ours = entries.and_then(|entries| entries.iter().find(|entry| entry.key == METADATA)?.value.clone());
-    let ours: Option<Value> = ours
+    let entry = |key: &str| entries.and_then(|entries| entries.iter().find(|entry| entry.key == key)?.value.clone());
+    let ours: Option<Value> = entry(METADATA)
         .map(|text| serde_json::from_str(&text))
         .transpose()
         .map_err(|error| format!("its metadata are not JSON ({error})"))?;
+    let pandas: Value = entry("pandas").and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     let rows = usize::try_from(reader.metadata().file_metadata().num_rows()).unwrap_or(0);
+    let names: Vec<String> = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
+    if let Some(name) = names.iter().enumerate().find_map(|(at, name)| names[..at].contains(name).then_some(name)) {
+        return Err(format!("two of its columns have the name {name}: rename one"));
+    }
     let batches = reader.with_batch_size(rows.clamp(1, 1 << 20)).build().map_err(|error| error.to_string())?;
-    let mut columns: IndexMap<String, Column> = IndexMap::new();
+    let mut table = DrawTable { metadata: ours.unwrap_or_default(), rows, ..DrawTable::default() };
     let mut found = 0;
     for batch in batches {
         let batch = batch.map_err(|error| error.to_string())?;
         found += batch.num_rows();
-        for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
-            let name = field.name();
+        for (name, column) in names.iter().zip(batch.columns()) {
             let named = |what: String| format!("column {name}: {what}");
-            let column = from_arrow(column.as_ref()).map_err(named)?;
-            match columns.get_mut(name) {
-                None => _ = columns.insert(name.clone(), column),
-                Some(before) => append(before, column).map_err(named)?,
+            match (from_arrow(column.as_ref()), table.columns.get_mut(name)) {
+                (Ok(column), None) => _ = table.columns.insert(name.clone(), column),
+                (Ok(column), Some(before)) => append(before, column).map_err(named)?,
+                (Err(NoValues::Type(kind)), _) => _ = table.left_out.insert(name.clone(), kind),
+                (Err(NoValues::Damaged(what)), _) => return Err(named(what)),
             }
         }
     }
     if found != rows {
         return Err(format!("it has {found} rows where it announces {rows}"));
     }
-    match ours {
-        Some(metadata) if metadata["rows"].is_array() => Ok(vec![group_of(&metadata, columns)?]),
-        metadata => draws::groups(&metadata.unwrap_or_default(), columns, rows),
+    if table.metadata["rows"].is_array() {
+        let (group, dataset) = group_of(&table.metadata, table.columns)?;
+        return Ok(Contents::Group(group, dataset));
     }
+    let index = pandas["index_columns"].as_array().into_iter().flatten();
+    table.index = index.filter_map(|name| Some(name.as_str()?.to_owned())).collect();
+    Ok(Contents::Table(table))
 }
 
 /// Returns a group as it was written.
@@ -132,6 +207,17 @@ fn group_of(metadata: &Value, mut columns: IndexMap<String, Column>) -> Result<(
         dataset.variables.insert(name.clone(), array.map_err(|what| format!("variable {name}: {what}"))?);
     }
     dataset.coords = coords(part("coords")?)?;
+    // Files of before July 2026 have neither.
+    let later = |name: &str| metadata[name].as_object().into_iter().flatten();
+    for (name, described) in later("other_coords") {
+        let values = from_json(&described["type"], &described["values"]);
+        let array = values.and_then(|values| array(described, Some((values, None))));
+        dataset.other_coords.insert(name.clone(), array.map_err(|what| format!("coordinate {name}: {what}"))?);
+    }
+    for (name, attributes) in later("variable_attrs") {
+        let attributes = attributes.as_object().map(attributes_from_json).unwrap_or_default();
+        dataset.variable_attrs.insert(name.clone(), attributes);
+    }
     Ok((group.to_owned(), dataset))
 }
 

@@ -3,7 +3,8 @@
 use super::*;
 use crate::FormatError;
 use arrow_array::{
-    ArrayRef, BooleanArray, Float32Array, Float64Array, Int32Array, ListArray, RecordBatch, StringArray, UInt64Array,
+    ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float16Array, Float32Array, Float64Array,
+    Int8Array, Int32Array, ListArray, RecordBatch, StringArray, TimestampNanosecondArray, UInt64Array,
 };
 use octopus_trace::Labels;
 use octopus_trace::{Array, Attribute, Dataset, InferenceData, Values};
@@ -182,4 +183,197 @@ fn metadata_that_do_not_fit_are_told() {
         let message = read(column, &metadata).unwrap_err();
         assert!(message.contains("a.parquet") && message.contains(words), "{message}");
     }
+}
+
+/// Writes a table with the entry `pandas` of its metadata.
+fn table_of_pandas(path: &Path, pandas: serde_json::Value, columns: Vec<(&str, ArrayRef)>) {
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let entry = parquet::file::metadata::KeyValue::new("pandas".to_owned(), pandas.to_string());
+    let properties = parquet::file::properties::WriterProperties::builder().set_key_value_metadata(Some(vec![entry]));
+    let mut writer =
+        ArrowWriter::try_new(File::create(path).unwrap(), batch.schema(), Some(properties.build())).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+}
+
+#[test]
+fn the_index_of_pandas_is_no_variable() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.parquet");
+    let columns = |index: &'static str| {
+        vec![
+            ("chain", integers(&[0, 0, 1, 1])),
+            ("draw", integers(&[0, 1, 0, 1])),
+            ("mu", Arc::new(Float64Array::from(vec![1.0, 2.0, 3.0, 4.0])) as ArrayRef),
+            (index, integers(&[10, 11, 12, 13])),
+        ]
+    };
+    let range = serde_json::json!({ "kind": "range", "name": null, "start": 0, "stop": 4, "step": 1 });
+    for (index_columns, variables) in [
+        (serde_json::json!(["__index_level_0__"]), &["mu"][..]),
+        (serde_json::json!([range]), &["mu", "__index_level_0__"]),
+        (serde_json::json!([]), &["mu", "__index_level_0__"]),
+        // `chain` and `draw` are what they are, also as an index.
+        (serde_json::json!(["chain", "draw", "__index_level_0__"]), &["mu"]),
+    ] {
+        table_of_pandas(&path, serde_json::json!({ "index_columns": index_columns }), columns("__index_level_0__"));
+        let data = read_parquet(&path).unwrap();
+        assert_eq!(data.posterior().unwrap().variables.keys().collect::<Vec<_>>(), variables, "{index_columns}");
+        assert_eq!(data.posterior().unwrap().get("mu").unwrap().chains(), 2);
+        assert!(data.notes.is_empty(), "{:?}", data.notes);
+    }
+    table_of_pandas(&path, serde_json::json!({ "index_columns": ["year"] }), columns("year"));
+    assert_eq!(read_parquet(&path).unwrap().posterior().unwrap().variables.keys().collect::<Vec<_>>(), ["mu"]);
+}
+
+/// The file as its reader sees it, written and read: what types the reader of Parquet gives these columns matters, too.
+#[test]
+fn one_column_of_another_type_refuses_no_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.parquet");
+    let keys = || Int8Array::from(vec![1, 0]);
+    let halves: Float16Array = [0.5, 1.5].into_iter().map(|value| Some(half::f16::from_f64(value))).collect();
+    table(
+        &path,
+        vec![
+            ("chain", integers(&[0, 0])),
+            ("draw", integers(&[0, 1])),
+            ("mu", Arc::new(Float64Array::from(vec![1.0, 2.0]))),
+            ("price", Arc::new(Decimal128Array::from(vec![125, -50]).with_precision_and_scale(10, 2).unwrap())),
+            ("half", Arc::new(halves)),
+            ("level", Arc::new(DictionaryArray::new(keys(), Arc::new(Int32Array::from(vec![7, 9]))))),
+            ("ok", Arc::new(BooleanArray::from(vec![Some(true), None]))),
+            ("city", Arc::new(DictionaryArray::new(keys(), Arc::new(StringArray::from(vec!["oslo", "rome"]))))),
+            ("day", Arc::new(Date32Array::from(vec![1, 2]))),
+            ("at", Arc::new(TimestampNanosecondArray::from(vec![1, 2]))),
+        ],
+    );
+    let data = read_parquet(&path).unwrap();
+    let posterior = data.posterior().unwrap();
+    let shown: Vec<String> =
+        posterior.variables.iter().map(|(name, array)| format!("{name} {:?}", array.values)).collect();
+    assert_eq!(
+        shown,
+        [
+            "mu F64([1.0, 2.0])",
+            "price F64([1.25, -0.5])",
+            "half F64([0.5, 1.5])",
+            "level I64([9, 7])",
+            "ok F64([1.0, NaN])",
+            "city Strings([\"rome\", \"oslo\"])",
+        ]
+    );
+    let [day, at, city] = &data.notes[..] else { panic!("{:?}", data.notes) };
+    assert!(day.contains("a.parquet: column day is left out: its type Date32 is none of numbers"), "{day}");
+    assert!(at.contains("column at is left out: its type Timestamp(ns)"), "{at}");
+    assert!(city.contains("column city is kept as text"), "{city}");
+}
+
+fn draws(path: &Path, chain: Option<i32>, first: f64) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let values: ArrayRef = Arc::new(Float64Array::from(vec![first, first + 1.0]));
+    let mut columns = vec![("draw", integers(&[0, 1])), ("mu", values)];
+    columns.extend(chain.map(|chain| ("chain", integers(&[chain, chain]))));
+    table(path, columns);
+}
+
+#[test]
+fn parts_of_a_folder_are_one_table() {
+    let dir = tempfile::tempdir().unwrap();
+    let mu = |folder: &str| {
+        let data = crate::read_trace(&[dir.path().join(folder)]).unwrap();
+        let posterior = data.posterior().unwrap();
+        (posterior.coords["chain"].clone(), posterior.get("mu").unwrap().values.to_f64(), data.notes)
+    };
+    let expected = (Labels::Integers(vec![1, 2]), vec![5.0, 6.0, 7.0, 8.0], Vec::new());
+    // Of Dask and Spark.
+    draws(&dir.path().join("flat/part.0.parquet"), Some(2), 7.0);
+    draws(&dir.path().join("flat/part.1.parquet"), Some(1), 5.0);
+    assert_eq!(mu("flat"), expected);
+    // Of DuckDB, Polars and pandas with partitions.
+    draws(&dir.path().join("hive/chain=2/data_0.parquet"), None, 7.0);
+    draws(&dir.path().join("hive/chain=1/data_0.parquet"), None, 5.0);
+    assert_eq!(mu("hive"), expected);
+    // A level more, and folders that are none of Hive's.
+    draws(&dir.path().join("deep/model=a/chain=2/x.parquet"), None, 7.0);
+    draws(&dir.path().join("deep/model=a/chain=1/x.parquet"), None, 5.0);
+    draws(&dir.path().join("deep/other/x.parquet"), Some(9), 0.0);
+    let (chains, values, notes) = mu("deep");
+    assert_eq!((chains, values), (expected.0, expected.1));
+    assert!(notes.len() == 1 && notes[0].contains("column model is kept as text"), "{notes:?}");
+    // What a file itself says counts.
+    draws(&dir.path().join("both/chain=7/x.parquet"), Some(3), 1.0);
+    assert_eq!(mu("both").0, Labels::Integers(vec![3]));
+    // The same part twice.
+    draws(&dir.path().join("flat/part.2.parquet"), Some(1), 5.0);
+    let message = crate::read_trace(&[dir.path().join("flat")]).unwrap_err().to_string();
+    assert!(message.contains("chains have [4, 2]"), "{message}");
+    // Other columns are another table, whose group is there already.
+    table(
+        &dir.path().join("hive/nu.parquet"),
+        vec![("chain", integers(&[0])), ("draw", integers(&[0])), ("nu", integers(&[1]))],
+    );
+    let message = crate::read_trace(&[dir.path().join("hive")]).unwrap_err().to_string();
+    assert!(message.contains("another file in the folder has the group posterior"), "{message}");
+}
+
+#[test]
+fn links_that_go_in_circles_end() {
+    let dir = tempfile::tempdir().unwrap();
+    draws(&dir.path().join("a/chain=1/x.parquet"), None, 5.0);
+    std::os::unix::fs::symlink(dir.path().join("a"), dir.path().join("a/loop=1")).unwrap();
+    assert!(read_parquet(&dir.path().join("a")).is_err());
+}
+
+#[test]
+fn files_without_rows_have_no_draws() {
+    let dir = tempfile::tempdir().unwrap();
+    draws(&dir.path().join("a.parquet"), Some(1), 5.0);
+    table(&dir.path().join("b.parquet"), vec![("chain", integers(&[])), ("draw", integers(&[]))]);
+    let message = read_parquet(&dir.path().join("b.parquet")).unwrap_err().to_string();
+    assert!(message.contains("b.parquet: it has no rows, and so no draws"), "{message}");
+    let data = read_parquet(dir.path()).unwrap();
+    assert!(data.notes.len() == 1 && data.notes[0].contains("b.parquet has no rows"), "{:?}", data.notes);
+    assert_eq!(data.posterior().unwrap().get("mu").unwrap().values.to_f64(), [5.0, 6.0]);
+}
+
+/// A copy of a file whose metadata claim so many rows and values of each column.
+fn with_claims(bytes: &[u8], rows: i64, values: i64) -> Vec<u8> {
+    use parquet::file::metadata::{FileMetaData, ParquetMetaDataBuilder, ParquetMetaDataWriter};
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    let reader = SerializedFileReader::new(bytes::Bytes::from(bytes.to_vec())).unwrap();
+    let old = reader.metadata().file_metadata();
+    let file =
+        FileMetaData::new(old.version(), rows, None, old.key_value_metadata().cloned(), old.schema_descr_ptr(), None);
+    let groups = reader.metadata().row_groups().iter().map(|group| {
+        let columns =
+            group.columns().iter().map(|column| column.clone().into_builder().set_num_values(values).build().unwrap());
+        group.clone().into_builder().set_num_rows(rows).set_column_metadata(columns.collect()).build().unwrap()
+    });
+    let metadata = ParquetMetaDataBuilder::new(file).set_row_groups(groups.collect()).build();
+    let footer = u32::from_le_bytes(bytes[bytes.len() - 8..bytes.len() - 4].try_into().unwrap()) as usize;
+    let mut out = bytes[..bytes.len() - 8 - footer].to_vec();
+    ParquetMetaDataWriter::new(&mut out, &metadata).finish().unwrap();
+    out
+}
+
+/// What a few bytes claim is refused before memory is taken for it.
+#[test]
+fn claims_beyond_the_file_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.parquet");
+    draws(&path, Some(1), 5.0);
+    let good = fs::read(&path).unwrap();
+    let read = |rows, values| {
+        fs::write(&path, with_claims(&good, rows, values)).unwrap();
+        read_parquet(&path).map(drop).map_err(|error| error.to_string())
+    };
+    assert_eq!(read(2, 2), Ok(()));
+    for (rows, values) in [(1 << 40, 2), (2, 1 << 40), (i64::MAX, i64::MAX), (1 << 40, 1 << 40), (-1, 2), (2, -1)] {
+        let message = read(rows, values).unwrap_err();
+        assert!(message.contains("bytes of values, and has"), "{rows}, {values}: {message}");
+    }
+    let message = read(2, 1).unwrap_err();
+    assert!(message.contains("has 2 values in its pages, which are more than it claims"), "{message}");
+    assert!(read(3, 2).unwrap_err().contains("2 rows where it announces 3"));
 }

@@ -1,13 +1,12 @@
 //! InferenceData to a folder of Parquet files.
 
 use super::encode::{list_column, writer_properties};
-use super::values::to_arrow;
+use super::values::{label_column, to_arrow, to_json};
 use super::{METADATA, ROW, is_parquet, parquet_files};
 use crate::FormatError;
 use crate::checked;
 use crate::export::export_folder;
 use crate::json::attributes_to_json;
-use crate::labels::label_values;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, Field, Schema};
 use indexmap::IndexMap;
@@ -80,9 +79,9 @@ fn encoded(
     let mut columns: Vec<(&str, ArrayRef)> = Vec::new();
     let mut before = 1;
     for (axis, dim) in rows.iter().enumerate() {
-        let own = dataset.coords.get(*dim).map_or(Values::I64((0..lens[axis] as i64).collect()), label_values);
-        let (own, inner) = (own, lens[axis + 1..].iter().product());
-        columns.push((dim, to_arrow(&repeated(&own, before, inner))));
+        let range = Labels::Range(lens[axis]);
+        let places = repeated(lens[axis], before, lens[axis + 1..].iter().product());
+        columns.push((dim, label_column(dataset.coords.get(*dim).unwrap_or(&range), &places)));
         before *= lens[axis];
     }
     for (name, array) in &dataset.variables {
@@ -97,8 +96,10 @@ fn encoded(
     if columns.is_empty() {
         columns.push((ROW, to_arrow(&Values::I64(vec![0; count]))));
     }
-    let fields: Vec<Field> =
-        columns.iter().map(|(name, column)| Field::new(*name, column.data_type().clone(), false)).collect();
+    let fields: Vec<Field> = columns
+        .iter()
+        .map(|(name, column)| Field::new(*name, column.data_type().clone(), column.null_count() > 0))
+        .collect();
     let schema = Arc::new(Schema::new(fields));
     let columns: Vec<ArrayRef> = columns.into_iter().map(|(_, column)| column).collect();
     let batch = RecordBatch::try_new(schema.clone(), columns).map_err(|error: ArrowError| ParquetError::from(error))?;
@@ -108,18 +109,10 @@ fn encoded(
     writer.into_inner()
 }
 
-/// Each value `inner` times, and all of that `outer` times.
-fn repeated(values: &Values, outer: usize, inner: usize) -> Values {
-    fn repeat<T: Clone>(values: &[T], outer: usize, inner: usize) -> Vec<T> {
-        let once: Vec<T> = values.iter().flat_map(|value| std::iter::repeat_n(value.clone(), inner)).collect();
-        std::iter::repeat_n(once, outer).flatten().collect()
-    }
-    match values {
-        Values::F64(values) => Values::F64(repeat(values, outer, inner)),
-        Values::I64(values) => Values::I64(repeat(values, outer, inner)),
-        Values::Bool(values) => Values::Bool(repeat(values, outer, inner)),
-        Values::Strings(values) => Values::Strings(repeat(values, outer, inner)),
-    }
+/// Returns the places of a column of `len` values in which each is there `inner` times, and all of that `outer` times.
+fn repeated(len: usize, outer: usize, inner: usize) -> Vec<usize> {
+    let once = (0..len).flat_map(|place| std::iter::repeat_n(place, inner));
+    std::iter::repeat_n(once, outer).flatten().collect()
 }
 
 /// Returns the meaning of the columns as JSON.
@@ -137,6 +130,16 @@ fn metadata(group: &str, dataset: &Dataset, rows: &[&String]) -> Value {
         dataset.variables.iter().map(|(name, array)| (name.clone(), variable(array))).collect();
     let coords: Map<String, Value> =
         dataset.coords.iter().map(|(dim, labels): (&String, &Labels)| (dim.clone(), json!(labels))).collect();
+    let other = |array: &octopus_trace::Array| {
+        let mut described = variable(array);
+        described["values"] = to_json(&array.values);
+        described
+    };
+    let other_coords: Map<String, Value> =
+        dataset.other_coords.iter().map(|(name, array)| (name.clone(), other(array))).collect();
+    let attrs = dataset.variable_attrs.iter();
+    let variable_attrs: Map<String, Value> =
+        attrs.map(|(name, attrs)| (name.clone(), Value::Object(attributes_to_json(attrs)))).collect();
     json!({
         "schema": 1,
         "group": group,
@@ -144,6 +147,8 @@ fn metadata(group: &str, dataset: &Dataset, rows: &[&String]) -> Value {
         "rows": rows,
         "variables": variables,
         "coords": coords,
-        "attrs": attributes_to_json(dataset),
+        "other_coords": other_coords,
+        "attrs": attributes_to_json(&dataset.attrs),
+        "variable_attrs": variable_attrs,
     })
 }

@@ -1,8 +1,13 @@
-//! One CSV file of CmdStan: settings in comments, a line of names, a line for each draw.
+//! One CSV file of CmdStan, RStan or PyStan 2: settings in comments, a line of names, a line for each draw.
+//!
+//! What the settings say of warm-up, thinning and the depth limit, and which words are numbers, is decided here.
 
 use super::metric::{InverseMetric, StanMetric};
 use crate::FormatError;
 use indexmap::IndexMap;
+use octopus_files::read_regular;
+use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hasher as _};
 use std::path::{Path, PathBuf};
 
 /// A chain as it lies in its file.
@@ -17,25 +22,91 @@ pub(super) struct ChainFile {
     /// The number of rows that are of warm-up.
     pub warmup: usize,
     pub adaptation: Option<StanMetric>,
+    /// Whether the last line ends without its end of line, and is left out.
+    pub is_cut: bool,
+    /// The length and a hash of the file's bytes: a copy has the same.
+    pub fingerprint: (usize, u64),
 }
 
-/// Returns whether a file that begins so is a CSV of CmdStan: comments with Stan's version, or the column `lp__`.
-pub(crate) fn looks_like_stan(beginning: &str) -> bool {
-    let mut lines = beginning.lines();
-    beginning.starts_with("# stan_version") || {
-        let first = lines.find(|line| !line.starts_with('#') && !line.trim().is_empty());
-        first.is_some_and(|line| line.split(',').any(|name| name.trim() == "lp__"))
+impl ChainFile {
+    /// Returns the number of rows after warm-up.
+    pub(super) fn draws(&self) -> usize {
+        self.values.len() / self.header.len() - self.warmup
+    }
+
+    /// Returns the method of CmdStan that made the file; RStan and PyStan name none.
+    pub(super) fn method(&self) -> &str {
+        self.settings.get("method").map_or("sample", String::as_str)
+    }
+
+    /// Returns the number of the chain that its sampler gave it.
+    pub(super) fn id(&self) -> Option<u64> {
+        setting(&self.settings, &["id", "chain_id"])
+    }
+
+    /// Returns the draws after warm-up that the settings ask for.
+    pub(super) fn expected_draws(&self) -> Option<usize> {
+        let of_rstan = || {
+            let iterations: usize = setting(&self.settings, &["iter"])?;
+            iterations.checked_sub(setting(&self.settings, &["warmup"])?)
+        };
+        let draws: usize = setting(&self.settings, &["num_samples"]).or_else(of_rstan)?;
+        Some(thinned(draws, &self.settings))
+    }
+
+    /// Returns the depth limit of the trees.
+    pub(super) fn max_depth(&self) -> Option<f64> {
+        setting(&self.settings, &["max_depth", "max_treedepth"])
+    }
+
+    /// Returns whether the columns are those of CmdStan's `diagnostic_file`: coordinates, momenta `p_` and gradients
+    /// `g_` of each.
+    pub(super) fn is_diagnostic(&self) -> bool {
+        let own: Vec<&str> = self.header.iter().map(String::as_str).filter(|name| !name.ends_with("__")).collect();
+        let (names, rest) = own.split_at(own.len() / 3);
+        let has = |prefix: &str, found: &[&str]| {
+            names.len() == found.len()
+                && names.iter().zip(found).all(|(name, of)| of.strip_prefix(prefix) == Some(*name))
+        };
+        let (momenta, gradients) = rest.split_at(names.len());
+        !names.is_empty() && has("p_", momenta) && has("g_", gradients)
+    }
+}
+
+/// Returns whether a file that begins so is a CSV of Stan: comments with Stan's version, or the column `lp__`.
+pub(crate) fn looks_like_stan(beginning: &[u8]) -> bool {
+    let beginning = without_mark(beginning);
+    beginning.starts_with(b"# stan_version") || {
+        let mut lines = beginning.split(|&byte| byte == b'\n');
+        let first = lines.find(|line| !line.starts_with(b"#") && !line.trim_ascii().is_empty());
+        first.is_some_and(|line| line.split(|&byte| byte == b',').any(|name| unquoted(name) == b"lp__"))
+    }
+}
+
+/// Returns what comes after UTF-8's byte order mark, with which some editors begin a file.
+fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)
+}
+
+fn unquoted(name: &[u8]) -> &[u8] {
+    let name = name.trim_ascii();
+    name.strip_prefix(b"\"").and_then(|name| name.strip_suffix(b"\"")).unwrap_or(name)
+}
+
+/// Returns bytes as text: those that are no UTF-8 are taken for Latin-1, in which old systems write paths.
+fn text_of(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => Cow::Owned(bytes.iter().map(|&byte| char::from(byte)).collect()),
     }
 }
 
 pub(super) fn read(path: &Path) -> Result<ChainFile, FormatError> {
-    let bytes = std::fs::read(path).map_err(FormatError::io("read", path))?;
-    let unreadable = |what: String| FormatError::Unreadable { path: path.to_owned(), what };
-    let text = String::from_utf8(bytes).map_err(|_| unreadable("it is not text, so no CSV of CmdStan".into()))?;
-    parse(path, &text).map_err(unreadable)
+    let bytes = read_regular(path).map_err(FormatError::io("read", path))?;
+    parse(path, &bytes).map_err(|what| FormatError::Unreadable { path: path.to_owned(), what })
 }
 
-fn parse(path: &Path, text: &str) -> Result<ChainFile, String> {
+fn parse(path: &Path, bytes: &[u8]) -> Result<ChainFile, String> {
     let mut file = ChainFile {
         path: path.to_owned(),
         settings: IndexMap::new(),
@@ -43,67 +114,115 @@ fn parse(path: &Path, text: &str) -> Result<ChainFile, String> {
         values: Vec::new(),
         warmup: 0,
         adaptation: None,
+        is_cut: false,
+        fingerprint: fingerprint(bytes),
     };
     let mut adaptation = Adaptation::default();
     let mut rows = 0;
     let mut adapted_after = None;
-    for (number, line) in text.split_inclusive('\n').enumerate() {
-        let is_whole = line.ends_with('\n');
-        let line = line.trim_end_matches(['\n', '\r']);
-        if let Some(comment) = line.strip_prefix('#') {
+    for (at, line) in without_mark(bytes).split_inclusive(|&byte| byte == b'\n').enumerate() {
+        let is_whole = line.ends_with(b"\n");
+        let line = line.trim_ascii_end();
+        if let Some(comment) = line.strip_prefix(b"#") {
+            let comment = text_of(comment);
             if comment.contains("Adaptation terminated") {
                 adapted_after.get_or_insert(rows);
             }
             adaptation.line(comment.trim());
             if file.header.is_empty() {
-                setting(comment, &mut file.settings);
+                add_setting(&comment, &mut file.settings);
             }
             continue;
         }
-        if line.trim().is_empty() {
+        if line.trim_ascii().is_empty() {
             continue;
         }
         if file.header.is_empty() {
-            file.header = line.split(',').map(|name| name.trim().trim_matches('"').to_owned()).collect();
+            file.header = line.split(|&byte| byte == b',').map(|name| text_of(unquoted(name)).into_owned()).collect();
             continue;
         }
-        let before = file.values.len();
-        let row: Result<(), _> =
-            line.split(',').try_for_each(|number| number.trim().parse().map(|number| file.values.push(number)));
-        let complete = row.is_ok() && file.values.len() - before == file.header.len();
         // The last line of a chain that was killed is cut; its last number may be cut, too, without showing it.
         if !is_whole {
-            file.values.truncate(before);
+            file.is_cut = true;
             break;
         }
-        if !complete {
-            let (fields, names) = (line.split(',').count(), file.header.len());
-            let what = if fields == names { "a value that is no number".into() } else { format!("{fields} values") };
-            return Err(format!("line {} has {what}, where the header names {names} columns", number + 1));
-        }
+        add_row(line, &mut file).map_err(|what| format!("line {}: {what}", at + 1))?;
         rows += 1;
     }
     if file.header.is_empty() {
         return Err("it has no line of column names, so it is no CSV of CmdStan".into());
-    }
-    if let Some(method) = file.settings.get("method").filter(|method| *method != "sample") {
-        return Err(format!("it was made by CmdStan's method {method}; only those of `sample` are traces"));
     }
     file.warmup = adapted_after.unwrap_or_else(|| saved_warmup(&file.settings).min(rows));
     file.adaptation = adaptation.finish();
     Ok(file)
 }
 
+fn fingerprint(bytes: &[u8]) -> (usize, u64) {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(bytes);
+    (bytes.len(), hasher.finish())
+}
+
+/// Adds the numbers of a line.
+fn add_row(line: &[u8], file: &mut ChainFile) -> Result<(), String> {
+    let columns = file.header.len();
+    let fields = line.split(|&byte| byte == b',').count();
+    if fields != columns {
+        return Err(format!("it has {fields} values, where the header names {columns} columns"));
+    }
+    file.values.try_reserve(columns).map_err(|_| "there is no memory for its values".to_owned())?;
+    for (field, name) in line.split(|&byte| byte == b',').zip(&file.header) {
+        let value = number(field).ok_or_else(|| {
+            if field.trim_ascii() == name.as_bytes() {
+                return "it has the names of the columns again: give each chain a file of its own".to_owned();
+            }
+            let shown: String = text_of(field).trim().chars().take(40).flat_map(char::escape_debug).collect();
+            format!("column {name}: `{shown}` is no number: correct the value, or sample anew")
+        })?;
+        file.values.push(value);
+    }
+    Ok(())
+}
+
+/// Returns a number as C++ writes it; Windows has words of its own for what is not finite: `1.#INF`, `-nan(ind)`.
+fn number(field: &[u8]) -> Option<f64> {
+    let word = std::str::from_utf8(field).ok()?.trim();
+    if let Ok(number) = word.parse() {
+        return Some(number);
+    }
+    let (sign, word) = match word.strip_prefix('-') {
+        Some(word) => (-1.0, word),
+        None => (1.0, word.strip_prefix('+').unwrap_or(word)),
+    };
+    let word = word.to_ascii_lowercase();
+    // Zeros may follow: as many digits as were asked for.
+    let is = |name: &str| word.strip_prefix(name).is_some_and(|rest| rest.bytes().all(|digit| digit == b'0'));
+    if is("1.#inf") {
+        return Some(sign * f64::INFINITY);
+    }
+    let of_c = word.strip_prefix("nan(").is_some_and(|rest| rest.ends_with(')'));
+    (of_c || ["1.#ind", "1.#qnan", "1.#snan", "1.#nan"].into_iter().any(is)).then_some(f64::NAN)
+}
+
 /// Returns the draws of warm-up that the settings say are in the file: of a chain that does not adapt, or was killed
 /// before it had, no comment tells where warm-up ends.
 fn saved_warmup(settings: &IndexMap<String, String>) -> usize {
-    let number = |name: &str| settings.get(name).and_then(|value| value.parse::<usize>().ok());
     let saved = settings.get("save_warmup").is_some_and(|saved| saved == "true" || saved == "1");
-    if saved { number("num_warmup").unwrap_or(0).div_ceil(number("thin").unwrap_or(1).max(1)) } else { 0 }
+    if saved { thinned(setting(settings, &["num_warmup", "warmup"]).unwrap_or(0), settings) } else { 0 }
+}
+
+/// Returns how many of so many iterations are kept: Stan keeps the first, and then each `thin`-th.
+fn thinned(iterations: usize, settings: &IndexMap<String, String>) -> usize {
+    iterations.div_ceil(setting(settings, &["thin"]).unwrap_or(1).max(1))
+}
+
+/// Returns the first of these settings that is there: CmdStan has one name, RStan and PyStan 2 another.
+fn setting<T: std::str::FromStr>(settings: &IndexMap<String, String>, names: &[&str]) -> Option<T> {
+    names.iter().find_map(|name| settings.get(*name))?.parse().ok()
 }
 
 /// `#   num_samples = 1000 (Default)`
-fn setting(comment: &str, settings: &mut IndexMap<String, String>) {
+fn add_setting(comment: &str, settings: &mut IndexMap<String, String>) {
     if let Some((name, value)) = comment.split_once('=') {
         let value = value.trim().trim_end_matches("(Default)").trim();
         settings.entry(name.trim().to_owned()).or_insert_with(|| value.to_owned());

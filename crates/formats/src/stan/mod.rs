@@ -1,5 +1,5 @@
-//! The files of CmdStan: one CSV for each chain, and the metric as JSON. Formats: CmdStan's guide,
-//! "Stan CSV file format" and "Metric file".
+//! The files of CmdStan (RStan and PyStan 2 write such, too): one CSV for each chain, and the metric as JSON. Formats:
+//! CmdStan's guide, "Stan CSV file format" and "Metric file".
 
 mod columns;
 mod file;
@@ -35,12 +35,16 @@ impl TraceFormat for StanFiles {
     }
 
     fn has_file(&self, beginning: &[u8]) -> bool {
-        looks_like_stan(&String::from_utf8_lossy(beginning))
+        looks_like_stan(beginning)
     }
 
     fn has_folder(&self, folder: &Path) -> Result<bool, FormatError> {
-        let Some(file) = files_ending(folder, "csv")?.into_iter().next() else { return Ok(false) };
-        Ok(of_file(&file)?.is_ok_and(|format| format.name() == self.name()))
+        for file in files_ending(folder, "csv")?.iter().filter(|file| file.is_file()) {
+            if of_file(file)?.is_ok_and(|format| format.name() == self.name()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn read(&self, path: &Path) -> Result<InferenceData, FormatError> {

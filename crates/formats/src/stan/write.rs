@@ -50,6 +50,10 @@ pub fn write_stan_csv(
         Some(octopus_trace::Attribute::Text(name)) => name.split_whitespace().collect::<Vec<_>>().join("_"),
         _ => "octopus".into(),
     };
+    let max_depth = match posterior.attrs.get("max_depth") {
+        Some(octopus_trace::Attribute::I64(depth)) => Some(*depth),
+        _ => None,
+    };
     export_folder(path, overwrite, is_ours, |folder| {
         for chain in 0..sampling.chains {
             let metric = metrics.get(chain);
@@ -57,7 +61,7 @@ pub fn write_stan_csv(
             let file = folder.join(format!("chain-{}.csv", chain + 1));
             let fill = &mut |out: &mut dyn Write| {
                 let warmup_draws = warmup.as_ref().map(|warmup| warmup.draws);
-                out.write_all(settings(&model, chain, sampling.draws, warmup_draws, metric).as_bytes())?;
+                out.write_all(settings(&model, chain, sampling.draws, warmup_draws, metric, max_depth).as_bytes())?;
                 writeln!(out, "{}", sampling.header.join(","))?;
                 warmup.iter().try_for_each(|warmup| warmup.write(chain, out))?;
                 out.write_all(adaptation(step_size, metric).as_bytes())?;
@@ -172,7 +176,15 @@ fn push_number(line: &mut String, values: &Values, at: usize) {
 }
 
 /// Returns the comments that Stan's readers look for. The version in them is that of the format.
-fn settings(model: &str, chain: usize, draws: usize, warmup: Option<usize>, metric: Option<&StanMetric>) -> String {
+fn settings(
+    model: &str,
+    chain: usize,
+    draws: usize,
+    warmup: Option<usize>,
+    metric: Option<&StanMetric>,
+    max_depth: Option<i64>,
+) -> String {
+    let max_depth = max_depth.map_or(String::new(), |depth| format!("#           nuts\n#             max_depth = {depth}\n"));
     let (saved, warmup) = (warmup.is_some(), warmup.unwrap_or(0));
     let kind = match metric.map(|metric| &metric.inverse) {
         None => "unit_e",
@@ -183,7 +195,7 @@ fn settings(model: &str, chain: usize, draws: usize, warmup: Option<usize>, metr
         "# stan_version_major = 2\n# stan_version_minor = 37\n# stan_version_patch = 0\n# model = {model}\n\
          # written_by = octopus {}\n# method = sample\n#   sample\n#     num_samples = {draws}\n\
          #     num_warmup = {warmup}\n#     save_warmup = {saved}\n#     thin = 1\n#     adapt\n#       engaged = true\n\
-         #     algorithm = hmc\n#       hmc\n#         engine = nuts\n#         metric = {kind}\n\
+         #     algorithm = hmc\n#       hmc\n#         engine = nuts\n{max_depth}#         metric = {kind}\n\
          #     num_chains = 1\n# id = {}\n",
         env!("CARGO_PKG_VERSION"),
         chain + 1

@@ -106,6 +106,26 @@ fn stan() {
     }
 }
 
+/// A pipe in the place of any file of a store is told, and waited for by nobody.
+#[cfg(unix)]
+#[test]
+fn pipes_in_a_store() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = dir.path().join("store");
+    unpack("zarr/v3.zarr.json", &store);
+    for file in ["posterior/zstd/zarr.json", "posterior/zstd/c/0/0/0", "posterior/zarr.json"] {
+        let path = store.join(file);
+        let good = fs::read(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let message = read_zarr(&store).unwrap_err().to_string();
+        assert!(message.contains(file) && message.contains("it is a named pipe"), "{message}");
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, good).unwrap();
+    }
+    read_zarr(&store).unwrap();
+}
+
 #[test]
 fn any_format() {
     for name in ["cmdstan/dense.csv", "gzip.parquet", "numpyro/schools.nc", "cmdstan/dense_metric.json"] {

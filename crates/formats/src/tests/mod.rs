@@ -1,6 +1,7 @@
 //! What holds for all formats: round trips, files of other programs, damaged files.
 
 mod begin_corpus;
+mod conventions;
 mod damaged;
 mod programs;
 mod round_trips;

@@ -6,7 +6,7 @@ use octopus_trace::{Attribute, InferenceData, Values};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-fn assert_values(values: &Values, expected: &[Value], place: &str) {
+pub(super) fn assert_values(values: &Values, expected: &[Value], place: &str) {
     let expected: Vec<&str> = expected.iter().map(|value| value.as_str().unwrap()).collect();
     assert_eq!(values.len(), expected.len(), "{place}");
     match values {

@@ -5,7 +5,7 @@ use crate::{
     write_stan_csv, write_zarr, write_zarr_v2,
 };
 use octopus_trace::Labels;
-use octopus_trace::{Array, Attribute, Dataset, InferenceData, Values};
+use octopus_trace::{Array, Attribute, Calendar, Dataset, Dates, Durations, InferenceData, Values};
 use proptest::prelude::*;
 use std::path::Path;
 
@@ -26,8 +26,28 @@ fn labels(len: usize) -> BoxedStrategy<Option<Labels>> {
         // Beyond any range, so that the kind survives.
         prop::collection::vec(-1_000_000..-1i64, len).prop_map(|v| Some(Labels::Integers(v))),
         prop::collection::vec("[a-zäøß☃ .,:]{0,6}", len).prop_map(|v| Some(Labels::Strings(v))),
+        prop::collection::vec(prop::num::f64::ANY, len).prop_map(|v| Some(Labels::Reals(v))),
+        prop::collection::vec(any::<bool>(), len).prop_map(|v| Some(Labels::Flags(v))),
+        (0..6usize, times(len)).prop_map(|(calendar, v)| {
+            const ALL: [Calendar; 6] = [
+                Calendar::ProlepticGregorian,
+                Calendar::Standard,
+                Calendar::Julian,
+                Calendar::NoLeap,
+                Calendar::AllLeap,
+                Calendar::Days360,
+            ];
+            Some(Labels::Dates(Dates::from_nanoseconds(ALL[calendar], &v).unwrap()))
+        }),
+        times(len).prop_map(|v| Some(Labels::Durations(Durations::from_nanoseconds(&v).unwrap()))),
     ]
     .boxed()
+}
+
+/// Points in time of all of history, in seconds, and one that is none.
+fn times(len: usize) -> impl Strategy<Value = Vec<Option<i128>>> {
+    let time = prop::option::weighted(0.9, -60_000_000_000..60_000_000_000i64);
+    prop::collection::vec(time, len).prop_map(|v| v.into_iter().map(|t| Some(i128::from(t?) * 1_000_000_000)).collect())
 }
 
 fn values(len: usize) -> BoxedStrategy<Values> {
@@ -66,13 +86,20 @@ fn dataset() -> impl Strategy<Value = Dataset> {
         let least = prop_oneof![Just(0usize), Just(2)];
         let variables =
             least.prop_flat_map(move |least| prop::collection::btree_map("v[a-z_]{0,5}", variable(least..=4), 0..4));
-        let attrs = prop::collection::btree_map("a[a-z_]{0,5}", attribute(), 0..3);
-        (variables, variable(4..=4), labels(g), labels(k), attrs).prop_map(move |(variables, full, gs, ks, attrs)| {
+        let attrs = || prop::collection::btree_map("a[a-z_]{0,5}", attribute(), 0..3);
+        let other = prop::option::of(variable(0..=3));
+        let parts = (variables, variable(4..=4), labels(g), labels(k), attrs(), attrs(), other);
+        parts.prop_map(move |(variables, full, gs, ks, attrs, own, other)| {
             let mut data = Dataset { attrs: attrs.into_iter().collect(), ..Dataset::default() };
             variables.into_iter().for_each(|(name, array)| data.insert(name, array));
             data.insert("full", full);
             for (name, labels) in [("g", gs), ("k", ks)] {
                 data.coords.extend(labels.map(|labels| (name.to_owned(), labels)));
+            }
+            // NaN is equal to nothing.
+            data.other_coords.extend(other.map(|array| ("other".to_owned(), array)));
+            if !own.is_empty() {
+                data.variable_attrs.insert("full".to_owned(), own.into_iter().collect());
             }
             data
         })

@@ -11,7 +11,7 @@ const BIT_SHUFFLED: u8 = 4;
 const NOT_SPLIT: u8 = 16;
 
 /// Returns the bytes in a container, at most `limit`.
-pub(super) fn decode(bytes: &[u8], limit: usize) -> Result<Vec<u8>, String> {
+pub(crate) fn decode(bytes: &[u8], limit: usize) -> Result<Vec<u8>, String> {
     let cut = || "its Blosc data are cut short".to_owned();
     let Some(&[version, _, flags, width]) = bytes.first_chunk() else { return Err(cut()) };
     let number = |at: usize| -> Result<usize, String> {

@@ -6,13 +6,10 @@
 use super::blosc;
 use super::dtype::{DataType, Kind};
 use super::grid::Grid;
+use crate::checked::{ALLOWANCE, EXPANSION};
 use octopus_trace::Values;
 use serde_json::Value;
 use std::io::Read;
-
-/// What a few bytes may grow to when they are unpacked; beyond it, so many times their number.
-pub(super) const ALLOWANCE: usize = 64 << 20;
-pub(super) const EXPANSION: usize = 1 << 14;
 
 /// How the chunks of an array are encoded, in the order in which a writer encodes.
 #[derive(Clone, Debug, Default)]
@@ -71,7 +68,7 @@ impl Pipeline {
             match name {
                 "bytes" => data_type.big_endian = settings["endian"] == "big",
                 "sharding_indexed" => {
-                    let mut of_index = DataType { kind: Kind::Unsigned, width: 8, big_endian: false };
+                    let mut of_index = DataType::new(Kind::Unsigned, 8);
                     pipeline.array = ArrayCodec::Shard {
                         chunk: super::metadata::lengths(&settings["chunk_shape"]).ok_or("its shards have no shape")?,
                         pipeline: Box::new(Self::of_version_3(&settings["codecs"], rank, data_type)?),
@@ -173,7 +170,7 @@ impl Pipeline {
         }
         let Some(axes) = &self.axes else { return Ok(values) };
         let back: Vec<usize> = (0..axes.len()).filter_map(|axis| axes.iter().position(|&at| at == axis)).collect();
-        Ok(transposed(&values, &stored, &back))
+        Ok(values.transposed(&stored, &back))
     }
 }
 
@@ -185,7 +182,7 @@ fn index_of(bytes: &[u8], grid: &Grid, codecs: &Pipeline, at_start: bool) -> Res
     let len = shape.iter().product::<usize>().saturating_mul(8).saturating_add(checksum);
     let at = if at_start { Some(0) } else { bytes.len().checked_sub(len) };
     let part = at.and_then(|at| bytes.get(at..at.checked_add(len)?)).ok_or("its shard is cut short")?;
-    let of_index = DataType { kind: Kind::Unsigned, width: 8, big_endian: false };
+    let of_index = DataType::new(Kind::Unsigned, 8);
     match codecs.decode(part, &shape, of_index, &Value::Null)? {
         Values::I64(entries) => Ok(entries),
         _ => Err("the index of its shard has no numbers".into()),
@@ -226,7 +223,7 @@ pub(super) fn deflated(decoder: impl Read, limit: usize) -> Result<Vec<u8>, Stri
     if out.len() > limit { Err(format!("it unpacks to more than the {limit} bytes that fit")) } else { Ok(out) }
 }
 
-pub(super) fn zstandard(bytes: &[u8], limit: usize) -> Result<Vec<u8>, String> {
+pub(crate) fn zstandard(bytes: &[u8], limit: usize) -> Result<Vec<u8>, String> {
     let decoder = ruzstd::decoding::StreamingDecoder::new(bytes).map_err(|error| format!("Zstandard: {error}"))?;
     deflated(decoder, limit)
 }
@@ -244,28 +241,6 @@ fn words(bytes: &[u8]) -> Result<Values, String> {
         rest = after;
     }
     Ok(Values::Strings(words))
-}
-
-/// Returns the array whose axis `i` is axis `order[i]` of `values`.
-fn transposed(values: &Values, shape: &[usize], order: &[usize]) -> Values {
-    fn gather<T: Clone>(values: &[T], places: &[usize]) -> Vec<T> {
-        places.iter().map(|&place| values[place].clone()).collect()
-    }
-    let mut strides = vec![1; shape.len()];
-    for axis in (1..shape.len()).rev() {
-        strides[axis - 1] = strides[axis] * shape[axis];
-    }
-    let mut places = vec![0];
-    for &axis in order {
-        let step = |place: &usize| -> Vec<usize> { (0..shape[axis]).map(|at| place + at * strides[axis]).collect() };
-        places = places.iter().flat_map(step).collect();
-    }
-    match values {
-        Values::F64(values) => Values::F64(gather(values, &places)),
-        Values::I64(values) => Values::I64(gather(values, &places)),
-        Values::Bool(values) => Values::Bool(gather(values, &places)),
-        Values::Strings(values) => Values::Strings(gather(values, &places)),
-    }
 }
 
 /// Castagnoli's checksum (RFC 3720, appendix B.4), of which Zarr's indices are the only use here.
@@ -337,13 +312,6 @@ mod tests {
         assert_eq!(crc32c(&[0; 32]), 0x8a91_36aa);
         assert_eq!(crc32c(&[0xff; 32]), 0x62a8_ab43);
         assert_eq!(crc32c(b"123456789"), 0xe306_9283);
-    }
-
-    #[test]
-    fn axes_come_back() {
-        let values = Values::I64((0..6).collect());
-        assert_eq!(transposed(&values, &[2, 3], &[1, 0]), Values::I64(vec![0, 3, 1, 4, 2, 5]));
-        assert_eq!(transposed(&values, &[1, 2, 3], &[1, 2, 0]), values);
     }
 
     /// The index of a shard has an axis more than its array.

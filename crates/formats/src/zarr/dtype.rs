@@ -1,6 +1,7 @@
 //! The types of stored values (dtype), as version 2 (NumPy's letters) and version 3 name them, and fill values.
 
-use octopus_trace::Values;
+use crate::conventions::{Storage, date_attributes, duration_attributes};
+use octopus_trace::{Attribute, Calendar, TimeUnit, Values};
 use serde_json::Value;
 
 /// The meaning of a value's bytes.
@@ -24,9 +25,57 @@ pub(super) struct DataType {
     /// The number of bytes of one value; for words of any length, of an empty one.
     pub width: usize,
     pub big_endian: bool,
+    /// What integers mean that are times.
+    pub time: Option<NumpyTime>,
+}
+
+/// NumPy's types of time, which count units from 1970 on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum NumpyTime {
+    Date(TimeUnit),
+    Duration(TimeUnit),
+}
+
+impl NumpyTime {
+    /// Returns the type that counts in NumPy's unit `unit`; months and years have no length.
+    fn of_unit(is_date: bool, unit: &str) -> Option<Self> {
+        let unit = match unit {
+            "D" => TimeUnit::Days,
+            "h" => TimeUnit::Hours,
+            "m" => TimeUnit::Minutes,
+            "s" => TimeUnit::Seconds,
+            "ms" => TimeUnit::Milliseconds,
+            "us" => TimeUnit::Microseconds,
+            "ns" => TimeUnit::Nanoseconds,
+            _ => return None,
+        };
+        Some(if is_date { Self::Date(unit) } else { Self::Duration(unit) })
+    }
+
+    /// Returns the attributes by which the CF conventions say so.
+    pub(super) fn attributes(self) -> [(&'static str, Attribute); 2] {
+        match self {
+            Self::Date(unit) => date_attributes(unit, Calendar::ProlepticGregorian),
+            Self::Duration(unit) => duration_attributes(unit, "ns"),
+        }
+    }
 }
 
 impl DataType {
+    pub(super) fn new(kind: Kind, width: usize) -> Self {
+        Self { kind, width, big_endian: false, time: None }
+    }
+
+    pub(super) fn storage(self) -> Storage {
+        let bits = 8 * self.width as u32;
+        match self.kind {
+            Kind::Float => Storage::Real { single: self.width < 8 },
+            Kind::Integer => Storage::Integer { bits, signed: true },
+            Kind::Unsigned => Storage::Integer { bits, signed: false },
+            _ => Storage::Other,
+        }
+    }
+
     /// `<f8`, `|b1`, `>i4`, `<U12`, `|O`.
     pub(super) fn of_numpy(name: &Value) -> Result<Self, String> {
         let refuse = || format!("its type {name} has no place in a trace");
@@ -35,7 +84,11 @@ impl DataType {
         let (letter, number) = rest.split_at_checked(1).ok_or_else(refuse)?;
         let big_endian = order == ">";
         if letter == "O" {
-            return Ok(Self { kind: Kind::Words, width: 4, big_endian });
+            return Ok(Self { big_endian, ..Self::new(Kind::Words, 4) });
+        }
+        if let ("M" | "m", Some(unit)) = (letter, number.strip_prefix("8[").and_then(|unit| unit.strip_suffix(']'))) {
+            let time = Some(NumpyTime::of_unit(letter == "M", unit).ok_or_else(refuse)?);
+            return Ok(Self { big_endian, time, ..Self::new(Kind::Integer, 8) });
         }
         let number: usize = number.parse().map_err(|_| refuse())?;
         let (kind, width) = match (letter, number) {
@@ -47,7 +100,7 @@ impl DataType {
             ("S", 0..1_000_000) => (Kind::Bytes, number),
             _ => return Err(refuse()),
         };
-        Ok(Self { kind, width, big_endian })
+        Ok(Self { big_endian, ..Self::new(kind, width) })
     }
 
     /// `float64`, `bool`, `string`, `{"name": "fixed_length_utf32", ...}`.
@@ -71,9 +124,15 @@ impl DataType {
             "string" => (Kind::Words, 4),
             "fixed_length_utf32" => (Kind::Utf32, length()? / 4 * 4),
             "null_terminated_bytes" => (Kind::Bytes, length()?),
+            time @ ("numpy.datetime64" | "numpy.timedelta64") => {
+                let settings = &name["configuration"];
+                let unit = settings["unit"].as_str().filter(|_| settings["scale_factor"] == 1).unwrap_or_default();
+                let time = Some(NumpyTime::of_unit(time == "numpy.datetime64", unit).ok_or_else(refuse)?);
+                return Ok(Self { time, ..Self::new(Kind::Integer, 8) });
+            }
             _ => return Err(refuse()),
         };
-        Ok(Self { kind, width, big_endian: false })
+        Ok(Self::new(kind, width))
     }
 
     /// `count` copies of `fill`, which may be absent.
@@ -82,6 +141,7 @@ impl DataType {
         let absent = fill.is_null();
         Ok(match self.kind {
             Kind::Float => Values::F64(vec![if absent { 0.0 } else { real(fill).ok_or_else(refuse)? }; count]),
+            Kind::Integer if self.time.is_some() && fill == "NaT" => Values::I64(vec![i64::MIN; count]),
             Kind::Integer => Values::I64(vec![if absent { 0 } else { fill.as_i64().ok_or_else(refuse)? }; count]),
             // The bits of an integer beyond 2^63 are kept until all values are there.
             Kind::Unsigned => {
@@ -185,6 +245,30 @@ mod tests {
     }
 
     #[test]
+    fn times_of_numpy_are_integers_with_a_unit() {
+        let third = |name: &str, unit: &str, step: u64| {
+            let configuration = json!({ "unit": unit, "scale_factor": step });
+            DataType::of_version_3(&json!({ "name": name, "configuration": configuration }))
+        };
+        for (data_type, time) in [
+            (DataType::of_numpy(&json!("<M8[ns]")), NumpyTime::Date(TimeUnit::Nanoseconds)),
+            (DataType::of_numpy(&json!(">m8[D]")), NumpyTime::Duration(TimeUnit::Days)),
+            (third("numpy.datetime64", "s", 1), NumpyTime::Date(TimeUnit::Seconds)),
+            (third("numpy.timedelta64", "h", 1), NumpyTime::Duration(TimeUnit::Hours)),
+        ] {
+            let data_type = data_type.unwrap();
+            assert_eq!((data_type.kind, data_type.width, data_type.time), (Kind::Integer, 8, Some(time)));
+            assert_eq!(data_type.filled(&json!("NaT"), 1), Ok(Values::I64(vec![i64::MIN])));
+        }
+        for refused in [third("numpy.datetime64", "M", 1), third("numpy.datetime64", "ns", 10)] {
+            assert!(refused.unwrap_err().contains("no place in a trace"));
+        }
+        let date = NumpyTime::Date(TimeUnit::Days).attributes();
+        assert_eq!(date[0].1, Attribute::from("days since 1970-01-01"));
+        assert_eq!(NumpyTime::Duration(TimeUnit::Days).attributes()[0].1, Attribute::from("days"));
+    }
+
+    #[test]
     fn words_of_one_length_end_with_their_last_letter() {
         let fixed = |name: &str, bytes: usize| json!({ "name": name, "configuration": { "length_bytes": bytes } });
         let (points, bytes) = (b"a\0\0\0\xdf\0\0\0b\0\0\0\0\0\0\0", b"ab\0\0a\0b\0\0\0\0\0");
@@ -198,7 +282,7 @@ mod tests {
         ] {
             assert_eq!(data_type.unwrap().decode(stored), Ok(Values::Strings(expected.clone())));
         }
-        for name in ["<f3", "<i3", "<u16", "|b2", "<c16", "<M8", "<", "", "é"] {
+        for name in ["<f3", "<i3", "<u16", "|b2", "<c16", "<M8", "<M8[Y]", "<m8[10ns]", "<", "", "é"] {
             assert!(DataType::of_numpy(&json!(name)).unwrap_err().contains("no place in a trace"), "{name}");
         }
         for name in [json!("complex64"), json!(8), fixed("null_terminated_bytes", 4_000_000)] {

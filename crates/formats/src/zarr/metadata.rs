@@ -6,8 +6,12 @@ use super::codec::Pipeline;
 use super::dtype::{DataType, Kind, real};
 use super::{v2, v3};
 use crate::FormatError;
+use crate::conventions::Packing;
+use crate::json::attributes_from_json;
+use indexmap::IndexMap;
+use octopus_files::read_regular;
+use octopus_trace::Attribute;
 use serde_json::{Map, Value};
-use std::fs;
 use std::path::Path;
 
 /// An array, before its chunks are read.
@@ -24,18 +28,10 @@ pub(super) struct ArrayMetadata {
     /// The text before the index of a chunk in its key, and the text between the index's numbers.
     pub prefix: &'static str,
     pub separator: &'static str,
-    /// How missing values are marked: see [`Unpacking`].
-    pub unpacking: Unpacking,
-}
-
-/// xarray's attributes by which stored numbers are understood.
-#[derive(Debug, Default)]
-pub(super) struct Unpacking {
-    pub is_bool: bool,
-    /// The values that mark a missing value.
-    pub missing: Vec<f64>,
-    pub scale: Option<f64>,
-    pub offset: Option<f64>,
+    /// What the attributes, and in version 2 the fill value, say of stored numbers.
+    pub packing: Packing,
+    /// The other attributes.
+    pub attrs: IndexMap<String, Attribute>,
 }
 
 /// Reads `folder` as an array; `None` if it is none.
@@ -62,9 +58,27 @@ pub(super) fn group(folder: &Path) -> Result<Option<Map<String, Value>>, FormatE
     Ok(node.map(|mut node| of(node["attributes"].take())))
 }
 
+/// Returns the names of the arrays and groups that the consolidated metadata in `folder` name; none where there are none.
+pub(super) fn consolidated(folder: &Path) -> Result<Vec<String>, FormatError> {
+    let mut names = Vec::new();
+    let mut add = |nodes: &Value, end: &dyn Fn(&str) -> Option<String>| {
+        let nodes = nodes.as_object().into_iter().flat_map(Map::keys);
+        names.extend(nodes.filter_map(|name| end(name)).filter(|name| !name.is_empty()));
+    };
+    if let Some(all) = file(&folder.join(v2::CONSOLIDATED_FILE))? {
+        for end in [v2::ARRAY_FILE, v2::GROUP_FILE] {
+            add(&all["metadata"], &|name| Some(name.strip_suffix(end)?.trim_end_matches('/').to_owned()));
+        }
+    }
+    if let Some(node) = file(&folder.join(v3::FILE))? {
+        add(&node["consolidated_metadata"]["metadata"], &|name| Some(name.to_owned()));
+    }
+    Ok(names)
+}
+
 /// Returns a file of JSON; `None` if it is not there.
 fn file(path: &Path) -> Result<Option<Value>, FormatError> {
-    let text = match fs::read(path) {
+    let text = match read_regular(path) {
         Ok(bytes) => bytes,
         Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
             return Ok(None);
@@ -101,21 +115,25 @@ fn version_2(array: &Value, attributes: &Value) -> Result<ArrayMetadata, String>
     let shape = lengths(&array["shape"]).ok_or("it has no shape")?;
     let data_type = DataType::of_numpy(&array["dtype"])?;
     let fill = &array["fill_value"];
-    let mut unpacking = Unpacking::of(attributes);
+    let dims = names(&attributes[v2::DIMENSIONS]);
+    let (mut attrs, mut packing) = understood(attributes, data_type);
+    attrs.shift_remove(v2::DIMENSIONS);
     // xarray keeps the value that marks missing ones here, and takes whatever is here for it.
-    if matches!(data_type.kind, Kind::Float | Kind::Integer | Kind::Unsigned) {
-        unpacking.missing.extend(real(fill).filter(|fill| !fill.is_nan()));
+    if matches!(data_type.kind, Kind::Float | Kind::Integer | Kind::Unsigned) && data_type.time.is_none() {
+        let whole = fill.as_i64().map(Attribute::I64);
+        whole.or(real(fill).map(Attribute::F64)).iter().for_each(|fill| packing.add_missing(fill));
     }
     Ok(ArrayMetadata {
         chunk: lengths(&array["chunks"]).ok_or("it has no shape of chunks")?,
         pipeline: Pipeline::of_version_2(array, shape.len())?,
-        dims: names(&attributes[v2::DIMENSIONS]),
+        dims,
         prefix: "",
         separator: if array["dimension_separator"] == "/" { "/" } else { "." },
         fill: fill.clone(),
         shape,
         data_type,
-        unpacking,
+        packing,
+        attrs,
     })
 }
 
@@ -133,12 +151,14 @@ fn version_3(node: &Value) -> Result<ArrayMetadata, String> {
         Some(_) => ".",
         None => usual,
     };
+    let (attrs, packing) = understood(&node["attributes"], data_type);
     Ok(ArrayMetadata {
         chunk: lengths(&grid["configuration"]["chunk_shape"]).ok_or("it has no shape of chunks")?,
         pipeline: Pipeline::of_version_3(&node["codecs"], shape.len(), &mut data_type)?,
         dims: names(&node["dimension_names"]),
         fill: node["fill_value"].clone(),
-        unpacking: Unpacking::of(&node["attributes"]),
+        packing,
+        attrs,
         prefix,
         separator,
         shape,
@@ -146,36 +166,15 @@ fn version_3(node: &Value) -> Result<ArrayMetadata, String> {
     })
 }
 
-impl Unpacking {
-    fn of(attributes: &Value) -> Self {
-        let number = |name: &str| attributes.get(name).and_then(|value| real(value).or_else(|| encoded(value)));
-        let missing = ["_FillValue", "missing_value"].into_iter().filter_map(number);
-        Self {
-            is_bool: attributes["dtype"] == "bool",
-            missing: missing.filter(|value| !value.is_nan()).collect(),
-            scale: number("scale_factor"),
-            offset: number("add_offset"),
-        }
+/// Returns the attributes of an array, and what they say of its stored numbers. A type of NumPy's that is a time is told
+/// by the attributes that other programs give it.
+fn understood(attributes: &Value, data_type: DataType) -> (IndexMap<String, Attribute>, Packing) {
+    let mut attrs = attributes.as_object().map(attributes_from_json).unwrap_or_default();
+    let packing = Packing::take(&mut attrs);
+    if let Some(time) = data_type.time {
+        attrs.extend(time.attributes().map(|(name, value)| (name.to_owned(), value)));
     }
-}
-
-/// xarray writes the fill value of real numbers into version 3 as the base 64 of its eight bytes.
-fn encoded(value: &Value) -> Option<f64> {
-    let digits = value.as_str()?.strip_suffix('=').filter(|text| text.len() == 11)?;
-    let mut bits: u128 = 0;
-    for byte in digits.bytes() {
-        let digit = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => return None,
-        };
-        bits = bits << 6 | u128::from(digit);
-    }
-    // Eleven digits are 66 bits, the last two of which fill up.
-    Some(f64::from_bits(((bits >> 2) as u64).swap_bytes()))
+    (attrs, packing)
 }
 
 /// Returns a list of lengths.
@@ -203,28 +202,5 @@ mod tests {
             read(r#"{"NaN \" NaN": NaN, "c\\": "Infinity"}"#),
             json!({ "NaN \" NaN": "NaN", "c\\": "Infinity" })
         );
-    }
-
-    #[test]
-    fn fill_values_of_xarray() {
-        // base64.standard_b64encode(struct.pack("<d", x)) in Python.
-        assert_eq!(encoded(&json!("AAAAAAAA8D8=")), Some(1.0));
-        assert!(encoded(&json!("AAAAAAAA+H8=")).unwrap().is_nan());
-        assert_eq!(encoded(&json!("GC1EVPshCcA=")), Some(-std::f64::consts::PI));
-        assert_eq!(encoded(&json!("////////7/8=")), Some(f64::MIN));
-        assert_eq!(encoded(&json!("NaN")), None);
-        assert_eq!(encoded(&json!("AAAA!AAA8D8=")), None);
-    }
-
-    #[test]
-    fn attributes_of_xarray() {
-        let packed = Unpacking::of(&json!({
-            "dtype": "bool", "_FillValue": "AAAAAAAA8D8=", "missing_value": "NaN",
-            "scale_factor": 0.5, "add_offset": -2,
-        }));
-        assert!(packed.is_bool);
-        assert_eq!((packed.missing, packed.scale, packed.offset), (vec![1.0], Some(0.5), Some(-2.0)));
-        let plain = Unpacking::of(&json!({ "dtype": "int8", "_FillValue": "AAAAAAAA+H8=" }));
-        assert!(!plain.is_bool && plain.missing.is_empty() && plain.scale.is_none() && plain.offset.is_none());
     }
 }

@@ -2,25 +2,28 @@
 //!
 //! How large an array may be that is read, and which files are its chunks, is decided here.
 
-use super::codec::{ALLOWANCE, EXPANSION};
 use super::dtype::{DataType, Kind};
 use super::grid::Grid;
-use super::metadata::{self, ArrayMetadata, Unpacking};
+use super::metadata::{self, ArrayMetadata};
 use super::{v2, v3};
 use crate::FormatError;
-use crate::checked::MAX_VARIABLE_BYTES;
+use crate::checked::{ALLOWANCE, Budget, EXPANSION, MAX_VARIABLE_BYTES};
+use crate::conventions::{StoredVariable, read_group};
 use crate::json::attributes_from_json;
-use crate::labels::labels_of;
-use octopus_trace::{Array, Dataset, InferenceData, Values};
+use octopus_files::read_regular;
+use octopus_trace::{Array, InferenceData, shown};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Reads every group of a Zarr store of version 2 or 3, compressed with gzip, zlib, Zstandard, LZ4 or Blosc
 /// of these; also sharded.
 ///
-/// Types are converted as by [`read_netcdf`](crate::read_netcdf). Integers with a fill value become real numbers only
-/// where a value is missing. The `fill_value` of version 2 marks missing values, as it does for xarray. An array
-/// without names for its axes gets `<array>_dim_0`, ... Groups in groups are left out: ArviZ's schema has none.
+/// Types, attributes and axes are understood as by [`read_netcdf`](crate::read_netcdf), and NumPy's dates and durations
+/// likewise. The `fill_value` of version 2 marks missing values, as it does for xarray. An array without names for its
+/// axes gets `<array>_dim_0`, ... Groups in groups are left out: ArviZ's schema has none.
+///
+/// [Notes](InferenceData::notes) tell which arrays the store's own metadata name that are not in it, and of which chunks
+/// are not there.
 ///
 /// # Errors
 /// When `path` is no Zarr store, has no groups, or holds an array that is damaged, is encoded in another way or has a
@@ -31,15 +34,7 @@ pub fn read_zarr(path: &Path) -> Result<InferenceData, FormatError> {
         let found = fs::metadata(path).map_err(FormatError::io("read", path))?;
         return Err(unreadable(format!("it is no Zarr store but a file of {} bytes", found.len())));
     }
-    let mut data = InferenceData::default();
-    for (name, folder) in folders(path)? {
-        if let Some(attributes) = metadata::group(&folder)? {
-            let mut dataset = Dataset { attrs: attributes_from_json(&attributes), ..Dataset::default() };
-            read_group(&folder, &mut dataset)?;
-            dataset.dimensions().map_err(|what| unreadable(format!("group {name}: {what}")))?;
-            data.insert(name, dataset);
-        }
-    }
+    let data = read_store(path)?;
     if data.groups.is_empty() && !is_store(path) {
         return Err(unreadable("it is no Zarr store: it has neither zarr.json nor .zgroup".into()));
     }
@@ -51,21 +46,115 @@ pub fn read_zarr(path: &Path) -> Result<InferenceData, FormatError> {
 
 /// Returns whether `path` looks like a Zarr store, without reading it.
 pub(crate) fn is_store(path: &Path) -> bool {
-    [v3::FILE, v2::GROUP_FILE, ".zmetadata"].iter().any(|name| path.join(name).is_file())
+    [v3::FILE, v2::GROUP_FILE, v2::CONSOLIDATED_FILE].iter().any(|name| path.join(name).is_file())
 }
 
-fn read_group(folder: &Path, dataset: &mut Dataset) -> Result<(), FormatError> {
-    for (name, folder) in folders(folder)? {
-        let Some(array) = metadata::array(&folder)? else { continue };
-        let unreadable = |what: String| FormatError::Unreadable { path: folder.clone(), what };
-        let array = octopus_files::decode(|| read_array(&folder, &name, array), unreadable)?;
-        if array.dims.len() == 1 && array.dims[0] == name {
-            dataset.coords.insert(name, labels_of(array.values));
-        } else {
-            dataset.variables.insert(name, array);
+/// Returns the groups, with notes on what the store lacks.
+fn read_store(path: &Path) -> Result<InferenceData, FormatError> {
+    let unreadable = |what: String| FormatError::Unreadable { path: path.to_owned(), what };
+    let mut store = StoreReader { budget: Budget::of(0, EXPANSION), unwritten: Vec::new() };
+    let mut data = InferenceData::default();
+    let mut gone = absent_nodes(path, "")?;
+    for (name, folder) in folders(path)? {
+        if let Some(attributes) = metadata::group(&folder)? {
+            let stored = store.group(&folder, &name)?;
+            let dataset = read_group(attributes_from_json(&attributes), stored);
+            data.insert(&name, dataset.map_err(|what| unreadable(format!("group {}: {what}", shown(&name))))?);
+            gone.extend(absent_nodes(&folder, &name)?);
         }
     }
-    Ok(())
+    gone.sort();
+    gone.dedup();
+    let mut note = |what: String| data.notes.push(format!("{}: {what}", path.display()));
+    if !gone.is_empty() {
+        let gone = gone.join(", ");
+        note(format!("its metadata name what is not in it and is left out (deleted?): {gone}; copy it again"));
+    }
+    if !store.unwritten.is_empty() {
+        let unwritten = store.unwritten.join(", ");
+        note(format!("chunks are not in it, and their values are taken for the fill value: {unwritten}"));
+    }
+    Ok(data)
+}
+
+/// Returns what the consolidated metadata in `folder`, which is the store's `name`, name and is not there.
+fn absent_nodes(folder: &Path, name: &str) -> Result<Vec<String>, FormatError> {
+    let before = if name.is_empty() { String::new() } else { format!("{name}/") };
+    let is_here = |node: &str| {
+        let node = folder.join(node);
+        [v3::FILE, v2::ARRAY_FILE, v2::GROUP_FILE].iter().any(|file| node.join(file).is_file())
+    };
+    let nodes = metadata::consolidated(folder)?.into_iter();
+    Ok(nodes.filter(|node| !is_here(node)).map(|node| shown(&format!("{before}{node}")).into_owned()).collect())
+}
+
+/// What is known of a store while it is read.
+struct StoreReader {
+    budget: Budget,
+    /// The arrays of which chunks are not there, in words.
+    unwritten: Vec<String>,
+}
+
+impl StoreReader {
+    fn group(&mut self, folder: &Path, group: &str) -> Result<Vec<StoredVariable>, FormatError> {
+        let mut stored = Vec::new();
+        for (name, folder) in folders(folder)? {
+            let Some(array) = metadata::array(&folder)? else { continue };
+            let unreadable = |what: String| FormatError::Unreadable { path: folder.clone(), what };
+            let place = format!("{group}/{name}");
+            stored.push(octopus_files::decode(|| self.array(&folder, name, &place, array), unreadable)?);
+        }
+        Ok(stored)
+    }
+
+    fn array(
+        &mut self,
+        folder: &Path,
+        name: String,
+        place: &str,
+        array: ArrayMetadata,
+    ) -> Result<StoredVariable, FormatError> {
+        let unreadable = |what: String| FormatError::Unreadable { path: folder.to_owned(), what };
+        let chunks = chunk_files(folder, &array)?;
+        let stored: u64 = chunks.iter().map(|(_, _, len)| len).sum();
+        let ArrayMetadata { shape, chunk, data_type, pipeline, fill, dims, packing, attrs, .. } = array;
+        let count = checked_count(&shape, &chunk, data_type, stored).map_err(unreadable)?;
+        let (width, one) = (memory_of(data_type), chunk.iter().product::<usize>());
+        self.budget.add(stored, EXPANSION);
+        // The values, once more while axes are put in order, and a chunk before and after it is unpacked.
+        let needed = count.saturating_mul(3).saturating_add(one.saturating_mul(2)).saturating_mul(width);
+        self.budget.take(count.saturating_mul(width), needed).map_err(unreadable)?;
+        let grid = Grid::new(&shape, &chunk).map_err(unreadable)?;
+        let mut values = data_type.filled(&fill, count).map_err(unreadable)?;
+        let mut placed = 0;
+        for (file, index, _) in chunks {
+            if !grid.has(&index) {
+                continue;
+            }
+            let bytes = read_regular(&file).map_err(FormatError::io("read", &file))?;
+            let own = pipeline.decode(&bytes, &chunk, data_type, &fill);
+            let own = own.and_then(|own| grid.place(&mut values, &own, &index));
+            own.map_err(|what| FormatError::Unreadable { path: file, what })?;
+            placed += 1;
+        }
+        let all = grid.counts.iter().product::<usize>();
+        // Writers leave out chunks of nothing but the fill value, which flags and counts often are.
+        let is_usual = match data_type.kind {
+            Kind::Float => placed >= all,
+            Kind::Integer | Kind::Unsigned => placed > 0 || count <= 1,
+            _ => true,
+        };
+        if !is_usual && count > 0 {
+            let (place, absent) = (shown(place), all - placed);
+            self.unwritten.push(format!("{place} ({absent} of {all} chunks, fill value {fill})"));
+        }
+        let dims = dims.unwrap_or_else(|| (0..shape.len()).map(|axis| format!("{name}_dim_{axis}")).collect());
+        if dims.len() != shape.len() {
+            return Err(unreadable(format!("it has {} names for {} dimensions", dims.len(), shape.len())));
+        }
+        let array = Array { dims, shape, values };
+        Ok(StoredVariable { name, array, storage: data_type.storage(), attrs, packing })
+    }
 }
 
 /// Returns the folders in a folder, by name.
@@ -82,38 +171,10 @@ fn folders(folder: &Path) -> Result<Vec<(String, PathBuf)>, FormatError> {
     Ok(found)
 }
 
-fn read_array(folder: &Path, name: &str, array: ArrayMetadata) -> Result<Array, FormatError> {
-    let unreadable = |what: String| FormatError::Unreadable { path: folder.to_owned(), what };
-    let chunks = chunk_files(folder, &array)?;
-    let stored: u64 = chunks.iter().map(|(_, _, len)| len).sum();
-    let ArrayMetadata { shape, chunk, data_type, pipeline, fill, dims, unpacking, .. } = array;
-    let count = checked_count(&shape, &chunk, data_type, stored).map_err(unreadable)?;
-    let grid = Grid::new(&shape, &chunk).map_err(unreadable)?;
-    let mut values = data_type.filled(&fill, count).map_err(unreadable)?;
-    for (file, index, _) in chunks {
-        if !grid.has(&index) {
-            continue;
-        }
-        let bytes = fs::read(&file).map_err(FormatError::io("read", &file))?;
-        let placed = pipeline.decode(&bytes, &chunk, data_type, &fill);
-        let placed = placed.and_then(|own| grid.place(&mut values, &own, &index));
-        placed.map_err(|what| FormatError::Unreadable { path: file, what })?;
-    }
-    let dims = dims.unwrap_or_else(|| (0..shape.len()).map(|axis| format!("{name}_dim_{axis}")).collect());
-    if dims.len() != shape.len() {
-        return Err(unreadable(format!("it has {} names for {} dimensions", dims.len(), shape.len())));
-    }
-    Ok(Array { dims, shape, values: unpacked(values, data_type, &unpacking) })
-}
-
 /// Returns the number of values, unless the array or its chunks are larger than what is `stored` can make them: a
 /// damaged file must not ask for all the memory there is.
 fn checked_count(shape: &[usize], chunk: &[usize], data_type: DataType, stored: u64) -> Result<usize, String> {
-    let width = match data_type.kind {
-        Kind::Bool => 1,
-        Kind::Float | Kind::Integer | Kind::Unsigned => 8,
-        Kind::Utf32 | Kind::Bytes | Kind::Words => size_of::<String>() + data_type.width,
-    };
+    let width = memory_of(data_type);
     let bytes = |shape: &[usize]| shape.iter().try_fold(width, |product, &len| product.checked_mul(len.max(1)));
     let most = usize::try_from(stored).unwrap_or(usize::MAX).saturating_mul(EXPANSION).saturating_add(ALLOWANCE);
     for (what, lengths) in [("it", shape), ("each of its chunks", chunk)] {
@@ -122,6 +183,15 @@ fn checked_count(shape: &[usize], chunk: &[usize], data_type: DataType, stored: 
         }
     }
     Ok(shape.iter().product())
+}
+
+/// Returns the bytes of memory of one value.
+fn memory_of(data_type: DataType) -> usize {
+    match data_type.kind {
+        Kind::Bool => 1,
+        Kind::Float | Kind::Integer | Kind::Unsigned => 8,
+        Kind::Utf32 | Kind::Bytes | Kind::Words => size_of::<String>() + data_type.width,
+    }
 }
 
 /// Returns the files of an array's chunks, with their index and length. Listed rather than looked up: of a large array
@@ -160,36 +230,11 @@ fn index_of(key: &str, array: &ArrayMetadata) -> Option<Vec<usize>> {
     index.filter(|index| index.len() == rank)
 }
 
-/// Returns the values that the stored numbers stand for.
-fn unpacked(values: Values, data_type: DataType, unpacking: &Unpacking) -> Values {
-    let values = match values {
-        Values::I64(values) if data_type.kind == Kind::Unsigned && values.iter().any(|&value| value < 0) => {
-            Values::F64(values.into_iter().map(|value| value as u64 as f64).collect())
-        }
-        other => other,
-    };
-    if unpacking.is_bool && matches!(values, Values::I64(_)) {
-        return Values::Bool(values.to_f64().into_iter().map(|flag| flag != 0.0).collect());
-    }
-    let packed = unpacking.scale.is_some() || unpacking.offset.is_some();
-    let is_missing = |value: f64| unpacking.missing.contains(&value);
-    let masked = match &values {
-        Values::I64(values) => values.iter().any(|&value| is_missing(value as f64)),
-        Values::F64(values) => values.iter().any(|&value| is_missing(value)),
-        _ => return values,
-    };
-    if !packed && !masked {
-        return values;
-    }
-    let (scale, offset) = (unpacking.scale.unwrap_or(1.0), unpacking.offset.unwrap_or(0.0));
-    let unpack = |value: f64| if is_missing(value) { f64::NAN } else { value * scale + offset };
-    Values::F64(values.to_f64().into_iter().map(unpack).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{WriteTrace, write_zarr, write_zarr_v2};
+    use octopus_trace::{Dataset, Values};
     use serde_json::json;
 
     fn data_type(name: &str) -> DataType {
@@ -259,30 +304,41 @@ mod tests {
         assert!(told(&[usize::MAX, 2], &[1, 1], real, u64::MAX).starts_with("it claims"));
     }
 
+    /// A store of xarray's, consolidated, from which parts are deleted.
     #[test]
-    fn stored_numbers_stand_for_values() {
-        let plain = Unpacking::default;
-        let integers = |values: &[i64]| Values::I64(values.to_vec());
-        for (stored, kind, unpacking, expected) in [
-            (integers(&[0, 1]), "uint64", plain(), "I64([0, 1])"),
-            (integers(&[i64::MIN, 1]), "uint64", plain(), "F64([9.223372036854776e18, 1.0])"),
-            (integers(&[-1, 0]), "int64", plain(), "I64([-1, 0])"),
-            (integers(&[0, 2]), "int8", Unpacking { is_bool: true, ..plain() }, "Bool([false, true])"),
-            (Values::F64(vec![0.0]), "float64", Unpacking { is_bool: true, ..plain() }, "F64([0.0])"),
-            (integers(&[-9, 3]), "int8", Unpacking { missing: vec![-9.0], ..plain() }, "F64([NaN, 3.0])"),
-            (integers(&[1, 3]), "int8", Unpacking { missing: vec![-9.0], ..plain() }, "I64([1, 3])"),
-            (integers(&[4]), "int8", Unpacking { scale: Some(0.5), ..plain() }, "F64([2.0])"),
-            (integers(&[4]), "int8", Unpacking { offset: Some(1.0), ..plain() }, "F64([5.0])"),
-            (
-                Values::F64(vec![4.0, -9.0]),
-                "float64",
-                Unpacking { scale: Some(0.5), offset: Some(1.0), missing: vec![-9.0], ..plain() },
-                "F64([3.0, NaN])",
-            ),
-            (Values::Bool(vec![true]), "bool", Unpacking { scale: Some(0.5), ..plain() }, "Bool([true])"),
-        ] {
-            let shown = format!("{stored:?} as {unpacking:?}");
-            assert_eq!(format!("{:?}", unpacked(stored, data_type(kind), &unpacking)), expected, "{shown}");
+    fn what_is_not_there_is_told() {
+        let array = |values: Values| Array::new([("chain", 2), ("draw", 300_000)], values);
+        let mut posterior = Dataset::default();
+        posterior.insert("mu", array(Values::F64((0..600_000).map(f64::from).collect())));
+        posterior.insert("tau", array(Values::F64(vec![0.5; 600_000])));
+        posterior.insert("n", array(Values::I64(vec![3; 600_000])));
+        posterior.insert("ok", array(Values::Bool(vec![true; 600_000])));
+        let mut data = InferenceData::default();
+        data.insert("posterior", posterior);
+        data.insert("prior", data.groups["posterior"].clone());
+        let dir = tempfile::tempdir().unwrap();
+        let stores: [(&str, WriteTrace, &str); 2] = [("2", write_zarr_v2, "1.0"), ("3", write_zarr, "c/1/0")];
+        for (version, write, chunk) in stores {
+            let store = dir.path().join(version);
+            write(&store, &data, false).unwrap();
+            assert_eq!(read_zarr(&store).unwrap(), data, "{version}");
+            fs::remove_dir_all(store.join("prior")).unwrap();
+            fs::remove_dir_all(store.join("posterior/tau")).unwrap();
+            fs::remove_file(store.join("posterior/mu").join(chunk)).unwrap();
+            for name in ["n", "ok"] {
+                let folder = store.join("posterior").join(name);
+                let array = metadata::array(&folder).unwrap().unwrap();
+                for (file, _, _) in chunk_files(&folder, &array).unwrap() {
+                    fs::remove_file(file).unwrap();
+                }
+            }
+            let read = read_zarr(&store).unwrap();
+            assert_eq!(read.groups.len(), 1);
+            assert_eq!(read.groups["posterior"].variables.len(), 3);
+            let [gone, unwritten] = read.notes.as_slice() else { panic!("{:?}", read.notes) };
+            assert!(gone.contains("posterior/tau") && gone.contains("prior/mu"), "{gone}");
+            assert!(unwritten.contains("posterior/mu (1 of 2 chunks, fill value"), "{unwritten}");
+            assert!(unwritten.contains("posterior/n (2 of 2 chunks") && !unwritten.contains("ok"), "{unwritten}");
         }
     }
 }

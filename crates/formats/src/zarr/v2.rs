@@ -4,15 +4,20 @@ use super::write::LEVEL;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use octopus_trace::{Array, Values};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 use std::ops::Range;
 
 pub(super) const GROUP_FILE: &str = ".zgroup";
 pub(super) const ARRAY_FILE: &str = ".zarray";
 pub(super) const ATTRIBUTES_FILE: &str = ".zattrs";
+/// All metadata of a store in one file.
+pub(super) const CONSOLIDATED_FILE: &str = ".zmetadata";
 /// The attribute in which xarray keeps what an array's axes are called.
 pub(super) const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
+
+/// The attribute that marks a missing value in other formats.
+const FILL: &str = "_FillValue";
 
 pub(super) fn group() -> Value {
     json!({ "zarr_format": 2 })
@@ -23,10 +28,11 @@ pub(super) fn root(mut metadata: Value) -> Vec<(&'static str, Value)> {
     metadata[GROUP_FILE] = group();
     metadata[ATTRIBUTES_FILE] = json!({});
     let consolidated = json!({ "metadata": metadata, "zarr_consolidated_format": 1 });
-    vec![(GROUP_FILE, group()), (ATTRIBUTES_FILE, json!({})), (".zmetadata", consolidated)]
+    vec![(GROUP_FILE, group()), (ATTRIBUTES_FILE, json!({})), (CONSOLIDATED_FILE, consolidated)]
 }
 
-pub(super) fn array(array: &Array, chunk: &[usize]) -> Value {
+/// Returns the metadata of an array; what marks a missing value stands in them, not in the attributes.
+pub(super) fn array(array: &Array, chunk: &[usize], attrs: &Map<String, Value>) -> Value {
     let dtype = match &array.values {
         Values::F64(_) => "<f8".to_owned(),
         Values::I64(_) => "<i8".to_owned(),
@@ -41,14 +47,20 @@ pub(super) fn array(array: &Array, chunk: &[usize]) -> Value {
         "chunks": chunk,
         "dtype": dtype,
         "order": "C",
-        "fill_value": if dtype == "<f8" { json!("NaN") } else { Value::Null },
+        "fill_value": match attrs.get(FILL) {
+            Some(fill) => fill.clone(),
+            None if dtype == "<f8" => json!("NaN"),
+            None => Value::Null,
+        },
         "compressor": { "id": "zlib", "level": LEVEL },
         "filters": shuffle,
     })
 }
 
-pub(super) fn array_attributes(array: &Array) -> Value {
-    json!({ DIMENSIONS: array.dims })
+pub(super) fn array_attributes(array: &Array, mut attrs: Map<String, Value>) -> Value {
+    attrs.remove(FILL);
+    attrs.insert(DIMENSIONS.to_owned(), json!(array.dims));
+    Value::Object(attrs)
 }
 
 pub(super) fn key(index: &[usize]) -> String {

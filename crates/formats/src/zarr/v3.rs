@@ -4,7 +4,7 @@ use super::write::LEVEL;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use octopus_trace::{Array, Values};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ pub(super) fn root(nodes: Value) -> Value {
     root
 }
 
-pub(super) fn array(array: &Array, chunk: &[usize]) -> Value {
+pub(super) fn array(array: &Array, chunk: &[usize], attrs: Map<String, Value>) -> Value {
     // Gzip rather than Blosc or Zstandard: every reader has it, and draws are mostly noise.
     let gzip = json!({ "name": "gzip", "configuration": { "level": LEVEL } });
     let numbers = json!({ "name": "bytes", "configuration": { "endian": "little" } });
@@ -41,7 +41,7 @@ pub(super) fn array(array: &Array, chunk: &[usize]) -> Value {
         "chunk_key_encoding": { "name": "default", "configuration": { "separator": "/" } },
         "fill_value": fill_value,
         "codecs": [codec, gzip],
-        "attributes": {},
+        "attributes": attrs,
         "dimension_names": array.dims,
         "storage_transformers": [],
     })

@@ -7,9 +7,9 @@ use super::{is_store, v2, v3};
 use crate::FormatError;
 use crate::checked;
 use crate::chunks::chunk_shape;
+use crate::conventions::{WrittenVariable, written};
 use crate::export::export_folder;
 use crate::json::attributes_to_json;
-use crate::labels::label_values;
 use octopus_files::{Disk, Storage, folder_of};
 use octopus_trace::{Array, Dataset, InferenceData};
 use serde_json::{Map, Value};
@@ -85,7 +85,8 @@ impl Store {
     }
 
     fn put_group(&mut self, group: &str, dataset: &Dataset) -> Result<(), FormatError> {
-        let attributes = Value::Object(attributes_to_json(dataset));
+        let (attributes, variables) = written(dataset);
+        let attributes = Value::Object(attributes_to_json(&attributes));
         match self.version {
             Version::V2 => {
                 self.put_metadata(group, v2::GROUP_FILE, v2::group())?;
@@ -93,25 +94,21 @@ impl Store {
             }
             Version::V3 => self.put_metadata(group, v3::FILE, v3::group(attributes))?,
         }
-        for (dim, labels) in &dataset.coords {
-            let labels = Array::new([(dim.as_str(), labels.len())], label_values(labels));
-            self.put_array(&format!("{group}/{dim}"), &labels)?;
-        }
-        for (name, array) in &dataset.variables {
-            self.put_array(&format!("{group}/{name}"), array)?;
+        for WrittenVariable { name, array, attrs } in &variables {
+            self.put_array(&format!("{group}/{name}"), array, attributes_to_json(attrs))?;
         }
         Ok(())
     }
 
-    fn put_array(&mut self, name: &str, array: &Array) -> Result<(), FormatError> {
+    fn put_array(&mut self, name: &str, array: &Array, attrs: Map<String, Value>) -> Result<(), FormatError> {
         // A chunk of length 0 is not allowed, even of an empty array.
         let chunk: Vec<usize> = chunk_shape(&array.shape).into_iter().map(|len| len.max(1)).collect();
         match self.version {
             Version::V2 => {
-                self.put_metadata(name, v2::ARRAY_FILE, v2::array(array, &chunk))?;
-                self.put_metadata(name, v2::ATTRIBUTES_FILE, v2::array_attributes(array))?;
+                self.put_metadata(name, v2::ARRAY_FILE, v2::array(array, &chunk, &attrs))?;
+                self.put_metadata(name, v2::ATTRIBUTES_FILE, v2::array_attributes(array, attrs))?;
             }
-            Version::V3 => self.put_metadata(name, v3::FILE, v3::array(array, &chunk))?,
+            Version::V3 => self.put_metadata(name, v3::FILE, v3::array(array, &chunk, attrs))?,
         }
         let values = chunk.iter().product();
         for (index, range) in chunk_ranges(&array.shape, &chunk) {

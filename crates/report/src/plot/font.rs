@@ -62,14 +62,13 @@ pub(crate) fn fit(text: &str, size: f64, weight: Weight, room: f64) -> String {
     if width(text, size, weight) <= room {
         return text.to_owned();
     }
-    let mut kept: Vec<char> = text.chars().collect();
-    while kept.pop().is_some() {
-        let shorter: String = kept.iter().collect::<String>().trim_end().to_owned() + "…";
-        if width(&shorter, size, weight) <= room {
-            return shorter;
-        }
+    let shorter = |end: usize| text[..end].trim_end().to_owned() + "…";
+    // The longest that fits is halved in on: a name of another program may be of any length.
+    let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+    match ends.partition_point(|&end| width(&shorter(end), size, weight) <= room) {
+        0 => String::new(),
+        fitting => shorter(ends[fitting - 1]),
     }
-    String::new()
 }
 
 #[cfg(test)]
@@ -92,5 +91,11 @@ mod tests {
         assert!(cut.ends_with('…') && width(&cut, 20.0, Weight::Regular) <= 150.0, "{cut}");
         assert_eq!(fit("mu", 20.0, Weight::Regular, 150.0), "mu");
         assert_eq!(fit("mu", 20.0, Weight::Regular, 1.0), "");
+        // As many letters as fit, of a text for which one after the other would take minutes.
+        let long = "m".repeat(50_000);
+        let cut = fit(&long, 20.0, Weight::Regular, 150.0);
+        let letters = cut.chars().count() - 1;
+        assert!(cut.ends_with('…') && width(&cut, 20.0, Weight::Regular) <= 150.0, "{cut}");
+        assert!(width(&("m".repeat(letters + 1) + "…"), 20.0, Weight::Regular) > 150.0, "{cut}");
     }
 }

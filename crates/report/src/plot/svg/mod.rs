@@ -6,6 +6,7 @@ mod path;
 use super::font::FAMILY;
 use super::palette::{BLUE, Colour, GRID, INK, MUTED, PAPER, SHADE};
 use super::scene::{Point, Scene, Tip};
+use octopus_trace::harmless;
 
 /// Units of the drawing for each pixel: places are whole numbers, and a half pixel shows on a curve.
 const UNITS: f64 = 2.0;
@@ -64,13 +65,28 @@ fn tips(scene: &Scene) -> String {
     format!("<g class=\"tips\" fill=\"none\" pointer-events=\"all\">\n{tips}</g>\n")
 }
 
+/// Returns a text for XML, which forbids control characters: those, and what turns the direction of writing, are shown
+/// as escapes.
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    harmless(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pictures_are_xml_whatever_is_written_in_them() {
+        let hostile: String = (0..0xa0).chain([0x202e, 0x2066, 0xfffe, 0xffff]).filter_map(char::from_u32).collect();
+        let mut scene = Scene::new(100.0, 50.0, format!("title {hostile}"));
+        scene.text(super::super::scene::Text::new((1.0, 1.0), hostile.as_str(), 10.0, INK));
+        scene.tip((20.0, 15.0), (5.0, 5.0), hostile.as_str());
+        let text = svg(&scene);
+        let document = roxmltree::Document::parse(&text).unwrap();
+        let words: String = document.descendants().filter_map(|node| node.text()).collect();
+        assert!(words.contains(r"\u{1b}") && words.contains(r"\u{9b}") && words.contains(r"\u{202e}"), "{words}");
+        assert!(!words.contains(|c: char| c.is_control() && c != '\n' && c != '\t'), "{words:?}");
+    }
 
     #[test]
     fn tips_are_titles_of_rectangles_that_cannot_be_seen() {
