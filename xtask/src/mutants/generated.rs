@@ -124,7 +124,9 @@ pub(crate) fn of_change(root: &Path) -> Result<TaskOutcome> {
     if cargo_has(root, "mutants") {
         faults.extend(one_build::read(&cargo_mutants.list_changed()?)?);
     } else {
-        eprintln!("xtask: cargo-mutants is not installed (`cargo install cargo-mutants --locked`): only our own faults");
+        eprintln!(
+            "xtask: cargo-mutants is not installed (`cargo install cargo-mutants --locked`): only our own faults"
+        );
     }
     try_changed(&faults, cargo_mutants.workshop(), root, clock)
 }
@@ -266,10 +268,7 @@ mod tests {
         let all = || parse(&[]).unwrap();
         assert_eq!(all().crates, CRATES);
         let found = parse(&["--since", "main", "--minutes", "9"]).unwrap();
-        assert_eq!(
-            found,
-            GeneratedOptions { since: Some("main".into()), minutes: Some(9), ..all() }
-        );
+        assert_eq!(found, GeneratedOptions { since: Some("main".into()), minutes: Some(9), ..all() });
         assert_eq!(parse(&["--part", "2/9"]).unwrap().part, Some((2, 9)));
         let found = parse(&["--crates", "runs,cli", "--minutes", "90", "--files", "a.rs,plot/"]).unwrap();
         let expected = GeneratedOptions {

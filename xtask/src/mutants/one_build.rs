@@ -34,9 +34,9 @@ use folder::Folder;
 pub(super) use list::{Genre, ListedFault, Place, Position, Span, read, source_lines};
 pub(super) use of_change::{Clock, Staged, staged};
 use placed::Placed;
-pub(super) use sites::SiteKind;
 use reach::Reached;
 use record::{Outcome, Record, Tried};
+pub(super) use sites::SiteKind;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 use summary::Summary;
@@ -128,6 +128,14 @@ pub(super) fn all_are_equivalent(cargo_mutants: &CargoMutants, names: &[String])
     let listed = faults.iter().zip(&lines).filter(|(fault, line)| equivalents.has(&fault.name, line));
     let listed: HashSet<&str> = listed.map(|(fault, _)| &*fault.name).collect();
     Ok(names.iter().all(|name| listed.contains(&**name)))
+}
+
+/// Returns the text of a file with all of `faults`, for tests.
+#[cfg(test)]
+pub(super) fn rendered(name: &str, text: &str, faults: &[ListedFault]) -> String {
+    let numbered: Vec<(usize, &ListedFault)> = faults.iter().enumerate().collect();
+    let found = sites::find(name, text, &numbered).unwrap_or_default();
+    render::render(text, &found.sites, &std::collections::BTreeSet::new())
 }
 
 /// Returns the numbers of the faults that are asked for.

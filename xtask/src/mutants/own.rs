@@ -29,7 +29,7 @@ pub(super) struct OwnOptions {
     chosen: GeneratedOptions,
     /// They are only counted and named.
     list: bool,
-    /// Only the tests of a fault's own crate are asked.
+    /// Only the tests of a fault's own crate are asked, and a number with a name is changed there alone.
     alone: bool,
     /// The profile that the tests are built in.
     profile: String,
@@ -69,11 +69,17 @@ pub(super) fn run(root: &Path, options: &OwnOptions) -> Result<TaskOutcome> {
     // Numbered before some are left out.
     let lines = one_build::source_lines(root, &faults)?;
     let chosen_ones = faults.into_iter().zip(lines).filter(|(fault, _)| is_chosen(fault, chosen));
-    let (faults, lines): (Vec<ListedFault>, Vec<String>) = chosen_ones.unzip();
+    let (mut faults, lines): (Vec<ListedFault>, Vec<String>) = chosen_ones.unzip();
     if *list {
         faults.iter().zip(&lines).for_each(|(fault, line)| println!("{}: {line}", fault.name));
         println!("\n{}", table(&faults));
         return Ok(TaskOutcome::Passed);
+    }
+    if *alone {
+        for fault in &mut faults {
+            let own = format!("crates/{}/", fault.package.trim_start_matches("octopus-"));
+            fault.places.retain(|place| place.file.starts_with(&own));
+        }
     }
     if faults.is_empty() {
         bail!("no fault is in the files, crates, lines and part that are asked for");
@@ -109,7 +115,9 @@ fn all(root: &Path) -> Result<Vec<ListedFault>> {
 
 fn keep_changed(faults: &mut Vec<ListedFault>, root: &Path, revision: &str) -> Result<()> {
     let changed = sources::changed_lines(&git(root, &["diff", "--unified=0", revision, "--", "crates"])?);
-    faults.retain(|fault| changed.iter().any(|(file, lines)| *file == fault.file && lines.contains(&fault.span.start.line)));
+    faults.retain(|fault| {
+        changed.iter().any(|(file, lines)| *file == fault.file && lines.contains(&fault.span.start.line))
+    });
     Ok(())
 }
 

@@ -65,7 +65,8 @@ impl Folder {
         faults: &[ListedFault],
         packages: &Packages,
     ) -> Result<Self> {
-        let (path, shared) = (workshop.build().with_file_name("of-change"), Some((built.0.to_owned(), built.1.to_owned())));
+        let (path, shared) =
+            (workshop.build().with_file_name("of-change"), Some((built.0.to_owned(), built.1.to_owned())));
         let folder = Self { path, shared };
         let key = key(METHOD_OF_CHANGE, workshop.source(), faults)?;
         if !folder.is_of(&key) {
@@ -126,6 +127,11 @@ impl Folder {
     /// Returns the profile that the sources with faults are built in.
     pub(super) fn profile(&self) -> &str {
         self.shared.as_ref().map_or("release", |(_, profile)| profile)
+    }
+
+    /// Returns the arguments that tell nextest the profile; none for its own.
+    pub(super) fn profile_for_nextest(&self) -> Vec<&str> {
+        if self.profile() == "dev" { Vec::new() } else { vec!["--cargo-profile", self.profile()] }
     }
 
     /// Returns the path of one of the files of what is known.

@@ -32,7 +32,8 @@ pub(in crate::mutants) struct ListedFault {
 impl ListedFault {
     /// Returns its package, and for one of our own those of the places where it stands: some more than once.
     pub(in crate::mutants) fn packages(&self) -> impl Iterator<Item = String> {
-        let of_file = |place: &Place| Some(format!("octopus-{}", place.file.strip_prefix("crates/")?.split('/').next()?));
+        let of_file =
+            |place: &Place| Some(format!("octopus-{}", place.file.strip_prefix("crates/")?.split('/').next()?));
         std::iter::once(self.package.clone()).chain(self.places.iter().filter_map(of_file))
     }
 }

@@ -61,11 +61,7 @@ pub(in crate::mutants) struct Staged<'a> {
 ///
 /// # Errors
 /// When the faults cannot be placed or built, or the tests cannot be run.
-pub(in crate::mutants) fn staged(
-    faults: &[ListedFault],
-    lines: &[String],
-    how: &Staged<'_>,
-) -> Result<TaskOutcome> {
+pub(in crate::mutants) fn staged(faults: &[ListedFault], lines: &[String], how: &Staged<'_>) -> Result<TaskOutcome> {
     let Staged { workshop, clock, .. } = how;
     clock.tell(&format!("{} faults", faults.len()));
     if faults.is_empty() {
@@ -101,19 +97,21 @@ pub(in crate::mutants) fn staged(
 /// # Errors
 /// [`Late`] when the time was up before, and those of [`staged()`].
 fn all_stages(stages: &mut Stages<'_>, how: &Staged<'_>) -> Result<()> {
-    let &Staged { workshop, root, clock, profile, .. } = how;
-    // What no fault reaches is taken from there.
-    let mut build = cargo(root, &["test", "--workspace", "--exclude=xtask", "--profile", profile, "--no-run"]);
-    let built = group::output(&mut build, clock.until)?;
-    if !built.status.success() {
-        bail!("the tests cannot be built without faults:\n{}", String::from_utf8_lossy(&built.stderr));
+    let &Staged { workshop, root, clock, profile, alone } = how;
+    // What no fault reaches is taken from there. Where few tests are asked, what they need is built when it is needed.
+    if !alone {
+        let mut build = cargo(root, &["test", "--workspace", "--profile", profile, "--no-run"]);
+        let built = group::output(&mut build, clock.until)?;
+        if !built.status.success() {
+            bail!("the tests cannot be built without faults:\n{}", String::from_utf8_lossy(&built.stderr));
+        }
+        clock.tell("the workspace is built without faults");
     }
-    clock.tell("the workspace is built without faults");
     let folder = Folder::of_change(workshop, (&crate::target(root), profile), stages.faults, stages.packages)?;
     let with_faults = stages.with_faults();
     let crates: Vec<&str> = with_faults.iter().filter_map(|name| name.strip_prefix("octopus-")).collect();
     stages.placed = placed::place(workshop, &folder, stages.faults, &crates, || {
-        let mut build = folder.cargo_of(&["build", "--keep-going", "--message-format=json"], &with_faults);
+        let mut build = folder.cargo_of(&["test", "--no-run", "--no-fail-fast", "--message-format=json"], &with_faults);
         group::output(build.args(["--profile", folder.profile()]), clock.until)
     })?;
     let seconds = skipped::seconds(root);

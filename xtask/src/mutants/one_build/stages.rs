@@ -72,8 +72,7 @@ impl<'a> Stages<'a> {
 
     /// Returns whether all that may notice a fault was asked, or enough of it.
     fn is_decided(&self, fault: usize) -> bool {
-        self.was_noticed(fault)
-            || self.above(self.faults[fault].packages().collect()).is_subset(&self.asked)
+        self.was_noticed(fault) || self.above(self.faults[fault].packages().collect()).is_subset(&self.asked)
     }
 
     fn was_noticed(&self, fault: usize) -> bool {

@@ -188,10 +188,11 @@ impl<'a, 'b> ByName<'a, 'b> {
         let free = |constant: &Constant<'_>| constant.owner.is_none();
         if let Some(named) = named.filter(|named| !["super", "crate", "self"].contains(&&**named)) {
             let of_type = |constant: &Constant<'_>| constant.owner.as_ref() == Some(&named);
-            let of_module = |constant: &Constant<'_>| {
-                free(constant) && constant.source.path.ends_with(&format!("/{named}.rs"))
-            };
-            return one(&|constant| here(constant) && of_type(constant)).or_else(|| one(&of_type)).or_else(|| one(&of_module));
+            let of_module =
+                |constant: &Constant<'_>| free(constant) && constant.source.path.ends_with(&format!("/{named}.rs"));
+            return one(&|constant| here(constant) && of_type(constant))
+                .or_else(|| one(&of_type))
+                .or_else(|| one(&of_module));
         }
         let around = |constant: &Constant<'_>| here(constant) && free(constant) && constant.scope.contains(&at);
         let nearest = known.iter().copied().filter(|&number| around(&self.constants[number]));

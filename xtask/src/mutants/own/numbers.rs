@@ -3,8 +3,7 @@
 use syn::visit::{self, Visit};
 use syn::{Expr, Lit, UnOp};
 
-const INTEGERS: [&str; 12] =
-    ["usize", "u64", "u32", "u16", "u8", "u128", "isize", "i64", "i32", "i16", "i8", "i128"];
+const INTEGERS: [&str; 12] = ["usize", "u64", "u32", "u16", "u8", "u128", "isize", "i64", "i32", "i16", "i8", "i128"];
 
 /// A number that is written out.
 #[derive(Clone, Debug, PartialEq)]

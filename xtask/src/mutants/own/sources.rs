@@ -36,7 +36,8 @@ pub(super) fn read(root: &Path, crates: &[&str]) -> Result<Vec<Source>> {
         }
         let tests: BTreeSet<String> = of_crate.iter().flat_map(modules_of_tests).collect();
         let is_test = |path: &str| {
-            let inside = |module: &String| path.strip_prefix(module.as_str()).is_some_and(|rest| rest.starts_with(['/', '.']));
+            let inside =
+                |module: &String| path.strip_prefix(module.as_str()).is_some_and(|rest| rest.starts_with(['/', '.']));
             tests.iter().any(inside)
         };
         sources.extend(of_crate.into_iter().filter(|source| !is_test(&source.path)));

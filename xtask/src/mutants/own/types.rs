@@ -18,11 +18,32 @@ pub(super) enum Kind {
 
 /// Methods whose value is an integer, and those whose value is a float, whatever they are called on.
 const OF_INTEGERS: [&str; 10] = [
-    "len", "count", "div_ceil", "count_ones", "leading_zeros", "trailing_zeros", "rem_euclid", "saturating_sub",
-    "wrapping_add", "as_nanos",
+    "len",
+    "count",
+    "div_ceil",
+    "count_ones",
+    "leading_zeros",
+    "trailing_zeros",
+    "rem_euclid",
+    "saturating_sub",
+    "wrapping_add",
+    "as_nanos",
 ];
 const OF_FLOATS: [&str; 14] = [
-    "sqrt", "ln", "exp", "powi", "powf", "floor", "ceil", "round", "ln_1p", "exp_m1", "as_secs_f64", "recip", "cos", "sin",
+    "sqrt",
+    "ln",
+    "exp",
+    "powi",
+    "powf",
+    "floor",
+    "ceil",
+    "round",
+    "ln_1p",
+    "exp_m1",
+    "as_secs_f64",
+    "recip",
+    "cos",
+    "sin",
 ];
 
 /// The types of all files.

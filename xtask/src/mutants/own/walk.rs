@@ -1,7 +1,7 @@
 //! Reads a file as the compiler does and plants a fault at each number, rounding and setting.
 //!
-//! Left alone is what decides nothing (a plain index, how much memory is taken at first, what messages say), and what is
-//! computed when the program is compiled: patterns, lengths of arrays, constants. Those have their faults where they
+//! Left alone is what decides nothing (a plain index, how much memory is taken at first and the zeros that fill it, what
+//! messages say), and what is computed when the program is compiled: patterns, lengths of arrays, constants. Those have their faults where they
 //! are used.
 
 use super::constants::{ByName, Constant, name_of};
@@ -106,7 +106,15 @@ impl<'a> Walk<'a, '_> {
     }
 
     /// Plants a fault that begins at `at`.
-    fn plant(&mut self, at: proc_macro2::Span, genre: Genre, original: &str, text: &str, range: Range<usize>, kind: SiteKind) {
+    fn plant(
+        &mut self,
+        at: proc_macro2::Span,
+        genre: Genre,
+        original: &str,
+        text: &str,
+        range: Range<usize>,
+        kind: SiteKind,
+    ) {
         let fault = self.planter.add(self.source, at, genre, original, text, &self.function);
         if !self.compiled {
             fault.places.push(Place { file: self.source.path.clone(), range, kind, text: text.to_owned() });
@@ -222,10 +230,13 @@ impl<'a> Walk<'a, '_> {
     fn arguments(&mut self, function: &str, arguments: &Punctuated<Expr, Token![,]>) {
         for (number, argument) in arguments.iter().enumerate() {
             let of_field = || match argument {
-                Expr::Field(syn::ExprField { member: Member::Named(name), .. }) => self.types.any_field(&name.to_string()),
+                Expr::Field(syn::ExprField { member: Member::Named(name), .. }) => {
+                    self.types.any_field(&name.to_string())
+                }
                 _ => None,
             };
-            let declared = self.types.parameter(function, arguments.len(), number).or_else(of_field).unwrap_or_default();
+            let declared =
+                self.types.parameter(function, arguments.len(), number).or_else(of_field).unwrap_or_default();
             if flipped(argument).is_some() || declared == "bool" || declared.starts_with("Option<") {
                 self.setting(argument, declared);
             }
@@ -288,8 +299,7 @@ fn flipped(value: &Expr) -> Option<&'static str> {
 
 /// Returns whether an expression is a variable or field as it is, or a copy of it.
 fn passes_on(value: &Expr) -> bool {
-    const COPIES: [&str; 8] =
-        ["clone", "cloned", "copied", "to_owned", "as_ref", "as_deref", "to_vec", "to_string"];
+    const COPIES: [&str; 8] = ["clone", "cloned", "copied", "to_owned", "as_ref", "as_deref", "to_vec", "to_string"];
     match value {
         Expr::Path(path) => {
             let name = path.path.get_ident().map(ToString::to_string).unwrap_or_default();
@@ -302,6 +312,11 @@ fn passes_on(value: &Expr) -> bool {
         }
         _ => false,
     }
+}
+
+/// Returns whether an expression is 0, written out.
+fn is_zero(value: &Expr) -> bool {
+    matches!(Number::of(value), Some(Number::Float { zero: true, .. } | Number::Integer { value: 0, .. }))
 }
 
 fn has_field(value: &Expr) -> bool {
@@ -325,7 +340,9 @@ impl<'ast> Visit<'ast> for Walk<'_, '_> {
     fn visit_pat(&mut self, _: &'ast Pat) {}
     fn visit_attribute(&mut self, _: &'ast syn::Attribute) {}
     fn visit_expr_repeat(&mut self, repeated: &'ast syn::ExprRepeat) {
-        self.visit_expr(&repeated.expr);
+        if !is_zero(&repeated.expr) {
+            self.visit_expr(&repeated.expr);
+        }
     }
 
     fn visit_item_mod(&mut self, module: &'ast syn::ItemMod) {
@@ -386,6 +403,7 @@ impl<'ast> Visit<'ast> for Walk<'_, '_> {
                 Ok([value, count])
             };
             let values: Vec<Expr> = match invoked.parse_body_with(repeated) {
+                Ok([value, count]) if is_zero(&value) => vec![count],
                 Ok(both) => both.into(),
                 Err(_) => invoked.parse_body_with(list).into_iter().flatten().collect(),
             };
@@ -439,3 +457,6 @@ impl<'ast> Visit<'ast> for Walk<'_, '_> {
         visit::visit_expr(self, expression);
     }
 }
+
+#[cfg(test)]
+mod tests;
