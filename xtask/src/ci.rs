@@ -28,7 +28,7 @@ const STEPS: [Step; 13] = [
     ("rehearse", rehearse::run),
     ("interpret", |root| interpret::run(root, false)),
     // Last: it leaves a program with faults, all of them off, where that of the tests was.
-    ("mutants of the change", mutants_of_change),
+    ("mutants of the change", mutants::of_change),
 ];
 
 /// Runs every step, also after a failure, and ends with what took how long.
@@ -86,21 +86,13 @@ fn machete(root: &Path) -> Result<TaskOutcome> {
     optional(root, "machete", &["machete"])
 }
 
-fn mutants_of_change(root: &Path) -> Result<TaskOutcome> {
-    where_installed(root, "mutants", || mutants::of_change(root))
-}
-
+/// Does a step of a tool that need not be there.
 fn optional(root: &Path, tool: &str, words: &[&str]) -> Result<TaskOutcome> {
-    where_installed(root, tool, || run::step(tool, &mut cargo(root, words), run::check_failed))
-}
-
-/// Does a step for a tool that need not be there.
-fn where_installed(root: &Path, tool: &str, step: impl FnOnce() -> Result<TaskOutcome>) -> Result<TaskOutcome> {
     if !cargo_has(root, tool) {
         eprintln!("xtask: SKIPPED: cargo-{tool} is not installed (`cargo install cargo-{tool} --locked`)");
         return Ok(TaskOutcome::Passed);
     }
-    step()
+    run::step(tool, &mut cargo(root, words), run::check_failed)
 }
 
 fn quick_validation(root: &Path) -> Result<TaskOutcome> {

@@ -8,6 +8,7 @@ mod equivalent;
 mod faults;
 mod generated;
 mod one_build;
+mod own;
 mod ptx;
 mod waits;
 mod wiring;
@@ -19,6 +20,8 @@ use anyhow::{Result, bail};
 use faults::{FAULTS, Fault};
 use generated::GeneratedOptions;
 pub(crate) use generated::of_change;
+use own::OwnOptions;
+pub(crate) use own::of_today;
 use std::path::Path;
 use waits::WAITS;
 use wiring::WIRING;
@@ -26,7 +29,7 @@ use workshop::{Tests, Verdict, Workshop};
 
 /// Puts in the faults whose names contain one of `filters` (all without filters), one at a time, and says which
 /// test caught each. With `--calibrate` before the names, `octopus calibrate` must catch eight of them; with `--wiring`,
-/// cargo-mutants makes others; with `--ptx` they are in lines of the committed PTX.
+/// cargo-mutants makes others; with `--own` they are of kinds that it does not make; with `--ptx` they are in lines of the committed PTX.
 ///
 /// # Errors
 /// When the sources cannot be copied or changed, the tests cannot be built, or they fail without any fault.
@@ -39,7 +42,12 @@ pub(crate) fn run(root: &Path, filters: &[String]) -> Result<TaskOutcome> {
     if let Some((first, rest)) = filters.split_first()
         && first == "--wiring"
     {
-        return generated::run(root, &GeneratedOptions::parse(rest)?);
+        return generated::run(root, &GeneratedOptions::parse("--wiring", &generated::CRATES, rest)?);
+    }
+    if let Some((first, rest)) = filters.split_first()
+        && first == "--own"
+    {
+        return own::run(root, &OwnOptions::parse(rest)?);
     }
     if filters == ["--ptx"] {
         return ptx::run(root);

@@ -1,9 +1,9 @@
 //! `cargo xtask nightly`: what takes too long for every change, and must hold all the same.
 //!
-//! It runs the tests that are ignored although they judge something, the whole of `interpret`, hostile command lines, the benchmarks, whose times
-//! are held against those of the last good night, and then the deliberate faults: ours in the sources and in the committed
-//! PTX, and those of cargo-mutants where it is installed. That each ignored test is known here is checked by
-//! `cargo xtask tidy`.
+//! It runs the tests that are ignored although they judge something, the whole of `interpret`, hostile command lines, and
+//! the benchmarks, whose times are held against those of the last good night. Then come the deliberate faults: ours in the
+//! sources and in the committed PTX, a part of those of our own kinds, and those of cargo-mutants where it is installed.
+//! `cargo xtask tidy` checks that each ignored test is known here.
 
 use crate::bench::{self, BenchOptions};
 use crate::hostile::{self, HostileOptions};
@@ -18,6 +18,9 @@ const TIMES: &str = "nightly-times.json";
 /// The tests that are ignored because they take minutes.
 pub(crate) const LONG: [&str; 4] =
     ["every_seed", "many_chains_of_many_groups", "a_late_device_of_a_hundred_seeds", "kills_at_every_operation"];
+
+/// The parts that our own kinds of faults are tried in, one a night.
+const PARTS: u64 = 8;
 
 /// Runs the long tests, the PTX and the benchmarks, then puts in every deliberate fault.
 ///
@@ -42,6 +45,7 @@ pub(crate) fn run(root: &Path) -> Result<TaskOutcome> {
         bench::run(root, &times)?,
         mutants::run(root, &[])?,
         mutants::run(root, &["--ptx".to_owned()])?,
+        mutants::of_today(root, PARTS)?,
         generated()?,
     ];
     Ok(outcomes.into_iter().find(|outcome| *outcome != TaskOutcome::Passed).unwrap_or(TaskOutcome::Passed))

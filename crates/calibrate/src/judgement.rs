@@ -275,6 +275,8 @@ mod tests {
         assert!(!judgement.calibrated);
         let bad: Vec<usize> = (0..10).filter(|&q| !judgement.quantities[q].uniform).collect();
         assert_eq!(bad, [4], "{judgement:?}");
+        // 71 instead of 20 have the last rank.
+        assert_eq!(judgement.quantities[4].ecdf_at, 18, "{judgement:?}");
     }
 
     #[test]

@@ -406,6 +406,15 @@ mod tests {
         assert!(SeedSweep::count(&runs[..3], &sampler, 2).good());
     }
 
+    /// A table of all that are lost may have thousands of rows; their number is told all the same.
+    #[test]
+    fn the_hundred_worst_are_named() {
+        let runs: Vec<SeedRun> = (0..103).map(|seed| run(seed, 2.0 + seed as f64)).collect();
+        let sweep = SeedSweep::count(&runs, &SamplerConfig::default(), 2);
+        assert_eq!((sweep.lost, sweep.worst.len()), (103, 100));
+        assert_eq!((sweep.worst[0].seed, sweep.worst[99].seed), (102, 3));
+    }
+
     /// An R-hat that is not defined, as of a chain that never moved, must not look like a good one.
     #[test]
     fn what_is_not_a_number_is_lost() {

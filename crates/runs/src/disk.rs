@@ -63,6 +63,7 @@ mod tests {
         assert!(room(10, Some(10)).is_ok() && room(u64::MAX, None).is_ok());
         let error = room(11, Some(10)).unwrap_err();
         assert!(matches!(error, RunError::DiskTooSmall { bytes: 11, free: 10, .. }), "{error}");
+        assert!(error.to_string().contains("here"), "{error}");
     }
 
     #[test]
@@ -87,8 +88,14 @@ mod tests {
             let (found, foretold) = (parts("draws") + parts("warmup"), bytes_on_disk(density, &config, keep_warmup));
             assert!(found.abs_diff(foretold) < foretold / 50, "{found} bytes, {foretold} foretold");
         }
-        let endless = SamplerConfig { chains: usize::MAX, draws: usize::MAX, ..config };
+        let endless = SamplerConfig { chains: usize::MAX, draws: usize::MAX, ..config.clone() };
         assert_eq!(bytes_on_disk(&density, &endless, true), u64::MAX);
+        // One chain of so many draws and one more would be none.
+        let endless = SamplerConfig { chains: 1, tune: 1, ..endless };
+        assert_eq!(bytes_on_disk(&density, &endless, true), u64::MAX);
+        let bytes = |draws, tune, kept| bytes_on_disk(&density, &SamplerConfig { draws, tune, ..config.clone() }, kept);
+        assert_eq!(bytes(0, 1000, false), 0);
+        assert_eq!((bytes(20, 5, false), bytes(15, 5, true)), (2 * bytes(10, 5, false), bytes(20, 5, false)));
     }
 
     #[test]

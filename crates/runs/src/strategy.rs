@@ -318,6 +318,7 @@ mod tests {
             (draws(DrawsLimit::Wanted), draws(DrawsLimit::Generous), draws(DrawsLimit::Given(8000))),
             (100, 400, 125)
         );
+        assert_eq!(draws(DrawsLimit::Given(0)), 1, "no run is without draws");
         // Few draws of few chains would not let R-hat come below its limit.
         let few = SamplerConfig { draws: 50, ..base };
         assert!(limited(few, of(200, DrawsLimit::Generous), 103).draws > 4 * 400);

@@ -494,11 +494,13 @@ fn blocks_that_do_not_fit_are_refused() {
     let mut short = good();
     short.chains[1].positions.pop();
     for bad in [block(Phase::Sampling, 1, 3, CHAINS, toy.dim()), block(Phase::Sampling, 0, 3, 2, toy.dim()), short] {
-        assert!(matches!(writer.append(&bad, &toy), Err(RunError::Block { .. })));
+        let error = writer.append(&bad, &toy).unwrap_err();
+        let RunError::Block { expected, found, .. } = &error else { panic!("{error}") };
+        assert!(!expected.is_empty() && !found.is_empty() && expected != found, "{error}");
     }
     let wide = Toy::new(3);
     let error = writer.append(&block(Phase::Sampling, 0, 3, CHAINS, wide.dim()), &wide).unwrap_err();
-    assert!(error.to_string().contains("layout"), "{error}");
+    assert!(error.to_string().contains("layout") && !error.to_string().contains("is ,"), "{error}");
     writer.append(&good(), &toy).unwrap();
 }
 
@@ -558,9 +560,17 @@ fn damaged_missing_and_unequal_parts_are_named() {
     writer.flush().unwrap();
     fs::copy(other.path().join("draws/part-00000.parquet"), draws.join("part-00001.parquet")).unwrap();
     match RunFolder::open(running.path()).unwrap().read().unwrap_err() {
-        RunError::Format(FormatError::UnequalChains { counts, .. }) => assert_eq!(counts, [6, 6, 3]),
+        RunError::Format(FormatError::UnequalChains { path, counts, fix }) => {
+            assert_eq!((path, counts), (draws, vec![6, 6, 3]));
+            // What has a checksum or another run's chains is not drawn again.
+            assert!(fix.contains("--force"), "{fix}");
+        }
         other => panic!("{other}"),
     }
+    let three = complete.path().join("draws/part-00000.parquet");
+    fs::copy(three, other.path().join("draws/part-00000.parquet")).unwrap();
+    let error = RunFolder::open(other.path()).unwrap().read().unwrap_err().to_string();
+    assert!(error.contains("a chain 2 of 2") && error.contains("--force"), "{error}");
 }
 
 /// A pipe waits for a writer, and `/dev/zero` has no end: reading a run must not hang at either.

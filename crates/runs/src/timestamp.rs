@@ -36,6 +36,28 @@ mod tests {
         assert!(before <= now && now <= after, "{before}, {now}, {after}");
     }
 
+    /// Counted on, day by day, past the longest period of the calendar.
+    #[test]
+    fn every_day_of_five_centuries() {
+        let (mut year, mut month, mut day) = (1970, 1, 1);
+        for days in 0..500 * 366 {
+            assert_eq!(format_utc(days * 86_400), format!("{year:04}-{month:02}-{day:02}T00:00:00Z"));
+            let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+            let length = match month {
+                2 => 28 + u64::from(is_leap),
+                4 | 6 | 9 | 11 => 30,
+                _ => 31,
+            };
+            day += 1;
+            if day > length {
+                (month, day) = (month + 1, 1);
+            }
+            if month > 12 {
+                (year, month) = (year + 1, 1);
+            }
+        }
+    }
+
     #[test]
     fn known_instants() {
         // From `date -u -d @N +%FT%TZ`.

@@ -1,5 +1,5 @@
-//! Faults of cargo-mutants that mean the same as what they replace, or change only what no test should hold: the
-//! committed list, each with its reason.
+//! Generated faults that mean the same as what they replace, or change only what no test should hold: the committed list,
+//! each with its reason.
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
@@ -30,6 +30,7 @@ struct Listing {
 struct Entry {
     reason: String,
     /// `FILE: WORDS: SOURCE LINE`, as [`entry`] writes them; with ` (2)` the second of a line's faults with these words.
+    /// `replace X with anything` is all that may stand for it.
     faults: Vec<String>,
 }
 
@@ -71,10 +72,10 @@ impl Equivalents {
         Ok(found)
     }
 
-    /// Returns whether the list has a fault. `name` is cargo-mutants' name for it, and `line` the line of the sources
+    /// Returns whether the list has a fault. `name` is the name that it is listed by, and `line` the line of the sources
     /// that it is in, numbered where it has several faults of the same words.
     pub(super) fn has(&self, name: &str, line: &str) -> bool {
-        self.lists(&entry(name, line))
+        self.lists(&entry(name, line)) || any_of(name).is_some_and(|any| self.lists(&entry(&any, line)))
     }
 
     /// Returns whether the list has this entry.
@@ -87,6 +88,13 @@ impl Equivalents {
 pub(super) fn entry(name: &str, line: &str) -> String {
     let (file, words) = place_and_words(name).unwrap_or((name, ""));
     format!("{file}: {words}: {}", line.trim())
+}
+
+/// Returns the name under which the list has whatever may stand for one number or setting.
+fn any_of(name: &str) -> Option<String> {
+    let (replaced, with) = name.split_once(" with ")?;
+    let function = with.rsplit_once(" in ").map_or(String::new(), |(_, function)| format!(" in {function}"));
+    Some(format!("{replaced} with anything{function}"))
 }
 
 /// Splits `crates/a/src/b.rs:12:5: replace + with - in f` into its file and its words.
@@ -116,6 +124,16 @@ mod tests {
         assert!(!found.has(NAME, "fn g() {"));
         assert!(!found.has(&NAME.replace("None", "Some(B)"), line));
         assert!(!found.has(&NAME.replace("b.rs", "c.rs"), line));
+    }
+
+    #[test]
+    fn one_entry_is_of_all_that_stands_for_a_number() {
+        let found =
+            list(&["a.rs: replace 4 with anything in f: x < 4", "a.rs: replace N with anything: const N: u8 = 4;"]);
+        let has = |name: &str, line: &str| found.as_ref().unwrap().has(name, line);
+        assert!(has("a.rs:1:9: replace 4 with 8 in f", "x < 4") && has("a.rs:1:9: replace 4 with 2 in f", "x < 4"));
+        assert!(!has("a.rs:1:9: replace 4 with 8 in g", "x < 4") && !has("a.rs:1:9: replace 4 with 8 in f", "y < 4"));
+        assert!(has("a.rs:9:7: replace N with 2 * 4", "const N: u8 = 4;"));
     }
 
     #[test]

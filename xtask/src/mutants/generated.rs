@@ -4,9 +4,10 @@
 //! A build for each would take days, so they are tried in one build. Survivors that mean the same as what they replace
 //! stand in a list, each with its reason.
 
-use super::one_build::{self, Clock, TrialOptions};
+use super::one_build::{self, Clock, ListedFault, Staged, TrialOptions};
+use super::own;
 use super::workshop::Workshop;
-use crate::run::{self, TaskOutcome, cargo, cargo_has, git};
+use crate::run::{self, PROFILE, TaskOutcome, cargo, cargo_has, git};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,41 +23,35 @@ const LIMIT_IN_CI: Duration = Duration::from_secs(280);
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct GeneratedOptions {
     /// Only those of these crates.
-    crates: Vec<&'static str>,
+    pub(super) crates: Vec<&'static str>,
     /// Only those of files whose paths contain one of these.
-    files: Vec<String>,
+    pub(super) files: Vec<String>,
     /// Only those in lines that have changed since this revision.
-    since: Option<String>,
+    pub(super) since: Option<String>,
     /// Only every n-th, from the k-th on: `K/N`.
-    part: Option<(usize, usize)>,
+    pub(super) part: Option<(usize, usize)>,
     /// The trial ends after so many minutes, which building counts in with `since` alone.
     minutes: Option<u32>,
 }
 
-impl Default for GeneratedOptions {
-    fn default() -> Self {
-        Self { crates: CRATES.to_vec(), files: Vec::new(), since: None, part: None, minutes: None }
-    }
-}
-
 impl GeneratedOptions {
-    /// Reads the arguments after `--wiring`.
+    /// Reads the arguments after `task`, which has faults in the crates `known`.
     ///
     /// # Errors
     /// When an argument is not known, or its value is none.
-    pub(super) fn parse(arguments: &[String]) -> Result<Self> {
-        let mut options = Self::default();
+    pub(super) fn parse(task: &str, known: &[&'static str], arguments: &[String]) -> Result<Self> {
+        let mut options = Self { crates: known.to_vec(), files: Vec::new(), since: None, part: None, minutes: None };
         let mut rest = arguments.iter();
         while let Some(argument) = rest.next() {
             let mut value = || rest.next().with_context(|| format!("{argument} needs a value"));
             match argument.as_str() {
-                "--crates" => options.crates = crates(value()?)?,
+                "--crates" => options.crates = crates(known, value()?)?,
                 "--files" => options.files = value()?.split(',').map(str::to_owned).collect(),
                 "--since" => options.since = Some(value()?.clone()),
                 "--part" => options.part = Some(part(value()?)?),
                 "--minutes" => options.minutes = Some(minutes(value()?)?),
                 other => {
-                    bail!("mutants --wiring takes --crates, --files, --since, --part and --minutes, not {other:?}")
+                    bail!("mutants {task} takes --crates, --files, --since, --part and --minutes, not {other:?}")
                 }
             }
         }
@@ -65,14 +60,19 @@ impl GeneratedOptions {
         }
         Ok(options)
     }
+
+    /// Returns how long the trial may take.
+    pub(super) fn limit(&self) -> Option<Duration> {
+        self.minutes.map(|minutes| Duration::from_secs(60 * u64::from(minutes)))
+    }
 }
 
-fn crates(text: &str) -> Result<Vec<&'static str>> {
-    let known = |name: &str| {
-        let found = CRATES.into_iter().find(|known| *known == name);
-        found.with_context(|| format!("--crates {name}: the crates are {}", CRATES.join(", ")))
+fn crates(known: &[&'static str], text: &str) -> Result<Vec<&'static str>> {
+    let one = |name: &str| {
+        let found = known.iter().copied().find(|known| *known == name);
+        found.with_context(|| format!("--crates {name}: the crates are {}", known.join(", ")))
     };
-    text.split(',').map(known).collect()
+    text.split(',').map(one).collect()
 }
 
 fn part(text: &str) -> Result<(usize, usize)> {
@@ -95,19 +95,21 @@ pub(super) fn run(root: &Path, options: &GeneratedOptions) -> Result<TaskOutcome
     if !cargo_has(root, "mutants") {
         bail!("cargo-mutants is not installed: cargo install cargo-mutants --locked");
     }
-    let limit = options.minutes.map(|minutes| Duration::from_secs(60 * u64::from(minutes)));
+    let limit = options.limit();
     let clock = Clock::begin(limit);
     let cargo_mutants = CargoMutants::new(root, options.since.as_deref(), &options.crates)?;
     run::timed("mutants --wiring", || {
         if options.since.is_some() {
-            return one_build::of_change(&cargo_mutants, root, clock);
+            let faults = one_build::read(&cargo_mutants.list_changed()?)?;
+            return try_changed(&faults, cargo_mutants.workshop(), root, clock);
         }
         let GeneratedOptions { crates, files, part, .. } = options;
         one_build::run(&cargo_mutants, TrialOptions { crates, files, part: *part, limit })
     })
 }
 
-/// Tries the faults of the lines that the last commit, or what is not committed yet, has changed.
+/// Tries the faults of the lines that the last commit, or what is not committed yet, has changed: ours, and those of
+/// cargo-mutants where it is installed.
 ///
 /// # Errors
 /// When [`run()`] has one.
@@ -117,8 +119,21 @@ pub(crate) fn of_change(root: &Path) -> Result<TaskOutcome> {
         return Ok(TaskOutcome::Passed);
     }
     let clock = Clock::begin(Some(LIMIT_IN_CI));
+    let mut faults = own::of_change(root, "HEAD~1")?;
     let cargo_mutants = CargoMutants::new(root, Some("HEAD~1"), &CRATES)?;
-    one_build::of_change(&cargo_mutants, root, clock)
+    if cargo_has(root, "mutants") {
+        faults.extend(one_build::read(&cargo_mutants.list_changed()?)?);
+    } else {
+        eprintln!(
+            "xtask: cargo-mutants is not installed (`cargo install cargo-mutants --locked`): only our own faults"
+        );
+    }
+    try_changed(&faults, cargo_mutants.workshop(), root, clock)
+}
+
+fn try_changed(faults: &[ListedFault], workshop: &Workshop, root: &Path, clock: Clock) -> Result<TaskOutcome> {
+    let lines = one_build::source_lines(root, faults)?;
+    one_build::staged(faults, &lines, &Staged { workshop, root, clock, profile: PROFILE, alone: false })
 }
 
 /// cargo-mutants, and the copy of the sources for it.
@@ -248,21 +263,19 @@ mod tests {
     fn options_are_read() {
         let parse = |words: &[&str]| {
             let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-            GeneratedOptions::parse(&words).map_err(|error| error.to_string())
+            GeneratedOptions::parse("--wiring", &CRATES, &words).map_err(|error| error.to_string())
         };
-        assert_eq!(parse(&[]), Ok(GeneratedOptions::default()));
+        let all = || parse(&[]).unwrap();
+        assert_eq!(all().crates, CRATES);
         let found = parse(&["--since", "main", "--minutes", "9"]).unwrap();
-        assert_eq!(
-            found,
-            GeneratedOptions { since: Some("main".into()), minutes: Some(9), ..GeneratedOptions::default() }
-        );
+        assert_eq!(found, GeneratedOptions { since: Some("main".into()), minutes: Some(9), ..all() });
         assert_eq!(parse(&["--part", "2/9"]).unwrap().part, Some((2, 9)));
         let found = parse(&["--crates", "runs,cli", "--minutes", "90", "--files", "a.rs,plot/"]).unwrap();
         let expected = GeneratedOptions {
             crates: vec!["runs", "cli"],
             files: vec!["a.rs".to_owned(), "plot/".to_owned()],
             minutes: Some(90),
-            ..GeneratedOptions::default()
+            ..all()
         };
         assert_eq!(found, expected);
         for (words, said) in [

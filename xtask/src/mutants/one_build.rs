@@ -31,11 +31,12 @@ use super::generated::{CRATES, CargoMutants};
 use crate::run::TaskOutcome;
 use anyhow::{Result, bail};
 use folder::Folder;
-use list::ListedFault;
-pub(super) use of_change::{Clock, of_change};
+pub(super) use list::{Genre, ListedFault, Place, Position, Span, read, source_lines};
+pub(super) use of_change::{Clock, Staged, staged};
 use placed::Placed;
 use reach::Reached;
 use record::{Outcome, Record, Tried};
+pub(super) use sites::SiteKind;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 use summary::Summary;
@@ -64,8 +65,8 @@ pub(super) struct TrialOptions<'a> {
 /// When the faults cannot be listed, placed or built, or the tests cannot be run.
 pub(super) fn run(cargo_mutants: &CargoMutants, options: TrialOptions<'_>) -> Result<TaskOutcome> {
     let workshop = cargo_mutants.workshop();
-    let faults = list::read(&cargo_mutants.list()?)?;
-    let lines = list::source_lines(workshop.source(), &faults)?;
+    let faults = read(&cargo_mutants.list()?)?;
+    let lines = source_lines(workshop.source(), &faults)?;
     let chosen = chosen(&faults, options);
     if chosen.is_empty() {
         bail!("no fault is in the files, crates and part that are asked for");
@@ -121,12 +122,20 @@ pub(super) fn run(cargo_mutants: &CargoMutants, options: TrialOptions<'_>) -> Re
 /// When the faults cannot be listed, or the list cannot be read.
 pub(super) fn all_are_equivalent(cargo_mutants: &CargoMutants, names: &[String]) -> Result<bool> {
     let root = cargo_mutants.workshop().source();
-    let faults = list::read(&cargo_mutants.list()?)?;
-    let lines = list::source_lines(root, &faults)?;
+    let faults = read(&cargo_mutants.list()?)?;
+    let lines = source_lines(root, &faults)?;
     let equivalents = Equivalents::read(root)?;
     let listed = faults.iter().zip(&lines).filter(|(fault, line)| equivalents.has(&fault.name, line));
     let listed: HashSet<&str> = listed.map(|(fault, _)| &*fault.name).collect();
     Ok(names.iter().all(|name| listed.contains(&**name)))
+}
+
+/// Returns the text of a file with all of `faults`, for tests.
+#[cfg(test)]
+pub(super) fn rendered(name: &str, text: &str, faults: &[ListedFault]) -> String {
+    let numbered: Vec<(usize, &ListedFault)> = faults.iter().enumerate().collect();
+    let found = sites::find(name, text, &numbered).unwrap_or_default();
+    render::render(text, &found.sites, &std::collections::BTreeSet::new())
 }
 
 /// Returns the numbers of the faults that are asked for.
@@ -182,7 +191,7 @@ mod tests {
                 "package": if number < 6 { "octopus-runs" } else { "octopus-cli" }, "function": null,
                 "span": { "start": { "line": 1, "column": 1 } } })
         };
-        let faults = list::read(&json!((0..9).map(fault).collect::<Vec<_>>()).to_string()).unwrap();
+        let faults = read(&json!((0..9).map(fault).collect::<Vec<_>>()).to_string()).unwrap();
         let numbers = |crates: &'static [&'static str], part| {
             chosen(&faults, TrialOptions { crates, files: &[], part, limit: None })
         };

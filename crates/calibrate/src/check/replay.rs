@@ -314,5 +314,11 @@ mod tests {
             let branch = replay.build(&mut start.clone(), step, 0, &mut 0.0);
             assert_eq!((replay.diverging, branch.is_none(), replay.steps), (diverging, diverging, 1));
         }
+        // A transition tells it.
+        for (step, diverging) in [(1e3, true), (1e-3, false)] {
+            let own = SamplerConfig { max_depth: 2, ..config(1000.0) };
+            let found = Replay::new(&density, &adaptation, &own, step, random()).transition(&start.x, &random());
+            assert_eq!(found.diverging, diverging);
+        }
     }
 }

@@ -68,7 +68,7 @@ fn divergences_are_counted() {
 fn settings_without_sense_and_stops() {
     let few = GewekeSettings { sequences: 3, ..settings() };
     assert!(geweke(&small(PRIOR), &few, 1, &|| false).unwrap_err().to_string().contains("at least 8"));
-    let short = GewekeSettings { steps: 1, ..settings() };
+    let short = GewekeSettings { steps: 3, ..settings() };
     assert!(geweke(&small(PRIOR), &short, 1, &|| false).is_err());
     assert!(geweke(&small(PRIOR), &settings(), 1, &|| true).unwrap().is_none());
 }

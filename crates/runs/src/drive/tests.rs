@@ -18,6 +18,11 @@ fn the_pace_finds_the_step_and_never_stops() {
     assert_eq!(pace.limit, 5);
     pace.learn(5, Duration::from_secs(100));
     assert_eq!(pace.limit, 1);
+    // It grows to four times at the most, and part of an iteration that would fit is left out.
+    pace.learn(1, Duration::from_micros(1));
+    assert_eq!(pace.limit, 4);
+    pace.learn(7, Duration::from_millis(100));
+    assert_eq!(pace.limit, 3);
 }
 
 /// A standard normal that takes two milliseconds for each gradient while it is slow.
@@ -227,6 +232,7 @@ fn a_resumed_run_adds_to_the_recorded_times() {
     writer.update(|record| record.timing = Timing { warmup_s: 1000.0, sampling_s: 2000.0 }).unwrap();
     let second = session(&density, writer, state, TUNE + 5);
     let before = second.record.timing;
+    assert!(second.tally.leapfrogs > second.tally.sampling_leapfrogs && second.tally.sampling_leapfrogs > 0);
     assert!(second.interrupted && before.warmup_s > 1000.0 && before.sampling_s > 2000.0, "{before:?}");
     assert_eq!(second.record.adaptation["iterations"].as_integer(), Some(TUNE as i64));
     assert_eq!(RunFolder::open(dir.path()).unwrap().record().timing, before);

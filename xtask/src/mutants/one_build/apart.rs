@@ -2,7 +2,6 @@
 //! faults. Neither must be taken for the other, and what faults do not reach is not built at all.
 
 use super::packages::Packages;
-use crate::run::PROFILE;
 use anyhow::{Context, Result};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -23,13 +22,13 @@ const OLD: Duration = Duration::from_secs(1_000_000_000);
 ///
 /// # Errors
 /// When a file cannot be read or written.
-pub(super) fn set_apart(source: &Path, packages: &Packages, above: &BTreeSet<String>) -> Result<()> {
+pub(super) fn set_apart(source: &Path, packages: &Packages, above: &BTreeSet<String>, profile: &str) -> Result<()> {
     set_times(source, SystemTime::UNIX_EPOCH + OLD)?;
     packages.folders(above).try_for_each(|folder| set_times(&source.join(folder), SystemTime::now()))?;
     let path = source.join("Cargo.toml");
     let mut text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
     for package in above {
-        text += &format!("\n[profile.{PROFILE}.package.{package}]\ncodegen-units = {UNITS}\n");
+        text += &format!("\n[profile.{profile}.package.{package}]\ncodegen-units = {UNITS}\n");
     }
     fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
 }
@@ -88,7 +87,7 @@ mod tests {
         let workspace = check(&root, &target);
         // The copy is younger than what was built.
         write(&copy);
-        set_apart(&copy, &Packages::read(&copy).unwrap(), &["high".to_owned()].into()).unwrap();
+        set_apart(&copy, &Packages::read(&copy).unwrap(), &["high".to_owned()].into(), "tests").unwrap();
         let apart = check(&copy, &target);
         assert_eq!(apart["low"], (workspace["low"].0.clone(), true));
         assert!(!apart["high"].1 && apart["high"].0 != workspace["high"].0);

@@ -7,7 +7,7 @@ use super::record::Tried;
 use super::{TRIED, apart, switch};
 use crate::bundle::sha256;
 use crate::mutants::workshop::Workshop;
-use crate::run::{self, PROFILE, cargo};
+use crate::run::{self, cargo};
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -33,8 +33,8 @@ const EARLIER: &str = "earlier.jsonl";
 
 pub(super) struct Folder {
     path: PathBuf,
-    /// The target folder of the sources without faults, if those with faults are built there too.
-    shared: Option<PathBuf>,
+    /// The target folder of the sources without faults and the profile, if those with faults are built there too.
+    shared: Option<(PathBuf, String)>,
 }
 
 impl Folder {
@@ -54,24 +54,25 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Opens the folder for the faults of a change. They are built in `target`, in the profile of the tests, as what they
-    /// do not reach is there already: the workspace has been built.
+    /// Opens the folder for the faults of a change. They are built in the target folder `built`, in its profile, as what
+    /// they do not reach is there already: the workspace has been built.
     ///
     /// # Errors
     /// When a file cannot be read or written.
     pub(super) fn of_change(
         workshop: &Workshop,
-        target: &Path,
+        built: (&Path, &str),
         faults: &[ListedFault],
         packages: &Packages,
     ) -> Result<Self> {
-        let (path, shared) = (workshop.build().with_file_name("of-change"), Some(target.to_owned()));
+        let (path, shared) =
+            (workshop.build().with_file_name("of-change"), Some((built.0.to_owned(), built.1.to_owned())));
         let folder = Self { path, shared };
         let key = key(METHOD_OF_CHANGE, workshop.source(), faults)?;
         if !folder.is_of(&key) {
             folder.renew(workshop)?;
-            let with_faults = faults.iter().map(|fault| fault.package.clone()).collect();
-            apart::set_apart(&folder.source(), packages, &packages.above(&with_faults))?;
+            let with_faults = faults.iter().flat_map(ListedFault::packages).collect();
+            apart::set_apart(&folder.source(), packages, &packages.above(&with_faults), built.1)?;
             packages.write_every_feature(&folder.source())?;
             folder.write_text(KEY, &key)?;
         }
@@ -124,8 +125,13 @@ impl Folder {
     }
 
     /// Returns the profile that the sources with faults are built in.
-    pub(super) fn profile(&self) -> &'static str {
-        if self.shared.is_some() { PROFILE } else { "release" }
+    pub(super) fn profile(&self) -> &str {
+        self.shared.as_ref().map_or("release", |(_, profile)| profile)
+    }
+
+    /// Returns the arguments that tell nextest the profile; none for its own.
+    pub(super) fn profile_for_nextest(&self) -> Vec<&str> {
+        if self.profile() == "dev" { Vec::new() } else { vec!["--cargo-profile", self.profile()] }
     }
 
     /// Returns the path of one of the files of what is known.
@@ -188,7 +194,7 @@ impl Folder {
         command.arg("--offline");
         match &self.shared {
             // Other flags would build everything anew.
-            Some(target) => command.env("CARGO_TARGET_DIR", target),
+            Some((target, _)) => command.env("CARGO_TARGET_DIR", target),
             None => {
                 command.env("CARGO_TARGET_DIR", self.path.join("build"));
                 // What faults make of code, lints have something to say about. Nobody debugs it.

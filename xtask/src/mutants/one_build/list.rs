@@ -1,32 +1,58 @@
-//! The faults that cargo-mutants would make, as `cargo mutants --list --json` has them.
+//! The faults that are tried: those of cargo-mutants as `cargo mutants --list --json` has them, and our own.
 
+use super::sites::SiteKind;
 use crate::mutants::equivalent;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::fs;
+use std::ops::Range;
 use std::path::Path;
 
 /// One fault. What the sources say in its place is not kept: it stands in the sources.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct ListedFault {
+pub(in crate::mutants) struct ListedFault {
     /// Place and words, `crates/a/src/b.rs:12:5: replace + with - in f`: one fault has it.
-    pub(super) name: String,
+    pub(in crate::mutants) name: String,
     /// The file, from the workspace's folder.
-    pub(super) file: String,
+    pub(in crate::mutants) file: String,
     /// The package, `octopus-runs`.
-    pub(super) package: String,
+    pub(in crate::mutants) package: String,
     /// What kind of change it is.
-    pub(super) genre: Genre,
+    pub(in crate::mutants) genre: Genre,
     /// What stands there instead; empty when something is left out.
-    pub(super) replacement: String,
+    pub(in crate::mutants) replacement: String,
     /// What is replaced.
-    pub(super) span: Span,
+    pub(in crate::mutants) span: Span,
+    /// Where one of our own stands, which may be several places; those of cargo-mutants are looked for.
+    #[serde(skip)]
+    pub(in crate::mutants) places: Vec<Place>,
 }
 
-/// The kinds of faults, by cargo-mutants' names.
+impl ListedFault {
+    /// Returns its package, and for one of our own those of the places where it stands: some more than once.
+    pub(in crate::mutants) fn packages(&self) -> impl Iterator<Item = String> {
+        let of_file =
+            |place: &Place| Some(format!("octopus-{}", place.file.strip_prefix("crates/")?.split('/').next()?));
+        std::iter::once(self.package.clone()).chain(self.places.iter().filter_map(of_file))
+    }
+}
+
+/// A place where a fault of our own is put.
+#[derive(Clone, Debug)]
+pub(in crate::mutants) struct Place {
+    /// The file, from the workspace's folder.
+    pub(in crate::mutants) file: String,
+    /// What is replaced, in bytes.
+    pub(in crate::mutants) range: Range<usize>,
+    pub(in crate::mutants) kind: SiteKind,
+    /// What stands there with the fault.
+    pub(in crate::mutants) text: String,
+}
+
+/// The kinds of faults: cargo-mutants' by its names, and ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
-pub(super) enum Genre {
+pub(in crate::mutants) enum Genre {
     BinaryOperator,
     UnaryOperator,
     /// A function that does nothing but return a value.
@@ -37,6 +63,12 @@ pub(super) enum Genre {
     MatchArmGuard,
     /// A field that is left to the `..base` of its struct.
     StructField,
+    /// Our own: another number.
+    Number,
+    /// Our own: a number is rounded in another way.
+    Rounding,
+    /// Our own: the default of what is passed on.
+    Setting,
     /// One that a later cargo-mutants makes.
     #[serde(other)]
     Unknown,
@@ -44,22 +76,22 @@ pub(super) enum Genre {
 
 /// A place in a file.
 #[derive(Clone, Copy, Debug, Deserialize)]
-pub(super) struct Span {
-    pub(super) start: Position,
+pub(in crate::mutants) struct Span {
+    pub(in crate::mutants) start: Position,
 }
 
 /// Lines and columns, in characters, are counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
-pub(super) struct Position {
-    pub(super) line: usize,
-    pub(super) column: usize,
+pub(in crate::mutants) struct Position {
+    pub(in crate::mutants) line: usize,
+    pub(in crate::mutants) column: usize,
 }
 
 /// Reads what `cargo mutants --list --json` printed.
 ///
 /// # Errors
 /// When it is no such list.
-pub(super) fn read(json: &str) -> Result<Vec<ListedFault>> {
+pub(in crate::mutants) fn read(json: &str) -> Result<Vec<ListedFault>> {
     serde_json::from_str(json).context("cargo-mutants' list of faults is not of the form that is known here")
 }
 
@@ -68,7 +100,7 @@ pub(super) fn read(json: &str) -> Result<Vec<ListedFault>> {
 ///
 /// # Errors
 /// When a file cannot be read.
-pub(super) fn source_lines(root: &Path, faults: &[ListedFault]) -> Result<Vec<String>> {
+pub(in crate::mutants) fn source_lines(root: &Path, faults: &[ListedFault]) -> Result<Vec<String>> {
     let mut texts: HashMap<&str, String> = HashMap::new();
     let mut lines = Vec::with_capacity(faults.len());
     let mut times: HashMap<String, usize> = HashMap::new();

@@ -1,4 +1,4 @@
-//! The faults of a change, for CI: few of them, and few minutes for all, building included.
+//! Faults of a few lines, as those of a change in CI: few of them, and few minutes for all, building included.
 //!
 //! Nearly all faults are noticed by the tests of their own crate. So these alone are built first, and asked, quick ones
 //! before slow ones; the crates that depend on it are built for the faults that are left.
@@ -6,7 +6,7 @@
 use super::batches::batches;
 use super::folder::Folder;
 use super::group::{self, Late};
-use super::list;
+use super::list::ListedFault;
 use super::packages::Packages;
 use super::reach::{self, Reached};
 use super::record::Record;
@@ -17,9 +17,8 @@ use super::trial::Trial;
 use super::{TRIED, placed};
 use crate::bundle::sha256;
 use crate::mutants::equivalent::Equivalents;
-use crate::mutants::generated::CargoMutants;
 use crate::mutants::workshop::Workshop;
-use crate::run::{PROFILE, TaskOutcome, cargo};
+use crate::run::{TaskOutcome, cargo};
 use crate::skipped;
 use anyhow::{Result, bail};
 use std::collections::BTreeSet;
@@ -45,30 +44,40 @@ impl Clock {
     }
 }
 
-/// Tries the faults of the changed lines of the workspace at `root`. Those that there was no time for, or that have no
-/// place in the one build, are left to the trial of all.
+/// How faults are tried in stages.
+pub(in crate::mutants) struct Staged<'a> {
+    pub(in crate::mutants) workshop: &'a Workshop,
+    /// The folder of the workspace.
+    pub(in crate::mutants) root: &'a Path,
+    pub(in crate::mutants) clock: Clock,
+    /// The profile in which the tests are built.
+    pub(in crate::mutants) profile: &'a str,
+    /// Only the tests of the crates with faults are asked.
+    pub(in crate::mutants) alone: bool,
+}
+
+/// Tries `faults`, which are in these `lines` of the sources. Those that there was no time for, or that have no place in
+/// the one build, are left to the trial of all.
 ///
 /// # Errors
-/// When the faults cannot be listed, placed or built, or the tests cannot be run.
-pub(in crate::mutants) fn of_change(cargo_mutants: &CargoMutants, root: &Path, clock: Clock) -> Result<TaskOutcome> {
-    let workshop = cargo_mutants.workshop();
-    let faults = list::read(&cargo_mutants.list_changed()?)?;
-    clock.tell(&format!("{} faults in the changed lines", faults.len()));
+/// When the faults cannot be placed or built, or the tests cannot be run.
+pub(in crate::mutants) fn staged(faults: &[ListedFault], lines: &[String], how: &Staged<'_>) -> Result<TaskOutcome> {
+    let Staged { workshop, clock, .. } = how;
+    clock.tell(&format!("{} faults", faults.len()));
     if faults.is_empty() {
         return Ok(TaskOutcome::Passed);
     }
-    let lines = list::source_lines(workshop.source(), &faults)?;
     let equivalents = Equivalents::read(workshop.source())?;
     let equivalent = |fault: usize| equivalents.has(&faults[fault].name, &lines[fault]);
     let packages = Packages::read(workshop.source())?;
-    let mut stages = Stages::new(&faults, &packages, &equivalent);
-    match all_stages(&mut stages, workshop, root, clock) {
+    let mut stages = Stages::new(faults, &packages, &equivalent, how.alone);
+    match all_stages(&mut stages, how) {
         Err(error) if error.is::<Late>() => clock.tell("the time is up"),
         outcome => outcome?,
     }
     let chosen: Vec<usize> = (0..faults.len()).collect();
     let summary = Summary {
-        faults: &faults,
+        faults,
         chosen: &chosen,
         placed: &stages.placed,
         reached: &|fault| stages.is_reached(fault),
@@ -78,8 +87,7 @@ pub(in crate::mutants) fn of_change(cargo_mutants: &CargoMutants, root: &Path, c
     };
     print!("{}", summary.text());
     if summary.untried() > 0 {
-        let left = "left to the trial of all (`cargo xtask mutants --wiring`, nightly)";
-        eprintln!("xtask: {} faults are {left}", summary.untried());
+        eprintln!("xtask: {} faults are left to the trials of the night", summary.untried());
     }
     Ok(if summary.any_survived() { TaskOutcome::Failed(1) } else { TaskOutcome::Passed })
 }
@@ -87,20 +95,23 @@ pub(in crate::mutants) fn of_change(cargo_mutants: &CargoMutants, root: &Path, c
 /// Builds and asks the tests, stage by stage, until all faults are decided.
 ///
 /// # Errors
-/// [`Late`] when the time was up before, and those of [`of_change()`].
-fn all_stages(stages: &mut Stages<'_>, workshop: &Workshop, root: &Path, clock: Clock) -> Result<()> {
-    // What no fault reaches is taken from there.
-    let mut build = cargo(root, &["test", "--workspace", "--profile", PROFILE, "--no-run"]);
-    let built = group::output(&mut build, clock.until)?;
-    if !built.status.success() {
-        bail!("the tests cannot be built without faults:\n{}", String::from_utf8_lossy(&built.stderr));
+/// [`Late`] when the time was up before, and those of [`staged()`].
+fn all_stages(stages: &mut Stages<'_>, how: &Staged<'_>) -> Result<()> {
+    let &Staged { workshop, root, clock, profile, alone } = how;
+    // What no fault reaches is taken from there. Where few tests are asked, what they need is built when it is needed.
+    if !alone {
+        let mut build = cargo(root, &["test", "--workspace", "--profile", profile, "--no-run"]);
+        let built = group::output(&mut build, clock.until)?;
+        if !built.status.success() {
+            bail!("the tests cannot be built without faults:\n{}", String::from_utf8_lossy(&built.stderr));
+        }
+        clock.tell("the workspace is built without faults");
     }
-    clock.tell("the workspace is built without faults");
-    let folder = Folder::of_change(workshop, &crate::target(root), stages.faults, stages.packages)?;
+    let folder = Folder::of_change(workshop, (&crate::target(root), profile), stages.faults, stages.packages)?;
     let with_faults = stages.with_faults();
     let crates: Vec<&str> = with_faults.iter().filter_map(|name| name.strip_prefix("octopus-")).collect();
     stages.placed = placed::place(workshop, &folder, stages.faults, &crates, || {
-        let mut build = folder.cargo_of(&["build", "--keep-going", "--message-format=json"], &with_faults);
+        let mut build = folder.cargo_of(&["test", "--no-run", "--no-fail-fast", "--message-format=json"], &with_faults);
         group::output(build.args(["--profile", folder.profile()]), clock.until)
     })?;
     let seconds = skipped::seconds(root);

@@ -86,11 +86,16 @@ pub(super) fn place(
 fn read(workshop: &Workshop, folder: &Folder, faults: &[ListedFault]) -> Result<Vec<Source>> {
     let mut of_file: BTreeMap<&str, Vec<(usize, &ListedFault)>> = BTreeMap::new();
     for (number, fault) in faults.iter().enumerate() {
-        of_file.entry(&fault.file).or_default().push((number, fault));
+        // Once for each file, however often it stands there.
+        let files: BTreeSet<&str> = fault.places.iter().map(|place| &*place.file).collect();
+        let files = if files.is_empty() { BTreeSet::from([&*fault.file]) } else { files };
+        for file in files {
+            of_file.entry(file).or_default().push((number, fault));
+        }
     }
     let source = |(file, faults): (&str, Vec<(usize, &ListedFault)>)| {
         let text = fs::read_to_string(workshop.source().join(file)).with_context(|| format!("cannot read {file}"))?;
-        let found = sites::find(&text, &faults).with_context(|| file.to_owned())?;
+        let found = sites::find(file, &text, &faults).with_context(|| file.to_owned())?;
         Ok(Source { path: folder.source().join(file), text, found })
     };
     of_file.into_iter().map(source).collect()

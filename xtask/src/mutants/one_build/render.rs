@@ -77,6 +77,13 @@ impl Renderer<'_> {
                 format!("(match ({}) {{ {name} => {} {{ {fields}..{name} }} }})", part(&made.base), made.path)
             }
             SiteKind::Entry => entry(&on),
+            SiteKind::Value { before } => {
+                format!("{before}({})", choice_of(&on, str::to_owned, &part(&site.range)))
+            }
+            SiteKind::Turned { receiver, rest } => {
+                let chosen = choice_of(&on, |other| format!("{name}{other}"), &format!("{name}{}", part(rest)));
+                format!("(match ({}) {{ {name} => {chosen} }})", part(receiver))
+            }
             SiteKind::IteratorBody => iterator(&on, &part(&site.range)),
         };
         marks::site(on.iter().map(|alternative| alternative.fault), &written)

@@ -23,7 +23,7 @@ pub(super) struct Alternative {
 
 /// What a place is, with the places of its pieces, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum SiteKind {
+pub(in crate::mutants) enum SiteKind {
     /// `left operator right`, both evaluated once, in this order.
     Arithmetic { left: Range<usize>, operator: String, right: Range<usize> },
     /// The same, and both are only looked at.
@@ -49,18 +49,22 @@ pub(super) enum SiteKind {
     Entry,
     /// What is in the block of a function that returns `impl Iterator`: its value and that of a fault are of two types.
     IteratorBody,
+    /// A value; with `before` the name of its field, where a variable of that name is meant.
+    Value { before: String },
+    /// A value of which something else is made: `.ceil()` instead of `.floor()`.
+    Turned { receiver: Range<usize>, rest: Range<usize> },
 }
 
 /// A field of a struct whose `..base` is a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct FieldSite {
+pub(in crate::mutants) struct FieldSite {
     pub(super) field: Field,
     pub(super) base: String,
 }
 
 /// A struct whose `..base` is made there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct StructSite {
+pub(in crate::mutants) struct StructSite {
     /// The struct's path.
     pub(super) path: String,
     pub(super) fields: Vec<Field>,
@@ -69,7 +73,7 @@ pub(super) struct StructSite {
 
 /// A field of a struct that is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Field {
+pub(in crate::mutants) struct Field {
     pub(super) name: String,
     /// Where its value is; none where a variable of its name is meant.
     pub(super) value: Option<Range<usize>>,
@@ -94,19 +98,30 @@ pub(super) struct Found {
     pub(super) no_program: Vec<usize>,
 }
 
-/// Returns the places of the faults in `text`.
+/// Returns the places of the faults in `text`, which is that of the file with this `name`. Of two kinds of places in one
+/// range only the one that cargo-mutants' faults are at, or the first, is there.
 ///
 /// # Errors
 /// When the text is no Rust.
-pub(super) fn find(text: &str, faults: &[(usize, &ListedFault)]) -> Result<Found> {
+pub(super) fn find(name: &str, text: &str, faults: &[(usize, &ListedFault)]) -> Result<Found> {
     let file = syn::parse_file(text).context("the file cannot be read as Rust")?;
     let mut known: HashMap<(Position, Genre), Vec<Alternative>> = HashMap::new();
-    for &(fault, listed) in faults {
+    for &(fault, listed) in faults.iter().filter(|(_, listed)| listed.places.is_empty()) {
         let alternative = Alternative { fault, text: listed.replacement.clone() };
         known.entry((listed.span.start, listed.genre)).or_default().push(alternative);
     }
     let mut finder = Finder { text, known, sites: Vec::new(), no_program: Vec::new() };
     finder.visit_file(&file);
+    for &(fault, listed) in faults {
+        for place in listed.places.iter().filter(|place| place.file == name) {
+            let alternative = Alternative { fault, text: place.text.clone() };
+            match finder.sites.iter_mut().find(|site| site.range == place.range) {
+                Some(site) if site.kind == place.kind => site.alternatives.push(alternative),
+                Some(_) => {}
+                None => finder.add(place.range.clone(), place.kind.clone(), vec![alternative]),
+            }
+        }
+    }
     let mut sites: Vec<(usize, Site)> = finder.sites.into_iter().enumerate().collect();
     // Of sites with one range the later was found around the earlier: pieces are visited first.
     sites.sort_by_key(|(order, site)| {

@@ -17,6 +17,8 @@ pub(super) struct Stages<'a> {
     pub(super) tried: BTreeMap<usize, Tried>,
     /// The faults that a test reaches.
     pub(super) reached: BTreeSet<usize>,
+    /// Whether only the tests of the packages with faults are asked.
+    alone: bool,
     /// The packages of which all tests were asked.
     pub(super) asked: BTreeSet<String>,
 }
@@ -27,14 +29,15 @@ impl<'a> Stages<'a> {
         faults: &'a [ListedFault],
         packages: &'a Packages,
         equivalent: &'a dyn Fn(usize) -> bool,
+        alone: bool,
     ) -> Self {
         let (placed, tried) = (Placed::default(), BTreeMap::new());
-        Self { faults, packages, equivalent, placed, tried, reached: BTreeSet::new(), asked: BTreeSet::new() }
+        Self { faults, packages, equivalent, placed, tried, reached: BTreeSet::new(), alone, asked: BTreeSet::new() }
     }
 
     /// Returns the packages with faults.
     pub(super) fn with_faults(&self) -> BTreeSet<String> {
-        self.faults.iter().map(|fault| fault.package.clone()).collect()
+        self.faults.iter().flat_map(ListedFault::packages).collect()
     }
 
     /// Returns the faults that a test may still notice.
@@ -46,10 +49,15 @@ impl<'a> Stages<'a> {
     /// Returns the packages whose tests are asked next: those with open faults, then those above them. Nothing else is
     /// built, and nothing at all when no fault is open.
     pub(super) fn next(&self) -> BTreeSet<String> {
-        let own = self.open().into_iter().map(|fault| self.faults[fault].package.clone()).collect();
+        let own = self.open().into_iter().flat_map(|fault| self.faults[fault].packages()).collect();
         let not_asked = |names: &BTreeSet<String>| names.difference(&self.asked).cloned().collect::<BTreeSet<_>>();
         let next = not_asked(&own);
-        if next.is_empty() { not_asked(&self.packages.above(&own)) } else { next }
+        if next.is_empty() { not_asked(&self.above(own)) } else { next }
+    }
+
+    /// Returns the packages whose tests may notice faults of these.
+    fn above(&self, packages: BTreeSet<String>) -> BTreeSet<String> {
+        if self.alone { packages } else { self.packages.above(&packages) }
     }
 
     /// Returns what was tried last with a fault; nothing for one that tests may notice which were not asked.
@@ -64,8 +72,7 @@ impl<'a> Stages<'a> {
 
     /// Returns whether all that may notice a fault was asked, or enough of it.
     fn is_decided(&self, fault: usize) -> bool {
-        self.was_noticed(fault)
-            || self.packages.above(&[self.faults[fault].package.clone()].into()).is_subset(&self.asked)
+        self.was_noticed(fault) || self.above(self.faults[fault].packages().collect()).is_subset(&self.asked)
     }
 
     fn was_noticed(&self, fault: usize) -> bool {
@@ -113,12 +120,12 @@ mod tests {
     #[test]
     fn tests_of_the_packages_with_faults_come_first_and_those_above_only_for_what_is_left() {
         let (faults, packages) = (faults(), packages());
-        let mut stages = Stages::new(&faults, &packages, &|fault| fault == 4);
+        let mut stages = Stages::new(&faults, &packages, &|fault| fault == 4, false);
         assert_eq!((stages.open(), stages.next()), (vec![0, 1, 2, 3], set(&["high", "low", "middle"])));
         stages.asked = stages.next();
         assert!(stages.next().is_empty());
         // Of one package alone, what is above is built where a fault is left.
-        let mut stages = Stages::new(&faults[..2], &packages, &|_| false);
+        let mut stages = Stages::new(&faults[..2], &packages, &|_| false, false);
         stages.placed.not_compiling.insert(1);
         assert_eq!((stages.open(), stages.next()), (vec![0], set(&["low"])));
         stages.asked = set(&["low"]);
@@ -131,7 +138,7 @@ mod tests {
     #[test]
     fn a_fault_is_decided_by_who_notices_it_or_by_all_who_may() {
         let (faults, packages) = (faults(), packages());
-        let mut stages = Stages::new(&faults, &packages, &|_| false);
+        let mut stages = Stages::new(&faults, &packages, &|_| false, false);
         stages.tried.extend([tried(0, Outcome::TimedOut), tried(1, Outcome::Missed), tried(3, Outcome::Missed)]);
         let decided = |stages: &Stages<'_>| (0..5).filter(|&fault| stages.is_decided(fault)).collect::<Vec<_>>();
         assert_eq!(decided(&stages), [0]);
@@ -144,7 +151,7 @@ mod tests {
     #[test]
     fn faults_that_are_not_decided_are_counted_and_fail_nothing() {
         let (faults, packages) = (faults(), packages());
-        let mut stages = Stages::new(&faults, &packages, &|_| false);
+        let mut stages = Stages::new(&faults, &packages, &|_| false, false);
         stages.tried.extend([tried(0, Outcome::Caught), tried(1, Outcome::Missed), tried(2, Outcome::OutOfTime)]);
         stages.reached.extend([0, 1, 2]);
         // How many are left, and whether one has survived.

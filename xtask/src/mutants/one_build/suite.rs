@@ -76,7 +76,7 @@ pub(super) fn list(folder: &Folder) -> Result<Vec<Test>> {
 /// When they cannot be built or listed, or it is late before.
 pub(super) fn list_of(folder: &Folder, packages: &BTreeSet<String>, until: Option<Instant>) -> Result<Vec<Test>> {
     let mut command = folder.cargo_of(&["nextest", "list", "--message-format=json"], packages);
-    command.args(["--cargo-profile", folder.profile()]);
+    command.args(folder.profile_for_nextest());
     let listed = group::output(&mut command, until)?;
     if !listed.status.success() {
         bail!("the tests with faults cannot be built or listed:\n{}", String::from_utf8_lossy(&listed.stderr));

@@ -1,6 +1,6 @@
 //! The summary says what became of the faults: a table of the crates, then the faults that no test noticed.
 
-use super::list::ListedFault;
+use super::list::{Genre, ListedFault};
 use super::placed::Placed;
 use super::record::{Outcome, Tried};
 use crate::aligned::aligned;
@@ -71,11 +71,18 @@ impl Summary<'_> {
 
     /// Returns the table and the list.
     pub(super) fn text(&self) -> String {
-        let mut crates: BTreeMap<&str, BTreeMap<Status, usize>> = BTreeMap::new();
+        let mut crates: BTreeMap<String, BTreeMap<Status, usize>> = BTreeMap::new();
         let mut list = String::new();
         for &fault in self.chosen {
             let status = self.status(fault);
-            for row in [self.faults[fault].package.trim_start_matches("octopus-"), "\u{10ffff}all"] {
+            let name = self.faults[fault].package.trim_start_matches("octopus-");
+            let row = match self.faults[fault].genre {
+                Genre::Number => format!("{name} numbers"),
+                Genre::Rounding => format!("{name} roundings"),
+                Genre::Setting => format!("{name} settings"),
+                _ => name.to_owned(),
+            };
+            for row in [row, "\u{10ffff}all".to_owned()] {
                 *crates.entry(row).or_default().entry(status).or_default() += 1;
             }
             if survived(status) {

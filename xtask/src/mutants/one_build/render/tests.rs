@@ -6,7 +6,7 @@ use super::*;
 fn rendered(source: &str, rows: &[(Genre, &str, &str)], without: &[usize]) -> String {
     let listed: Vec<ListedFault> = rows.iter().map(|row| fault(source, *row)).collect();
     let numbered: Vec<(usize, &ListedFault)> = listed.iter().enumerate().collect();
-    let sites = sites::find(source, &numbered).unwrap().sites;
+    let sites = sites::find("", source, &numbered).unwrap().sites;
     let placed: usize = sites.iter().map(|site| site.alternatives.len()).sum();
     assert_eq!(placed, rows.len(), "some faults have no place: {sites:?}");
     // Without faults the sources are as they were.
@@ -28,6 +28,7 @@ fn fault(source: &str, (genre, begin, replacement): (Genre, &str, &str)) -> List
         genre,
         replacement: replacement.to_owned(),
         span: Span { start },
+        places: Vec::new(),
     }
 }
 
@@ -83,7 +84,7 @@ fn logic_stays_short() {
 fn conditions_that_take_apart_are_left_alone() {
     let source = "fn f() { if a && let Some(b) = c {} }";
     let listed = fault(source, (BinaryOperator, "&&", "||"));
-    let found = sites::find(source, &[(0, &listed)]).unwrap();
+    let found = sites::find("", source, &[(0, &listed)]).unwrap();
     assert_eq!((found.sites, found.no_program), (Vec::new(), vec![0]), "that is no program");
 }
 
@@ -165,7 +166,7 @@ fn iterators_of_another_type_are_returned_as_one_of_several() {
     assert!(plain(&rendered(source, &rows, &[])).contains("(move || {if (match (a, b)"), "places in it are found");
     let listed = fault("fn f() -> impl Copy { 1 }", (FnValue, "1", "2"));
     let none = sites::Found::default();
-    assert_eq!(sites::find("fn f() -> impl Copy { 1 }", &[(0, &listed)]).unwrap(), none);
+    assert_eq!(sites::find("", "fn f() -> impl Copy { 1 }", &[(0, &listed)]).unwrap(), none);
 }
 
 #[test]
@@ -193,8 +194,8 @@ fn what_the_compiler_evaluates_has_no_place() {
         "const A: u8 = 1 << 2; const fn f() -> u8 { 1 - 1 } fn g(a: [u8; 1 * 2]) -> impl Fn() { [0; 3 + 4]; h }";
     for begin in ["<<", "- 1", "* 2", "+ 4"] {
         let listed = fault(source, (BinaryOperator, begin, "/"));
-        assert_eq!(sites::find(source, &[(0, &listed)]).unwrap(), sites::Found::default(), "{begin}");
+        assert_eq!(sites::find("", source, &[(0, &listed)]).unwrap(), sites::Found::default(), "{begin}");
     }
     let listed = fault(source, (FnValue, "[0; 3", "Default::default()"));
-    assert_eq!(sites::find(source, &[(0, &listed)]).unwrap(), sites::Found::default());
+    assert_eq!(sites::find("", source, &[(0, &listed)]).unwrap(), sites::Found::default());
 }
