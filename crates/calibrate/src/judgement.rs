@@ -24,8 +24,8 @@ const MAY_BE_FAR: f64 = 0.01;
 /// The verdict on all data sets of a calibration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Judgement {
-    /// Whether no test and no data set failed, and chains are far apart on hardly any data set: `far_apart` is at most
-    /// `far_apart_allowed`.
+    /// Whether no test and no data set failed, all that was found is finite, and chains are far apart on hardly any data
+    /// set: `far_apart` is at most `far_apart_allowed`.
     pub calibrated: bool,
     /// The largest probability that a sampler without fault is called miscalibrated, over all quantities and tests
     /// together.
@@ -58,6 +58,8 @@ pub struct Judgement {
     pub far_apart: usize,
     /// The largest allowed value of `far_apart`.
     pub far_apart_allowed: usize,
+    /// The number of data sets whose chains' correlations, or effective sample size, are infinite or NaN.
+    pub not_finite: usize,
     /// The number of data sets with divergent transitions after warm-up.
     pub diverging: usize,
     /// The number of divergent transitions of all data sets.
@@ -167,13 +169,13 @@ pub fn judge(
             uniform: false,
         });
     }
-    let correlations: Vec<f64> = found.iter().map(|found| found.correlation).filter(|r| !r.is_nan()).collect();
+    let correlations: Vec<f64> = found.iter().map(|found| found.correlation).filter(|r| r.is_finite()).collect();
     let mut independence = (correlations.len() > 1).then(|| {
         let MeanTest { mean, t, p_value, .. } = mean_zero(&correlations);
         Independence { correlation: mean, t, p: p_value, adjusted_p: f64::NAN, independent: false }
     });
 
-    let of_superchains: Vec<f64> = found.iter().filter_map(|found| found.together).collect();
+    let of_superchains: Vec<f64> = found.iter().filter_map(|found| found.together).filter(|r| r.is_finite()).collect();
     let together = (of_superchains.len() > 1).then(|| {
         let MeanTest { mean, t, .. } = mean_zero(&of_superchains);
         Together { correlation: mean, t }
@@ -195,8 +197,15 @@ pub fn judge(
     let rhat_limit = rhat_limit(&settings.sampler);
     let far_apart = how_many(&|found| found.rhat - 1.0 > FAR * (rhat_limit - 1.0));
     let far_apart_allowed = (MAY_BE_FAR * found.len() as f64) as usize;
+    // One chain has no correlation: that alone is no finding.
+    let of_one = settings.sampler.chains < 2 || settings.sampler.draws < 3;
+    let not_finite = how_many(&|found| {
+        let correlation = if of_one { 0.0 } else { found.correlation };
+        !correlation.is_finite() || !found.ess.is_finite() || found.together.is_some_and(|r| !r.is_finite())
+    });
     Ok(Judgement {
         calibrated: failed == 0
+            && not_finite == 0
             && far_apart <= far_apart_allowed
             && quantities.iter().all(|quantity| quantity.uniform)
             && independence.is_none_or(|independence| independence.independent),
@@ -214,6 +223,7 @@ pub fn judge(
         rhat_limit,
         far_apart,
         far_apart_allowed,
+        not_finite,
         diverging: how_many(&|found| found.divergences > 0),
         divergences: found.iter().map(|found| found.divergences).sum(),
         leapfrogs: found.iter().map(|found| found.leapfrogs).sum(),
@@ -288,8 +298,27 @@ mod tests {
         assert!(!judgement.calibrated && !independence.independent && independence.t > 10.0, "{independence:?}");
         // One chain has no neighbour.
         data_sets.iter_mut().for_each(|data_set| data_set.outcome.as_mut().unwrap().correlation = f64::NAN);
-        let judgement = judged(&mut data_sets, 1e-3);
+        let sampler = SamplerConfig { chains: 1, ..SamplerConfig::default() };
+        let settings = CalibrationSettings { seed: 0, kept: KEPT, sampler };
+        let judgement = judge(&SchoolsSimulator::rubin(), &settings, &mut data_sets, 1e-3).unwrap();
         assert!(judgement.calibrated && judgement.independence.is_none());
+    }
+
+    /// A quotient by a variance of 0, and sums that are too large: counted, said, and no test is made of them.
+    #[test]
+    fn what_is_not_finite_is_a_finding() {
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let with = |change: &dyn Fn(&mut Found)| {
+                let mut data_sets = uniform(8, 100);
+                change(data_sets[3].outcome.as_mut().unwrap());
+                judged(&mut data_sets, 1e-3)
+            };
+            for judgement in [with(&|found| found.correlation = bad), with(&|found| found.together = Some(bad))] {
+                assert!(!judgement.calibrated && judgement.not_finite == 1, "{bad} {judgement:?}");
+                assert!(judgement.independence.is_some_and(|found| found.independent && found.t.is_finite()));
+            }
+        }
+        assert_eq!(judged(&mut uniform(8, 100), 1e-3).not_finite, 0);
     }
 
     #[test]

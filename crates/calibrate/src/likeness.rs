@@ -24,7 +24,19 @@ fn correlation(a: &[f64], b: &[f64]) -> f64 {
         aa += a * a;
         bb += b * b;
     }
-    if aa > 0.0 && bb > 0.0 { ab / (aa * bb).sqrt() } else { 0.0 }
+    let product = aa * bb;
+    if product.is_normal() {
+        return ab / product.sqrt();
+    }
+    // Squares that are too large or too small for their type: in units of the largest deviation they are not.
+    let in_unit = |x: &[f64], mean: f64| -> Option<Vec<f64>> {
+        let largest = x.iter().map(|x| (x - mean).abs()).fold(0.0, f64::max);
+        let moves = largest > 0.0 && largest.is_finite();
+        moves.then(|| x.iter().map(|x| (x - mean) / largest).collect())
+    };
+    let (Some(a), Some(b)) = (in_unit(a, mean_a), in_unit(b, mean_b)) else { return 0.0 };
+    let sum = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    sum(&a, &b) / (sum(&a, &a) * sum(&b, &b)).sqrt()
 }
 
 /// Returns the intraclass correlation of draws of different chains among `size` consecutive ones, the mean over
@@ -56,6 +68,11 @@ mod tests {
         assert!((correlation(&[1.0, 2.0, 3.0], &[2.0, 4.0, 6.0]) - 1.0).abs() < 1e-15);
         assert!((correlation(&[1.0, 2.0, 3.0], &[1.0, 3.0, 2.0]) - 0.5).abs() < 1e-15);
         assert_eq!((correlation(&[1.0, 1.0], &[1.0, 2.0]), correlation(&[1.0, 2.0], &[1.0, 1.0])), (0.0, 0.0));
+        for unit in [1e-300, 1e-170, 1e-90, 1e90, 1e170, 1e300] {
+            let found = correlation(&[1.0, 2.0, 3.0].map(|x| x * unit), &[unit, 3.0 * unit, 2.0 * unit]);
+            assert!((found - 0.5).abs() < 1e-9, "{unit}: {found}");
+        }
+        assert_eq!(correlation(&[1.0, f64::INFINITY, 2.0], &[1.0, 2.0, 3.0]), 0.0);
         let (up, turn) = (vec![1.0, 2.0, 3.0], vec![1.0, 3.0, 2.0]);
         assert!((neighbours(&[up.clone(), up.clone(), up.clone()], 1) - 1.0).abs() < 1e-15);
         let four = [up.clone(), turn.clone(), up.clone(), turn];

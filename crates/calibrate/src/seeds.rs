@@ -7,10 +7,9 @@ use crate::CalibrateError;
 use crate::judgement::RHAT;
 use crate::run::{TURN, on_threads};
 use octopus_density::LogDensity;
-use octopus_diag::{Chains, limits, rhat, rhat_nested, rhat_split};
+use octopus_diag::{Chains, fisher_above, limits, rhat, rhat_nested, rhat_split};
 use octopus_sampler::{Phase, Sampler, SamplerConfig, Strategy};
 use serde::Serialize;
-use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 /// The outcome of one seed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -230,7 +229,8 @@ fn chance_above(sampler: &SamplerConfig, quantities: usize, limit: f64) -> f64 {
         Strategy::ManyShort => n * excess,
     };
     // Too few draws for a variance: anything may happen.
-    let above = FisherSnedecor::new(m - 1.0, m * (n - 1.0)).map_or(1.0, |chance| chance.sf(f));
+    let above = fisher_above(f, m - 1.0, m * (n - 1.0));
+    let above = if above.is_nan() { 1.0 } else { above };
     (chances * quantities as f64 * above).min(1.0)
 }
 

@@ -5,6 +5,7 @@
 
 use anyhow::{Context, Result};
 use octopus::with_causes;
+use octopus_files::WithInfinities;
 use octopus_trace::harmless;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -21,7 +22,7 @@ pub(crate) fn print(text: &str) -> Result<()> {
     }
 }
 
-/// Prints a result as indented JSON.
+/// Prints a result as indented JSON; infinite numbers are words.
 ///
 /// # Errors
 /// When stdout cannot be written, unless because its reader (`| head`) has ended.
@@ -32,7 +33,7 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<()> {
 /// Returns a value as indented JSON, in which what a terminal would obey is escaped: such characters stand only in
 /// strings.
 fn json_text(value: &impl Serialize) -> Result<String> {
-    let text = serde_json::to_string_pretty(value).context("cannot write the result as JSON")?;
+    let text = serde_json::to_string_pretty(&WithInfinities(value)).context("cannot write the result as JSON")?;
     if harmless(&text) == text {
         return Ok(text);
     }

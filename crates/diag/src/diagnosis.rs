@@ -3,7 +3,9 @@
 //! The list of checks is here. The names that other samplers give to divergences, energy, tree depth and step size are
 //! in `octopus_trace`'s `model.rs`.
 
+mod by_chance;
 pub(crate) mod check;
+mod copies;
 mod json;
 pub(crate) mod stuck;
 
@@ -15,6 +17,7 @@ use crate::limits;
 use crate::summary::table::Rows;
 use crate::summary::{DEFAULT_PROB, Summary, sampled_shape, summarise};
 use check::{Check, CheckStatus};
+use copies::copies;
 use octopus_trace::{Array, Dataset, Values};
 use std::fmt::{self, Write};
 use stuck::stuck_chains;
@@ -24,7 +27,7 @@ use stuck::stuck_chains;
 pub struct DiagnoseOptions {
     /// The share of the draws inside intervals.
     pub prob: f64,
-    /// R-hat must be below this.
+    /// R-hat of one parameter must be below this; the largest of many may be above it by as much as chance explains.
     pub max_rhat: f64,
     /// Bulk and tail effective sample sizes must reach this; when none is given 100 for each chain (Vehtari et al. 2021,
     /// section 4), with superchains 400 in all.
@@ -181,6 +184,7 @@ pub fn diagnose(
         check::finite_draws(&summary),
         check::constant(&summary),
         check::stuck(&stuck_chains(posterior, &summary), steps.as_deref(), summary.chains),
+        check::copies(&copies(posterior, &summary), summary.chains),
         check::rhat(&summary, options.max_rhat, settings),
         check::ess_bulk(&summary, min_ess, settings),
         check::ess_tail(&summary, min_ess, settings),

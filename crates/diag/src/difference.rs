@@ -8,12 +8,14 @@ use crate::error::DiagError;
 use crate::estimators::mcse::mcse_quantile;
 use crate::estimators::ranks::holm;
 use crate::numbers::order::{Sorted, quantile};
+use crate::numbers::scale::unit;
+use crate::numbers::tails::normal_beyond;
 use crate::summary::parameter::ParameterSummary;
-use crate::summary::{DEFAULT_PROB, Summary, summarise};
+use crate::summary::{DEFAULT_PROB, Summary, numeric, summarise};
+use crate::pairing::{LabelPairing, counts, pair_labels};
 use octopus_trace::{Array, Dataset, Values};
 use rayon::prelude::*;
-use statrs::distribution::{ContinuousCDF, Normal};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The quantiles that are compared.
 pub const COMPARED_QUANTILES: [f64; 3] = [0.05, 0.5, 0.95];
@@ -74,6 +76,9 @@ pub struct PosteriorDifference {
     pub only_first: Vec<String>,
     /// Parameters that only the second has.
     pub only_second: Vec<String>,
+    /// Variables whose elements have other labels in the two, and were paired in the order in which they stand: the names
+    /// of the first element in the first posterior and in the second.
+    pub by_position: Vec<[String; 2]>,
     /// Root mean square difference of the means over that of their scales, each the larger of |mean| and standard deviation.
     pub rmse: f64,
 }
@@ -94,6 +99,9 @@ impl PosteriorDifference {
 /// Compares the numbers that two posteriors of independent draws have in common, by name. With `superchains` the first or
 /// the second is a run of many short chains, as in [`summary_of_many`](crate::summary_of_many).
 ///
+/// A variable that both have with as many elements, of which one counts them without labels, from 0 or from 1, is paired
+/// as a whole, in the order of its elements. Draws that are the same in both are no different, whatever they are.
+///
 /// Standard errors are those of [`mcse_mean`](crate::mcse_mean), [`mcse_sd`](crate::mcse_sd) and
 /// [`mcse_quantile`](crate::mcse_quantile), added in squares; they mean something only of chains that have converged.
 /// A number that is constant in both and the same has z = 0.
@@ -107,28 +115,81 @@ pub fn posterior_difference(
     superchains: [Option<usize>; 2],
 ) -> Result<PosteriorDifference, DiagError> {
     let summaries = [summarise(first, DEFAULT_PROB, superchains[0])?, summarise(second, DEFAULT_PROB, superchains[1])?];
-    let [ours, theirs] = [elements(first), elements(second)];
-    let rows: HashMap<&str, &ParameterSummary> = summaries[1].parameters.iter().map(|p| (p.name.as_str(), p)).collect();
-    let common: Vec<[&ParameterSummary; 2]> =
-        summaries[0].parameters.iter().filter_map(|a| Some([a, *rows.get(a.name.as_str())?])).collect();
-    if common.is_empty() {
+    let elements = [elements(first), elements(second)];
+    let Common { pairs, by_position } = common(first, second);
+    if pairs.is_empty() {
         let [first, second] = [0, 1].map(|i| summaries[i].parameters.first().map_or(String::new(), |p| p.name.clone()));
         return Err(DiagError::NothingInCommon { first, second });
     }
-    let parameters: Vec<ParameterDifference> = common
+    let parameters: Vec<ParameterDifference> = pairs
         .par_iter()
-        .map(|&pair| {
-            let name = &pair[0].name;
-            difference(pair, [&ours[name].draws(), &theirs[name].draws()], &summaries)
+        .map(|&[a, b]| {
+            let rows = [&summaries[0].parameters[a], &summaries[1].parameters[b]];
+            difference(rows, [&elements[0][a].draws(), &elements[1][b].draws()], &summaries)
         })
         .collect::<Result<_, DiagError>>()?;
-    let alone = |summary: &Summary, other: &HashMap<String, ComparedElement>| -> Vec<String> {
-        let names = summary.parameters.iter().map(|p| &p.name);
-        names.filter(|name| !other.contains_key(*name)).cloned().collect()
+    let alone = |side: usize| -> Vec<String> {
+        let paired: HashSet<usize> = pairs.iter().map(|pair| pair[side]).collect();
+        let rows = summaries[side].parameters.iter().enumerate();
+        rows.filter(|(row, _)| !paired.contains(row)).map(|(_, p)| p.name.clone()).collect()
     };
-    let (only_first, only_second) = (alone(&summaries[0], &theirs), alone(&summaries[1], &ours));
+    let (only_first, only_second) = (alone(0), alone(1));
     let rmse = rmse(&parameters);
-    Ok(PosteriorDifference { parameters: adjusted(parameters), only_first, only_second, rmse, summaries })
+    Ok(PosteriorDifference { parameters: adjusted(parameters), only_first, only_second, by_position, rmse, summaries })
+}
+
+/// Which numbers of two posteriors are the same quantity, by their places among all.
+struct Common {
+    pairs: Vec<[usize; 2]>,
+    /// The first elements of the variables that were paired in order.
+    by_position: Vec<[String; 2]>,
+}
+
+/// Pairs the numbers of two posteriors, variable by variable.
+fn common(first: &Dataset, second: &Dataset) -> Common {
+    let variables = |group| {
+        numeric(group).scan(0, |start, (name, array)| {
+            let from = *start;
+            *start += array.elements(2);
+            Some((name.as_str(), (from, array.elements(2))))
+        })
+    };
+    let others: HashMap<&str, (usize, usize)> = variables(second).collect();
+    let mut found = Common { pairs: Vec::new(), by_position: Vec::new() };
+    for (name, (a, len)) in variables(first) {
+        let Some(&(b, other_len)) = others.get(name) else { continue };
+        let names = |group: &Dataset, len: usize| -> Vec<String> {
+            (0..len).map(|index| group.element_name(name, 2, index)).collect()
+        };
+        let (ours, theirs) = (names(first, len), names(second, other_len));
+        let labels = |names: &[String]| -> Vec<String> { names.iter().map(|own| label(own, name).to_owned()).collect() };
+        let [our_labels, their_labels] = [labels(&ours), labels(&theirs)];
+        let pairing = if len == other_len { Some(pair_labels(&our_labels, &their_labels)) } else { None };
+        match pairing {
+            Some(LabelPairing::Same) => found.pairs.extend((0..len).map(|i| [a + i, b + i])),
+            Some(LabelPairing::Reordered(order)) => {
+                found.pairs.extend(order.into_iter().enumerate().map(|(i, at)| [a + i, b + at]));
+            }
+            Some(LabelPairing::ByPosition) => {
+                found.by_position.push([ours[0].clone(), theirs[0].clone()]);
+                found.pairs.extend((0..len).map(|i| [a + i, b + i]));
+            }
+            // Counted from different numbers, equal labels mean different elements.
+            None if our_labels.first() != their_labels.first() && counts(&our_labels) && counts(&their_labels) => {}
+            Some(LabelPairing::Different { .. }) | None => {
+                let places: HashMap<&str, usize> = theirs.iter().map(String::as_str).zip(0..).collect();
+                let by_name = ours.iter().enumerate().filter_map(|(i, own)| Some([a + i, b + places.get(own.as_str())?]));
+                found.pairs.extend(by_name);
+            }
+        }
+    }
+    found
+}
+
+/// Returns the labels in the name of an element of the variable `name`.
+fn label<'a>(element: &'a str, name: &str) -> &'a str {
+    let rest = element.strip_prefix(name).unwrap_or(element);
+    rest.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(rest)
 }
 
 /// One number of a posterior: its place within a variable.
@@ -153,14 +214,10 @@ impl ComparedElement<'_> {
     }
 }
 
-/// Returns the numbers of a posterior by name.
-fn elements(posterior: &Dataset) -> HashMap<String, ComparedElement<'_>> {
-    let numeric = posterior.variables.iter().filter(|(_, array)| array.values.is_numeric());
-    numeric
-        .flat_map(|(name, array)| {
-            (0..array.elements(2))
-                .map(|index| (posterior.element_name(name, 2, index), ComparedElement { array, index }))
-        })
+/// Returns the numbers of a posterior, in the order of a summary's rows.
+fn elements(posterior: &Dataset) -> Vec<ComparedElement<'_>> {
+    numeric(posterior)
+        .flat_map(|(_, array)| (0..array.elements(2)).map(|index| ComparedElement { array, index }))
         .collect()
 }
 
@@ -186,6 +243,10 @@ fn difference(
         }
     }
     let [a, b] = rows;
+    let same_shape = summaries[0].chains == summaries[1].chains && summaries[0].superchains == summaries[1].superchains;
+    if same_shape && draws[0].iter().map(|v| v.to_bits()).eq(draws[1].iter().map(|v| v.to_bits())) {
+        return Ok(no_difference(rows, quantiles));
+    }
     let apart = b.mean - a.mean;
     // The error of a constant's standard deviation is 0 / 0.
     let error_of_sd = |row: &ParameterSummary| if row.constant { 0.0 } else { row.mcse_sd };
@@ -205,6 +266,23 @@ fn difference(
         },
         p_value: f64::NAN,
     })
+}
+
+/// What there is to say of the same draws: also where they have no standard deviation, or are not finite.
+fn no_difference([a, b]: [&ParameterSummary; 2], quantiles: [[f64; 3]; 2]) -> ParameterDifference {
+    ParameterDifference {
+        name: a.name.clone(),
+        mean: [a.mean, b.mean],
+        sd: [a.sd, b.sd],
+        quantiles,
+        relative_mean: 0.0,
+        relative_sd: 0.0,
+        z_mean: 0.0,
+        z_sd: 0.0,
+        z_quantiles: [0.0; 3],
+        wasserstein: 0.0,
+        p_value: f64::NAN,
+    }
 }
 
 fn scale(mean: f64, sd: f64) -> f64 {
@@ -229,22 +307,31 @@ fn over(difference: f64, unit: f64) -> f64 {
     if difference == 0.0 { 0.0 } else { difference / unit }
 }
 
+/// Parameters whose draws are the same have no difference; they are left out where they have no mean or no standard
+/// deviation.
 fn rmse(parameters: &[ParameterDifference]) -> f64 {
-    let sum = |f: &dyn Fn(&ParameterDifference) -> f64| parameters.iter().map(|p| f(p) * f(p)).sum::<f64>();
-    over(sum(&|p| p.mean[1] - p.mean[0]).sqrt(), sum(&|p| scale(p.mean[0], p.sd[0])).sqrt())
+    let terms: Vec<[f64; 2]> = (parameters.iter())
+        .map(|p| {
+            let apart = if p.relative_mean == 0.0 { 0.0 } else { p.mean[1] - p.mean[0] };
+            let scale = scale(p.mean[0], p.sd[0]);
+            [apart, if apart == 0.0 && !scale.is_finite() { 0.0 } else { scale }]
+        })
+        .collect();
+    let unit = unit(terms.as_flattened());
+    let root = |which: usize| terms.iter().map(|term| (term[which] * unit).powi(2)).sum::<f64>().sqrt();
+    over(root(0), root(1))
 }
 
 /// Adds the p-values, adjusted for as many z as are defined. A mean or a standard deviation without a z (too few draws,
 /// NaN) counts as different; a quantile without a z is left out.
 fn adjusted(mut parameters: Vec<ParameterDifference>) -> Vec<ParameterDifference> {
-    let normal = Normal::standard();
     let mut owners = Vec::new();
     let mut p_values = Vec::new();
     for (owner, parameter) in parameters.iter().enumerate() {
         for (k, z) in parameter.all_z().enumerate() {
             if k < 2 || !z.is_nan() {
                 owners.push(owner);
-                p_values.push(2.0 * normal.cdf(-z.abs()));
+                p_values.push(normal_beyond(z));
             }
         }
     }

@@ -7,6 +7,7 @@
 //! | a trace (also another program's) | is it fit for use, and why not | [`diagnose`] |
 //! | a posterior group | the table of `az.summary` | [`summary`] |
 //! | two posteriors | do they differ, by more than chance | [`posterior_difference`] |
+//! | labels of two traces | which element is which | [`pair_labels`] |
 //! | `chains x draws` of one number ([`Chains`]) | have the chains converged | [`rhat`]; its parts [`rhat_z_scale`], [`rhat_folded`], and [`rhat_split`], [`rhat_identity`] |
 //! | the same | what the draws are worth | [`ess_bulk`], [`ess_tail`], [`ess_mean`], [`ess_sd`], [`ess_median`], [`ess_mad`], [`ess_quantile`], [`ess_local`], [`ess_folded`], [`ess_z_scale`], [`ess_identity`] |
 //! | the same | how far an estimate may be off | [`mcse_mean`], [`mcse_sd`], [`mcse_median`], [`mcse_quantile`] |
@@ -17,6 +18,7 @@
 //! | energies of the draws | does the momentum refresh suffice | [`bfmi`] |
 //! | ranks of true values among draws | are they uniform (simulation-based calibration) | [`rank`], [`RankCounts`], [`EcdfBand`] |
 //! | many tests at once | which of them fail | [`holm`] |
+//! | a ratio of variances | whether chance makes one as large | [`fisher_above`] |
 //! | one series | how long it remembers | [`autocov`], [`autocorr`] |
 //!
 //! Functions of predictions:
@@ -76,6 +78,7 @@ mod error;
 mod estimators;
 pub mod limits;
 mod numbers;
+mod pairing;
 mod predictive;
 mod summary;
 mod text_table;
@@ -105,6 +108,8 @@ pub use estimators::ranks::{
 };
 pub use estimators::rhat::{rhat, rhat_folded, rhat_identity, rhat_split, rhat_z_scale};
 pub use numbers::order::quantile_of_sorted;
+pub use numbers::tails::fisher_above;
+pub use pairing::{LabelPairing, pair_labels};
 pub use predictive::compare::{ComparedModel, WeightMethod, compare};
 pub use predictive::elpd::{Elpd, ElpdMethod, relative_eff, waic};
 pub use predictive::likelihood::LogLikelihood;

@@ -10,9 +10,6 @@ pub(crate) mod normal;
 pub(crate) mod order;
 pub(crate) mod pool;
 pub(crate) mod prefetch;
+pub(crate) mod scale;
 pub(crate) mod spread;
-
-/// Returns a number that JSON can hold.
-pub(crate) fn finite(value: f64) -> Option<f64> {
-    value.is_finite().then_some(value)
-}
+pub(crate) mod tails;

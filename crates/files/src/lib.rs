@@ -13,6 +13,7 @@
 //! | read a NumPy array | [`read_npy`] |
 //! | read a file of a folder in which a pipe may lie | [`read_regular`] |
 //! | decode bytes of unknown origin with a library that may panic | [`decode`] |
+//! | write JSON in which no infinite number is lost | [`WithInfinities`] |
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -31,6 +32,7 @@ mod element;
 mod error;
 mod growing;
 mod guard;
+mod infinities;
 mod lock;
 mod new_folder;
 pub mod npy;
@@ -45,6 +47,7 @@ pub use element::{NpyElement, NpyType};
 pub use error::FileError;
 pub use growing::{GrowingFile, GrowingStorage};
 pub use guard::{decode, panics_become_errors};
+pub use infinities::{WithInfinities, infinity_of};
 pub use lock::lock_file;
 pub use new_folder::NewFolder;
 pub use npy::{NpyArray, NpyError, NpyHeader, NpyReader, NpyResumed, NpyValues, NpyWriter, read_npy};

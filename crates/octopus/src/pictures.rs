@@ -293,6 +293,117 @@ fn matches(pattern: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use octopus_report::Plot as _;
+    use octopus_trace::{Array, InferenceData, Values};
+
+    const CHAINS: usize = 4;
+    const DRAWS: usize = 60;
+
+    /// Series that are nearly constant, at the ends of their type, or not numbers.
+    fn odd_series() -> Vec<(&'static str, fn(usize) -> f64)> {
+        fn part(k: usize) -> f64 {
+            (k * 7919 % 1009) as f64 / 1009.0
+        }
+        vec![
+            ("usual", part),
+            ("constant", |_| 2.5),
+            ("zero", |_| 0.0),
+            ("minus_zero", |k| if k % 2 == 0 { 0.0 } else { -0.0 }),
+            ("far_away", |k| 3e14 + (2.0 * part(k) - 1.0)),
+            ("sum_of_a_simplex", |k| part(k) + (1.0 - part(k)) / 3.0 + (1.0 - part(k)) * 2.0 / 3.0),
+            ("last_bits", |k| 1.0 + f64::EPSILON * (k % 3) as f64),
+            ("one_differs", |k| if k == 17 { 1.0 + f64::EPSILON } else { 1.0 }),
+            ("subnormal", |k| 1e-310 * part(k)),
+            ("smallest", |k| 5e-324 * (k % 3) as f64),
+            ("tiny", |k| 1e-200 * (part(k) - 0.5)),
+            ("huge", |k| 1e300 * (part(k) - 0.5)),
+            ("largest", |k| if k % 2 == 0 { f64::MAX } else { -f64::MAX }),
+            ("all_nan", |_| f64::NAN),
+            ("one_nan", |k| if k == 5 { f64::NAN } else { part(k) }),
+            ("one_infinite", |k| if k == 5 { f64::INFINITY } else { part(k) }),
+            ("all_infinite", |k| if k % 2 == 0 { f64::INFINITY } else { f64::NEG_INFINITY }),
+            ("whole", |k| (k % 4) as f64),
+        ]
+    }
+
+    /// A trace whose parameters, energies, predictions, prior draws and log likelihoods are all such series.
+    fn odd_trace(series: &[(&str, fn(usize) -> f64)]) -> Trace {
+        let of = |series: fn(usize) -> f64| Values::F64((0..CHAINS * DRAWS).map(series).collect());
+        let axes = [("chain", CHAINS), ("draw", DRAWS)];
+        let mut data = InferenceData::default();
+        let mut posterior = Dataset::default();
+        series.iter().for_each(|(name, series)| posterior.insert(*name, Array::new(axes, of(*series))));
+        let (mut stats, mut predicted) = (Dataset::default(), Dataset::default());
+        let (mut observed, mut likelihood) = (Dataset::default(), Dataset::default());
+        let last = series[series.len() - 1].1;
+        stats.insert("energy", Array::new(axes, of(last)));
+        let diverging = (0..CHAINS * DRAWS).map(|k| k % 50 == 0).collect();
+        stats.insert("diverging", Array::new(axes, Values::Bool(diverging)));
+        // An observation for each series.
+        let wide = || -> Vec<f64> {
+            (0..CHAINS * DRAWS).flat_map(|k| series.iter().map(move |(_, series)| series(k))).collect()
+        };
+        let with_observations = [axes[0], axes[1], ("observation", series.len())];
+        predicted.insert("y", Array::new(with_observations, Values::F64(wide())));
+        likelihood.insert("y", Array::new(with_observations, Values::F64(wide())));
+        let seen = series.iter().map(|(_, series)| series(1)).collect();
+        observed.insert("y", Array::new([("observation", series.len())], Values::F64(seen)));
+        for (name, group) in [
+            ("prior", posterior.clone()),
+            ("posterior", posterior),
+            ("sample_stats", stats),
+            ("posterior_predictive", predicted),
+            ("log_likelihood", likelihood),
+            ("observed_data", observed),
+        ] {
+            data.insert(name, group);
+        }
+        Trace { data, record: None, name: "odd".to_owned() }
+    }
+
+    /// No picture panics or hangs, whatever the draws are: it is drawn, or says what it lacks.
+    #[test]
+    fn every_picture_takes_odd_draws() {
+        let all = odd_series();
+        let pairs = all.iter().map(|&one| vec![all[0], one]);
+        let alone = all.iter().map(|&one| vec![one]);
+        for series in pairs.chain(alone).chain([all.clone()]) {
+            let trace = odd_trace(&series);
+            let material = Material::new(&trace, None, &[]).unwrap();
+            for picture in Picture::all() {
+                let names: Vec<&str> = series.iter().map(|(name, _)| *name).collect();
+                let drawn = picture.figure(&material).and_then(|figure| {
+                    let svg = figure.plot.svg();
+                    Ok(svg.map_err(|error| TraceError::lacks(error.to_string()))?)
+                });
+                match drawn {
+                    // No place is lost: words may say NaN, coordinates must not.
+                    Ok(svg) => {
+                        let lost = ["=\"NaN", "NaN,", ",NaN", "=\"inf", "inf,", ",inf"];
+                        assert!(!lost.iter().any(|lost| svg.contains(lost)), "{} of {names:?}", picture.name());
+                    }
+                    Err(why) => assert!(!why.to_string().is_empty(), "{} of {names:?}", picture.name()),
+                }
+            }
+        }
+    }
+
+    /// The usual series is drawn beside one that has no density, as if it were alone.
+    #[test]
+    fn nearly_constant_draws_are_drawn_beside_others() {
+        let all = odd_series();
+        for name in ["far_away", "sum_of_a_simplex", "last_bits", "subnormal", "minus_zero", "huge"] {
+            let odd = *all.iter().find(|(other, _)| *other == name).unwrap();
+            let trace = odd_trace(&[all[0], odd]);
+            let material = Material::new(&trace, None, &[]).unwrap();
+            for picture in [Picture::Trace, Picture::Posterior, Picture::Forest, Picture::Pair, Picture::Rank] {
+                let figure = picture.figure(&material).unwrap();
+                let svg = figure.plot.svg().unwrap();
+                assert!(svg.contains("usual") && svg.contains(name), "{} of {name}", picture.name());
+                assert!(figure.plot.png().unwrap().len() > 1000, "{} of {name}", picture.name());
+            }
+        }
+    }
 
     #[test]
     fn a_star_stands_for_anything() {

@@ -54,6 +54,7 @@ pub use wrapped::WrappedNormal;
 
 use crate::{FloatingPoint, Key};
 use rayon::prelude::*;
+use std::borrow::Cow;
 use thiserror::Error;
 
 /// Turns that a draw has at the most: each is refused with a probability of at most 0.35.
@@ -73,7 +74,7 @@ pub struct ParameterError {
     /// The value that was given.
     pub value: f64,
     /// What it must be.
-    pub must: &'static str,
+    pub must: Cow<'static, str>,
 }
 
 /// A draw all of whose turns were refused: one in 10^58, unless the generator is broken.
@@ -158,7 +159,7 @@ fn checked<T: FloatingPoint>(
     if value.is_finite() && allowed(value) {
         Ok(value)
     } else {
-        Err(ParameterError { distribution, parameter, value: value.to_f64(), must })
+        Err(ParameterError { distribution, parameter, value: value.to_f64(), must: must.into() })
     }
 }
 
@@ -178,6 +179,40 @@ fn positive<T: FloatingPoint>(
     value: T,
 ) -> Result<T, ParameterError> {
     checked((distribution, parameter, "a finite number above 0"), value, |value| value > T::default())
+}
+
+/// No standard normal or exponential draw is larger than these, and no uniform one has a logarithm farther from 0 than the
+/// latter, in either type.
+const LARGEST_NORMAL: f64 = 9.0;
+const LARGEST_EXPONENTIAL: f64 = 38.0;
+
+/// Returns the error of a parameter that is on the wrong side of `limit`, beyond which a draw may be infinite or NaN.
+fn beyond<T: FloatingPoint>(
+    (distribution, parameter): (&'static str, &'static str),
+    value: T,
+    (side, limit): (&str, f64),
+) -> ParameterError {
+    let must = format!("{side} {limit:.2e}, so that every draw is a number of {}", T::NAME).into();
+    ParameterError { distribution, parameter, value: value.to_f64(), must }
+}
+
+/// Returns `scale`, if draws that are up to `largest` in its unit are finite at a distance from `loc`.
+fn no_draw_infinite<T: FloatingPoint>(
+    distribution: &'static str,
+    loc: T,
+    (scale, largest): (T, f64),
+) -> Result<T, ParameterError> {
+    let reach = |scale: f64| loc.to_f64().abs() + scale * largest;
+    if T::from_f64(reach(scale.to_f64())).is_finite() {
+        return Ok(scale);
+    }
+    // A little less than the largest number, for what rounding adds.
+    let most = if T::from_f64(f64::MAX).is_finite() { f64::MAX } else { f64::from(f32::MAX) };
+    let room = 0.99 * most - loc.to_f64().abs();
+    if room <= 0.0 {
+        return Err(beyond((distribution, "loc"), loc, ("no farther from 0 than", 0.99 * most)));
+    }
+    Err(beyond((distribution, "scale"), scale, ("at most", 0.99 * room / largest)))
 }
 
 /// Distributions whose draws are numbers.

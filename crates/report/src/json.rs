@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use octopus_files::WithInfinities;
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 
@@ -13,7 +14,7 @@ const INDENT: &[u8] = b"  ";
 /// When `value` cannot be JSON.
 pub(crate) fn text(value: &impl Serialize) -> serde_json::Result<String> {
     let mut bytes = Vec::new();
-    value.serialize(&mut Serializer::with_formatter(&mut bytes, Lines::default()))?;
+    WithInfinities(value).serialize(&mut Serializer::with_formatter(&mut bytes, Lines::default()))?;
     bytes.push(b'\n');
     // JSON is UTF-8.
     Ok(String::from_utf8_lossy(&bytes).into_owned())

@@ -7,7 +7,7 @@
 use crate::exit::UsageError;
 use anyhow::{Context, Result, anyhow, bail};
 use octopus_calibrate::{CalibratedSet, Table};
-use octopus_files::{lock_file, read_regular, write_file};
+use octopus_files::{WithInfinities, lock_file, read_regular, write_file};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -161,7 +161,7 @@ impl Folder {
     /// # Errors
     /// When a file cannot be written.
     pub(crate) fn write_result(&self, result: &Value) -> Result<()> {
-        let mut text = serde_json::to_string_pretty(result).context("cannot write the result")?;
+        let mut text = serde_json::to_string_pretty(&WithInfinities(result)).context("cannot write the result")?;
         text.push('\n');
         Ok(write_file(&self.join("calibration.json"), text.as_bytes())?)
     }

@@ -145,6 +145,7 @@ mod tests {
             rhat_limit: 1.05,
             far_apart: 2,
             far_apart_allowed: 2,
+            not_finite: 0,
             diverging: 0,
             divergences: 0,
             leapfrogs: 1000,

@@ -49,6 +49,13 @@ pub(crate) fn ranks_text(judgement: &Judgement, checks: &[SelfCheck], model: &st
              nothing\n"
         );
     }
+    if judgement.not_finite > 0 {
+        text += &format!(
+            "FAIL: correlations of chains, or effective sample sizes, are not finite on {} data sets: their draws do not move, \
+             or are too large for sums; look at --init-radius, --max-depth and the prior's scales\n",
+            judgement.not_finite
+        );
+    }
     if *high_rhat > 0 {
         text += &format!(
             "WARN: chains disagree on {high_rhat} data sets, far apart on {far_apart}: raise --tune and --draws, and see whether \
@@ -148,6 +155,7 @@ mod tests {
             assert!(found.contains(words) && !plain.contains(words), "{words}: {found}");
         };
         other(&|of| of.far_apart = 3, "FAIL: chains did not arrive on 3 data sets, at most 2");
+        other(&|of| of.not_finite = 2, "are not finite on 2 data sets");
         other(&|of| of.high_rhat = 1, "WARN: chains disagree on 1 data sets, far apart on 2");
         other(&|of| of.diverging = 1, "WARN: runs diverged on 1 data sets");
         other(&|of| of.low_ess = 1, "1 data sets have fewer effective draws than the 99");

@@ -16,6 +16,7 @@ use octopus_calibrate::{
     CalibrateError, CalibratedSet, CalibrationSettings, GewekeSettings, SelfCheck, Table, geweke, judge, self_check,
 };
 use octopus_density::LogDensity;
+use octopus_files::WithInfinities;
 use octopus_models::Simulated;
 use octopus_report::{Figure, Format, write_figures};
 use octopus_runs::RunCost;
@@ -126,7 +127,7 @@ impl Work<'_> {
         let judgement = judge(simulator, &settings, &mut judged, args.false_alarm)?;
         let checks = self_check(simulator, settings.seed, sampler)?;
         let text = ranks_text(&judgement, &checks, &simulated.description);
-        let result = json!({ "ranks": judgement });
+        let result = json!({ "ranks": WithInfinities(&judgement) });
         self.conclude(&folder, record, result, &checks, judgement.calibrated, of_ranks(&judgement)?.into(), &text)
     }
 
@@ -163,7 +164,7 @@ impl Work<'_> {
         let checks = self_check(simulator, settings.seed, sampler)?;
         let text = geweke_text(&found, &checks, &simulated.description);
         let figures = vec![of_moments(&found)];
-        self.conclude(&folder, record, json!({ "geweke": found }), &checks, found.calibrated, figures, &text)
+        self.conclude(&folder, record, json!({ "geweke": WithInfinities(&found) }), &checks, found.calibrated, figures, &text)
     }
 
     fn interrupted(&self, kept: &str) -> Result<Exit> {

@@ -7,7 +7,7 @@ use crate::output;
 use anyhow::{Context, Result};
 use octopus::rows;
 use octopus::{ComparisonLimits, ReportComparison, TraceComparison};
-use octopus_files::write_file;
+use octopus_files::{WithInfinities, write_file};
 use octopus_report::{Figure, ForestPlot, Format, read_report, write_figures};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &CompareArgs, global: Global) -> Result<Exit> {
     let comparison = TraceComparison::new(&traces, limits)?;
     if let Some(out) = &args.out {
         std::fs::create_dir_all(out).with_context(|| format!("cannot make the folder {}", out.display()))?;
-        let json = serde_json::to_vec_pretty(&comparison).context("cannot write the comparison as JSON")?;
+        let json = serde_json::to_vec_pretty(&WithInfinities(&comparison)).context("cannot write the comparison as JSON")?;
         write_file(&out.join("comparison.json"), &json)?;
         let [first, second] =
             traces.each_ref().map(|trace| Ok::<_, anyhow::Error>((trace.name.as_str(), trace.posterior()?)));
@@ -65,7 +65,7 @@ fn reports(args: &CompareArgs, limits: ComparisonLimits, global: Global) -> Resu
     let names = [&args.first, &args.second].map(|path| path.display().to_string());
     let comparison = ReportComparison::new(names, &reports, limits);
     if let Some(out) = &args.out {
-        let json = serde_json::to_vec_pretty(&comparison).context("cannot write the comparison as JSON")?;
+        let json = serde_json::to_vec_pretty(&WithInfinities(&comparison)).context("cannot write the comparison as JSON")?;
         write_file(&out.join("comparison.json"), &json)?;
     }
     tell(&comparison, || comparison.to_text(args.all), comparison.same, global)

@@ -9,7 +9,10 @@ use crate::output;
 use anyhow::Result;
 use octopus::PredictiveParts;
 use octopus::{PointwiseLikelihood, complete};
-use octopus_diag::{ComparedModel, Elpd, TextColumn, WeightMethod, compare, loo, text_table, waic};
+use octopus_diag::{
+    ComparedModel, Elpd, LabelPairing, LogLikelihood, TextColumn, WeightMethod, compare, loo, pair_labels, text_table, waic,
+};
+use octopus_files::WithInfinities;
 use octopus_report::{Charset, count, significant};
 use serde_json::{Value, json};
 
@@ -29,7 +32,7 @@ pub(crate) fn run(args: &LooArgs, global: Global) -> Result<Exit> {
         return Err(UsageError("--draws 0: at least one of each chain is needed".into()).into());
     }
     let names: Vec<&str> = args.var.iter().map(String::as_str).collect();
-    let mut models = Vec::new();
+    let mut models: Vec<Judged> = Vec::new();
     for path in &args.models {
         let mut trace = open(std::slice::from_ref(path), global)?;
         if trace.data.group("log_likelihood").is_none() && trace.record.is_some() {
@@ -46,30 +49,91 @@ pub(crate) fn run(args: &LooArgs, global: Global) -> Result<Exit> {
         }
         let judged = PointwiseLikelihood::read(&trace, &names)?;
         let elpd = if args.waic { waic(&judged.log_likelihood) } else { loo(&judged.log_likelihood, judged.reff)? };
-        models.push((trace.name.clone(), elpd));
+        let undefined = undefined(&elpd, &judged.log_likelihood);
+        let labels = if args.models.len() > 1 { judged.log_likelihood.labels() } else { Vec::new() };
+        models.push(Judged { name: trace.name.clone(), elpd, undefined, labels });
     }
-    let ranked = match models.len() {
-        1 => Vec::new(),
-        _ => {
-            let models: Vec<(&str, &Elpd)> = models.iter().map(|(name, elpd)| (name.as_str(), elpd)).collect();
-            compare(&models, method(args.weights))?
-        }
-    };
+    let all_defined = models.iter().all(|model| model.undefined.is_none());
+    let ranked = if models.len() > 1 && all_defined { ranked(&models, args.weights)? } else { Vec::new() };
     if global.json {
         output::print_json(&json!({
             "schema": 1,
-            "models": models.iter().map(|(name, elpd)| model_json(name, elpd)).collect::<Vec<_>>(),
+            "models": models.iter().map(model_json).collect::<Vec<_>>(),
             "comparison": ranked.iter().map(row_json).collect::<Vec<_>>(),
         }))?;
     } else {
-        let mut text: String = models.iter().map(|(name, elpd)| model_text(name, elpd)).collect();
+        let mut text: String = models.iter().map(model_text).collect();
         if !ranked.is_empty() {
             text += &ranking_text(&ranked);
+        } else if models.len() > 1 {
+            text += "\nthe models cannot be ranked: an observation has no estimate\n";
         }
         output::print(&text)?;
     }
-    let doubtful = models.iter().any(|(_, elpd)| elpd.warning() || elpd.elpd.is_nan());
+    let doubtful = models.iter().any(|model| model.elpd.warning() || model.undefined.is_some());
     Ok(if doubtful { Exit::Bad } else { Exit::Fine })
+}
+
+/// A model with what is said of it.
+struct Judged {
+    name: String,
+    elpd: Elpd,
+    /// Which observations have no estimate, and why; `None` where all have one.
+    undefined: Option<String>,
+    /// The labels of the observations; none of a model alone.
+    labels: Vec<String>,
+}
+
+/// Returns a sentence that names the first observation whose log likelihoods are not finite, if there is one.
+fn undefined(elpd: &Elpd, log_likelihood: &LogLikelihood) -> Option<String> {
+    let first = elpd.undefined().next()?;
+    let (name, count) = (log_likelihood.name(first), elpd.undefined().count());
+    let (bad, samples) = (log_likelihood.not_finite(first), elpd.n_samples);
+    let why = if bad > 0 {
+        format!("{bad} of {samples} log likelihoods of {name} are NaN or infinite")
+    } else {
+        format!("the log likelihoods of {name} are too far apart for a sum")
+    };
+    Some(format!(
+        "{count} of {} observations have no estimate: {why}; look for overflow, division by zero or the logarithm of 0 in \
+         the model's log likelihood, or leave these observations out of every model",
+        elpd.n_data_points
+    ))
+}
+
+/// Ranks models, whose observations are paired with those of the first by their labels.
+fn ranked(models: &[Judged], weights: Weights) -> Result<Vec<ComparedModel>> {
+    let [first, others @ ..] = models else { return Ok(Vec::new()) };
+    let mut paired = vec![first.elpd.clone()];
+    for other in others {
+        // Of unequal numbers the ranking itself says what is wrong.
+        let as_many = first.labels.len() == other.labels.len();
+        let pairing = if as_many { pair_labels(&first.labels, &other.labels) } else { LabelPairing::Same };
+        let (a, b) = (&first.name, &other.name);
+        paired.push(match pairing {
+            LabelPairing::Same => other.elpd.clone(),
+            LabelPairing::Reordered(order) => {
+                output::note(format!("{b} has the observations of {a} in another order: they are paired by their labels"));
+                other.elpd.reordered(&order)
+            }
+            LabelPairing::ByPosition => {
+                output::warn(format!(
+                    "the labels of observations in {a} and {b} differ, and one of the two only counts them: they are paired in \
+                     the order in which they stand"
+                ));
+                other.elpd.clone()
+            }
+            LabelPairing::Different { label, first } => {
+                let (has, lacks) = if first { (a, b) } else { (b, a) };
+                anyhow::bail!(
+                    "{has} has an observation {label:?} that {lacks} lacks, or has more than once: compare models of the same \
+                     observations, each with a label of its own"
+                );
+            }
+        });
+    }
+    let models: Vec<(&str, &Elpd)> = models.iter().map(|model| model.name.as_str()).zip(&paired).collect();
+    Ok(compare(&models, method(weights))?)
 }
 
 fn method(weights: Weights) -> WeightMethod {
@@ -80,7 +144,7 @@ fn method(weights: Weights) -> WeightMethod {
     }
 }
 
-fn model_text(name: &str, elpd: &Elpd) -> String {
+fn model_text(Judged { name, elpd, undefined, .. }: &Judged) -> String {
     let criterion = elpd.criterion.name();
     let mut text = format!(
         "{name}: {} samples of {} observations\n  elpd_{criterion} {} +- {}\n  p_{criterion} {}\n",
@@ -90,8 +154,12 @@ fn model_text(name: &str, elpd: &Elpd) -> String {
         significant(elpd.se, 3),
         significant(elpd.p, 4)
     );
+    if let Some(why) = undefined {
+        text += &format!("FAIL  {why}\n");
+    }
     match elpd.advice() {
         Some(advice) => text += &format!("WARN  {advice}\n"),
+        None if undefined.is_some() => {}
         None => text += &format!("PASS  reliable for every observation (limit {})\n", significant(elpd.good, 2)),
     }
     text
@@ -128,21 +196,22 @@ fn ranking_text(ranked: &[ComparedModel]) -> String {
     format!("\n{}", text_table(&columns, &rows, Charset::from_environment().table()))
 }
 
-fn model_json(name: &str, elpd: &Elpd) -> Value {
+fn model_json(Judged { name, elpd, undefined, .. }: &Judged) -> Value {
     json!({
         "name": name,
         "criterion": elpd.criterion.name(),
-        "elpd": elpd.elpd,
-        "se": elpd.se,
-        "p": elpd.p,
+        "elpd": WithInfinities(elpd.elpd),
+        "se": WithInfinities(elpd.se),
+        "p": WithInfinities(elpd.p),
         "samples": elpd.n_samples,
         "observations": elpd.n_data_points,
         "limit": elpd.good,
         "unreliable": elpd.unreliable().collect::<Vec<_>>(),
+        "undefined": elpd.undefined().collect::<Vec<_>>(),
         "warning": elpd.warning(),
-        "pointwise": elpd.pointwise,
-        "reliability": elpd.reliability,
-        "advice": elpd.advice(),
+        "pointwise": WithInfinities(&elpd.pointwise),
+        "reliability": WithInfinities(&elpd.reliability),
+        "advice": undefined.clone().or_else(|| elpd.advice()),
     })
 }
 
@@ -152,7 +221,7 @@ fn row_json(row: &ComparedModel) -> Value {
         "rank": row.rank,
         "elpd": row.elpd,
         "p": row.p,
-        "elpd_diff": row.elpd_diff,
+        "elpd_diff": WithInfinities(row.elpd_diff),
         "weight": row.weight,
         "se": row.se,
         "dse": row.dse,

@@ -15,6 +15,7 @@ use octopus::{model_record, prior_conflicts};
 use octopus_density::LogDensity;
 use octopus_device::{Device, HostInfo};
 use octopus_diag::{Diagnosis, Rows, diagnose};
+use octopus_files::WithInfinities;
 use octopus_models::Problem;
 use octopus_runs::{
     CreateOptions, DeviceDecision, DeviceInventory, Driven, EndedBy, Goal, RunCost, RunError, RunFolder, RunRecord,
@@ -167,7 +168,7 @@ pub(super) fn conclude(dir: &Path, outcome: &Driven, problem: &dyn Problem, glob
     }
     let diagnosis = read_back(dir, record)?;
     if global.json {
-        output::print_json(&result(dir, record, serde_json::to_value(&diagnosis)?, outcome))?;
+        output::print_json(&result(dir, record, serde_json::to_value(WithInfinities(&diagnosis))?, outcome))?;
     } else {
         let timing = &record.timing;
         let (warmup, sampling) = (timing.warmup_s, timing.sampling_s);

@@ -14,7 +14,7 @@ use anyhow::{Result, bail};
 use octopus_calibrate::{SeedRun, SeedSweep, sweep_seeds};
 use octopus_density::LogDensity;
 use octopus_diag::limits;
-use octopus_files::write_named;
+use octopus_files::{WithInfinities, write_named};
 use octopus_runs::{DeviceInventory, RunCost};
 use octopus_sampler::{SamplerConfig, Strategy};
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ pub(crate) fn run(args: SweepArgs, global: Global) -> Result<Exit> {
         "sampler": config.sampler,
         "octopus": env!("CARGO_PKG_VERSION"),
         "good": good,
-        "sweep": found,
+        "sweep": WithInfinities(&found),
     });
     if let Some(path) = &out {
         write_result(path, &result)?;
@@ -71,7 +71,7 @@ pub(crate) fn run(args: SweepArgs, global: Global) -> Result<Exit> {
 }
 
 fn write_result(path: &Path, result: &Value) -> Result<()> {
-    let mut text = serde_json::to_string_pretty(result)?;
+    let mut text = serde_json::to_string_pretty(&WithInfinities(result))?;
     text.push('\n');
     write_named(path, text.as_bytes())?;
     Ok(())

@@ -1,6 +1,9 @@
 //! `octopus compare`: two runs of one posterior, and two that differ.
 
 use crate::support::run;
+use octopus_formats::write_netcdf;
+use octopus_random::{Purpose, Stream};
+use octopus_trace::{Array, Dataset, InferenceData, Labels, Values};
 use std::fs;
 use std::path::Path;
 
@@ -51,6 +54,68 @@ fn runs_of_other_data_differ() {
     for words in ["they differ", "FAIL     means", "FAIL     chance", "WARN     data", "data.sha256"] {
         assert!(text.stdout.contains(words), "{words}: {}", text.stdout);
     }
+}
+
+/// Writes a trace of the variable `theta` with three elements, with labels or without.
+fn write(dir: &Path, name: &str, draws: usize, labels: Option<[i64; 3]>, value: impl Fn(usize, usize) -> f64) {
+    let values = (0..4 * draws).flat_map(|k| [0, 1, 2].map(|element| value(k, element))).collect();
+    let (mut posterior, mut data) = (Dataset::default(), InferenceData::default());
+    posterior.insert("theta", Array::new([("chain", 4), ("draw", draws), ("i", 3)], Values::F64(values)));
+    if let Some(labels) = labels {
+        posterior.coords.insert("i".into(), Labels::Integers(labels.into()));
+    }
+    data.insert("posterior", posterior);
+    write_netcdf(&dir.join(name), &data, false).unwrap();
+}
+
+fn random(seed: u32) -> impl Fn(usize, usize) -> f64 {
+    move |k, element| Stream::new(11, seed, (k * 3 + element) as u32, Purpose::User).normal()
+}
+
+/// Draws whose squares are too large for their type, one draw of each chain, and draws that are no numbers: two copies
+/// are the same, and two runs of what is usual but for its unit as alike as in any other.
+#[test]
+fn copies_are_the_same_whatever_the_draws_are() {
+    let dir = tempfile::tempdir().unwrap();
+    let series: [(&str, usize, &dyn Fn(usize, usize) -> f64); 6] = [
+        ("usual", 100, &random(1)),
+        ("huge", 100, &|k, element| 1e200 * random(1)(k, element)),
+        ("largest", 100, &|k, element| 1e308 * (0.5 - random(1)(k, element).abs() / 10.0)),
+        ("tiny", 100, &|k, element| 1e-310 * random(1)(k, element)),
+        ("one", 1, &random(1)),
+        ("nan", 100, &|k, element| if element == 1 { f64::NAN } else { random(1)(k, element) }),
+    ];
+    for (name, draws, value) in series {
+        for copy in ["a", "b"] {
+            write(dir.path(), &format!("{name}_{copy}.nc"), draws, None, value);
+        }
+        let found = run(dir.path(), &format!("compare {{}}/{name}_a.nc {{}}/{name}_b.nc"));
+        let said = &found.succeeds().stdout;
+        assert!(said.contains("the same posterior") && !said.contains("NaN %"), "{name}: {said}");
+    }
+    let p_value = |unit: f64| {
+        write(dir.path(), "first.nc", 200, None, |k, element| unit * random(1)(k, element));
+        write(dir.path(), "second.nc", 200, None, |k, element| unit * random(2)(k, element));
+        let json = run(dir.path(), "compare {}/first.nc {}/second.nc --json").json();
+        [&json["posterior"]["p_value"], &json["posterior"]["rmse"]].map(|v| v.as_f64().unwrap())
+    };
+    let [plain, huge] = [1.0, 2f64.powi(660)].map(p_value);
+    assert!(plain.iter().zip(&huge).all(|(a, b)| (a / b - 1.0).abs() < 1e-9), "{plain:?} {huge:?}");
+}
+
+/// One program counts elements from 0, the other from 1: the variable is paired as a whole, which is said.
+#[test]
+fn elements_that_are_counted_from_0_and_from_1_are_paired_in_order() {
+    let dir = tempfile::tempdir().unwrap();
+    let value = |k: usize, element: usize| 10.0 * element as f64 + random(1)(k, element);
+    write(dir.path(), "from_0.nc", 200, Some([0, 1, 2]), value);
+    write(dir.path(), "from_1.nc", 200, Some([1, 2, 3]), value);
+    write(dir.path(), "unlabelled.nc", 200, None, value);
+    let found = run(dir.path(), "compare {}/from_0.nc {}/from_1.nc");
+    let said = &found.succeeds().stdout;
+    assert!(said.contains("the same posterior") && said.contains("WARN     labels"), "{said}");
+    assert!(said.contains("theta[0] of the first is theta[1] of the second") && !said.contains("only in"), "{said}");
+    assert!(!run(dir.path(), "compare {}/from_0.nc {}/unlabelled.nc").succeeds().stdout.contains("WARN     labels"));
 }
 
 #[test]

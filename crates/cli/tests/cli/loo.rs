@@ -5,7 +5,7 @@ use octopus::Trace;
 use octopus_diag::{Elpd, LogLikelihood, WeightMethod, compare, loo, relative_eff};
 use octopus_formats::write_netcdf;
 use octopus_random::{Purpose, Stream};
-use octopus_trace::{Array, Dataset, InferenceData, Values};
+use octopus_trace::{Array, Dataset, InferenceData, Labels, Values};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -77,6 +77,102 @@ fn draws_count_by_their_efficiency() {
         let k = said.as_f64().unwrap();
         assert!(near(k, *own) && !near(k, *independent), "{k}: {own} {independent}");
     }
+}
+
+/// Writes the trace `from` again after a change.
+fn changed(dir: &Path, from: &Path, name: &str, change: impl FnOnce(&mut InferenceData)) {
+    let mut data = Trace::open(&[from.to_owned()]).unwrap().data;
+    change(&mut data);
+    write_netcdf(&dir.join(name), &data, false).unwrap();
+}
+
+/// Gives the observations labels, and puts the one with label `order[0]` first.
+fn label(data: &mut InferenceData, prefix: &str, order: &[usize]) {
+    let group = &mut data.groups["log_likelihood"];
+    let Values::F64(values) = &mut group.variables["y"].values else { panic!("no numbers") };
+    for draw in values.chunks_exact_mut(OBSERVATIONS) {
+        let before = draw.to_vec();
+        draw.iter_mut().zip(order).for_each(|(value, &from)| *value = before[from]);
+    }
+    let labels = order.iter().map(|from| format!("{prefix}{from}")).collect();
+    group.coords.insert("i".into(), Labels::Strings(labels));
+}
+
+/// One log likelihood of one observation is infinite: it is named, and nothing is called reliable or ranked.
+#[test]
+fn an_observation_without_an_estimate_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = trace(dir.path(), "a.nc", 0, 0.0);
+    let order: Vec<usize> = (0..OBSERVATIONS).collect();
+    for (bad, options) in [(f64::INFINITY, ""), (f64::NAN, ""), (f64::NEG_INFINITY, ""), (f64::NAN, "--waic")] {
+        changed(dir.path(), &path, "bad.nc", |data| {
+            label(data, "city ", &order);
+            let Values::F64(values) = &mut data.groups["log_likelihood"].variables["y"].values else { panic!() };
+            values[3 * OBSERVATIONS + 7] = bad;
+        });
+        let found = run(dir.path(), &format!("loo {{}}/bad.nc {{}}/a.nc {options}"));
+        assert_eq!(found.code, Some(1), "{found:#?}");
+        for words in ["FAIL  1 of 20 observations", "1 of 1600 log likelihoods of y[city 7]", "cannot be ranked"] {
+            assert!(found.stdout.contains(words), "{bad} {words}: {found:#?}");
+        }
+        let (of_bad, _) = found.stdout.split_once("a.nc:").unwrap();
+        assert!(!of_bad.contains("PASS"), "{found:#?}");
+        let json = run(dir.path(), &format!("loo {{}}/bad.nc --json {options}")).json();
+        let model = &json["models"][0];
+        assert_eq!((&model["undefined"], &model["elpd"]), (&serde_json::json!([7]), &serde_json::Value::Null));
+        assert!(model["advice"].as_str().unwrap().contains("y[city 7]"), "{model}");
+    }
+}
+
+/// A model whose observations stand in another order is compared by their labels, and refused where it has others.
+#[test]
+fn observations_are_paired_by_their_labels() {
+    let dir = tempfile::tempdir().unwrap();
+    let paths = [trace(dir.path(), "a.nc", 0, 1.0), trace(dir.path(), "b.nc", 1, 1.2)];
+    let order: Vec<usize> = (0..OBSERVATIONS).collect();
+    let backwards: Vec<usize> = (0..OBSERVATIONS).rev().collect();
+    let write = |name: &str, of: usize, prefix: &str, order: &[usize]| {
+        changed(dir.path(), &paths[of], name, |data| label(data, prefix, order));
+    };
+    write("named_a.nc", 0, "city ", &order);
+    write("named_b.nc", 1, "city ", &order);
+    write("back_b.nc", 1, "city ", &backwards);
+    write("from_1_b.nc", 1, "", &order);
+    write("others_b.nc", 1, "town ", &order);
+    let rows = |other: &str| {
+        let found = run(dir.path(), &format!("loo {{}}/named_a.nc {{}}/{other} --json"));
+        let rows = found.json()["comparison"].clone();
+        let row = |name: &str| {
+            let of = |row: &&serde_json::Value| row["name"].as_str().unwrap().ends_with(name);
+            let row = rows.as_array().unwrap().iter().find(of).unwrap();
+            ["elpd", "elpd_diff", "dse", "weight"].map(|field| row[field].as_f64().unwrap())
+        };
+        ([row("named_a.nc"), row(other)], found.stderr)
+    };
+    let (expected, quiet) = rows("named_b.nc");
+    assert!(expected.iter().flatten().any(|v| *v > 0.1) && !quiet.contains("paired"), "{expected:?} {quiet}");
+    for (other, words) in [("back_b.nc", "another order"), ("b.nc", "only counts them"), ("from_1_b.nc", "only counts them")] {
+        let (found, said) = rows(other);
+        for (found, expected) in found.iter().flatten().zip(expected.iter().flatten()) {
+            assert!((found - expected).abs() < 1e-9, "{other}: {found} {expected}");
+        }
+        assert!(said.contains(words), "{other}: {said}");
+    }
+    run(dir.path(), "loo {}/named_a.nc {}/others_b.nc").fails(3, &["\"city 0\"", "lacks", "same observations"]);
+}
+
+/// A variable of NaN, as of an unused parameter, says nothing about how much the draws are worth.
+#[test]
+fn a_variable_of_nan_does_not_decide_the_efficiency() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = trace(dir.path(), "a.nc", 0, 0.0);
+    changed(dir.path(), &path, "nan.nc", |data| {
+        let nan = Values::F64(vec![f64::NAN; CHAINS * DRAWS]);
+        data.groups["posterior"].insert("unused", Array::new([("chain", CHAINS), ("draw", DRAWS)], nan));
+    });
+    let elpd = |name: &str| run(dir.path(), &format!("loo {{}}/{name} --json")).json()["models"][0]["elpd"].clone();
+    assert_eq!(elpd("nan.nc"), elpd("a.nc"));
+    assert!(near(elpd("nan.nc").as_f64().unwrap(), expected(&path, false).elpd));
 }
 
 #[test]

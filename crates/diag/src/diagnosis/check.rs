@@ -1,14 +1,14 @@
 //! The checks of a diagnosis: each a small function from numbers to a verdict with its reason and advice.
 //!
 //! They are about draws that are not finite, constants, R-hat, effective sample sizes, E-BFMI, divergences, stuck
-//! chains, step sizes and tree depth.
+//! chains, chains that are copies, step sizes and tree depth.
 
+use crate::diagnosis::by_chance::RhatByChance;
 use crate::diagnosis::stuck::StuckChain;
 use crate::diagnosis::{CoordinatesInUse, SettingsInUse};
-use crate::numbers::finite;
 use crate::summary::Summary;
 use crate::summary::parameter::ParameterSummary;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use std::fmt;
 
 /// The outcome of a check.
@@ -40,15 +40,13 @@ impl fmt::Display for CheckStatus {
 /// One check with what it saw.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Check {
-    /// `finite`, `constant`, `stuck`, `rhat`, `ess_bulk`, `ess_tail`, `bfmi`, `divergences`, `step_size` or `tree_depth`.
+    /// `finite`, `constant`, `stuck`, `copies`, `rhat`, `ess_bulk`, `ess_tail`, `bfmi`, `divergences`, `step_size` or `tree_depth`.
     pub id: &'static str,
     /// The outcome.
     pub status: CheckStatus,
     /// The number judged: the worst over parameters or chains, or a count.
-    #[serde(serialize_with = "number_or_null")]
     pub observed: Option<f64>,
     /// The number it is compared with.
-    #[serde(serialize_with = "number_or_null")]
     pub threshold: Option<f64>,
     /// One sentence: what was found, where.
     pub message: String,
@@ -61,10 +59,6 @@ impl fmt::Display for Check {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "{:<7}  {:<11}  {}", self.status, self.id, self.message)
     }
-}
-
-fn number_or_null<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
-    value.and_then(finite).serialize(serializer)
 }
 
 impl Check {
@@ -160,7 +154,8 @@ fn named(summary: &Summary, f: impl Fn(&ParameterSummary) -> bool) -> (usize, Op
     (usize::from(first.is_some()) + found.count(), first)
 }
 
-/// The largest R-hat is below `limit`.
+/// The largest R-hat is below `limit`, which is that of one parameter: the largest of many may be above it by as much as
+/// chance explains.
 pub(crate) fn rhat(summary: &Summary, limit: f64, settings: Option<&SettingsInUse>) -> Check {
     if let Some(check) = too_short("rhat", summary) {
         return check;
@@ -179,10 +174,25 @@ pub(crate) fn rhat(summary: &Summary, limit: f64, settings: Option<&SettingsInUs
         }
         None => ("R-hat", "the chains"),
     };
-    let message = format!("largest {kind} {:.4} ({}), limit {limit}", worst.rhat, worst.name);
-    Check { observed: Some(worst.rhat), threshold: Some(limit), ..Check::new("rhat", CheckStatus::Pass, message) }
+    let mut message = format!("largest {kind} {:.4} ({}), limit {limit}", worst.rhat, worst.name);
+    let mut threshold = limit;
+    let judged = summary.parameters.iter().map(|p| p.rhat).filter(|rhat| !rhat.is_nan());
+    let parameters = judged.clone().count();
+    if parameters > 1 && worst.rhat >= limit {
+        let by_chance = RhatByChance::of(summary, limit);
+        let (of_many, largest) = by_chance.limit_of_all(judged.clone());
+        threshold = of_many;
+        let which = if largest == 1 { "largest".to_owned() } else { format!("{largest} largest") };
+        let above = judged.filter(|&rhat| rhat >= limit).count();
+        message += &format!(
+            " for one parameter and {threshold:.4} for the {which} of {parameters}; at or above {limit}: {above}, by \
+             chance {:.1}",
+            by_chance.expected(parameters)
+        );
+    }
+    Check { observed: Some(worst.rhat), threshold: Some(threshold), ..Check::new("rhat", CheckStatus::Pass, message) }
         .judge(
-            worst.rhat < limit,
+            worst.rhat < threshold,
             CheckStatus::Fail,
             &format!("{who} disagree about {}: {}", worst.name, of_slow_chains(settings)),
         )
@@ -236,7 +246,7 @@ pub(crate) fn bfmi(bfmi: Option<&[f64]>, chains: usize, limit: f64) -> Check {
     let Some(bfmi) = bfmi else { return Check::skipped("bfmi", "the trace has no energy".to_owned(), advice) };
     let worst = bfmi.iter().copied().enumerate().filter(|(_, v)| !v.is_nan()).min_by(|a, b| a.1.total_cmp(&b.1));
     let Some((chain, worst)) = worst else {
-        return Check::skipped("bfmi", "the energy is constant or NaN".to_owned(), advice);
+        return Check::skipped("bfmi", "the energy is constant or not finite".to_owned(), advice);
     };
     let message = if bfmi.len() < chains {
         format!("E-BFMI {worst:.3} of all chains together, at least {limit} wanted")
@@ -295,6 +305,32 @@ pub(crate) fn stuck(stuck: &[StuckChain], steps: Option<&[f64]>, chains: usize) 
     )
 }
 
+/// No chain is a copy of another: `copies` are groups of chains with the same draws, in order.
+pub(crate) fn copies(copies: &[Vec<usize>], chains: usize) -> Check {
+    let group = |group: &Vec<usize>| {
+        let numbers: Vec<String> = group.iter().map(ToString::to_string).collect();
+        format!("chains {} are equal to the last bit", numbers.join(", "))
+    };
+    let extra: usize = copies.iter().map(|group| group.len() - 1).sum();
+    let message = match copies {
+        [] if chains < 2 => "one chain cannot be compared with another".to_owned(),
+        [] => "every chain has draws of its own".to_owned(),
+        groups => {
+            let words: Vec<String> = groups.iter().take(3).map(group).collect();
+            let more = groups.len().saturating_sub(3);
+            let more = if more > 0 { format!("; so are {more} more groups") } else { String::new() };
+            format!("{}{more}", words.join("; "))
+        }
+    };
+    let observed = Some(extra as f64);
+    Check { observed, threshold: Some(0.0), ..Check::new("copies", CheckStatus::Pass, message) }.judge(
+        copies.is_empty(),
+        CheckStatus::Fail,
+        "the same draws count more than once, and R-hat and effective sample sizes mean nothing: give each file once, and \
+         sample each chain with random numbers of its own",
+    )
+}
+
 /// No chain's step size is so small that it cannot get anywhere.
 pub(crate) fn step_size(steps: Option<&[f64]>) -> Check {
     const LEAST: f64 = 1e-8;
@@ -350,6 +386,28 @@ mod tests {
         Summary { prob: 0.89, chains: 2, draws, superchains: None, parameters }
     }
 
+    /// The first parameter alone.
+    fn one(summary: &Summary) -> Summary {
+        Summary { parameters: summary.parameters[..1].to_vec(), ..summary.clone() }
+    }
+
+    /// The limit for many is said beside that for one, with what chance does.
+    #[test]
+    fn the_limit_of_many_parameters_is_said() {
+        let mut many = summary(500);
+        many.parameters = vec![ParameterSummary { rhat: 1.0, ess_bulk: 900.0, ..many.parameters[0].clone() }; 1000];
+        many.parameters[7].rhat = 1.0111;
+        let found = rhat(&many, 1.01, None);
+        let threshold = found.threshold.unwrap();
+        assert!(found.status == CheckStatus::Pass && threshold > 1.0111 && threshold < 1.03, "{found:?}");
+        let words = ["limit 1.01 for one parameter and ", " for the largest of 1000; at or above 1.01: 1, by chance "];
+        assert!(words.iter().all(|words| found.message.contains(words)), "{found}");
+        many.parameters.iter_mut().take(500).for_each(|p| p.rhat = 1.0111);
+        let found = rhat(&many, 1.01, None);
+        assert!(found.status == CheckStatus::Fail && found.threshold.unwrap() <= 1.0111, "{found:?}");
+        assert!(found.message.contains(" largest of 1000; at or above 1.01: 500, by chance"), "{found}");
+    }
+
     #[test]
     fn messages_tell_numbers_and_names() {
         for (found, message) in [
@@ -359,6 +417,9 @@ mod tests {
             (bfmi(Some(&[0.5]), 2, 0.3), "E-BFMI 0.500 of all chains together, at least 0.3 wanted"),
             (stuck(&[], None, 1), "one chain cannot be compared with another"),
             (stuck(&[], None, 2), "every chain moves"),
+            (copies(&[], 1), "one chain cannot be compared with another"),
+            (copies(&[], 2), "every chain has draws of its own"),
+            (copies(&[vec![0, 2]], 4), "chains 0, 2 are equal to the last bit"),
         ] {
             assert_eq!(found.message, message);
         }
@@ -369,11 +430,12 @@ mod tests {
         for (found, observed, threshold) in [
             (finite_draws(&summary(500)), 3.0, 0.0),
             (constant(&summary(500)), 0.0, 0.0),
-            (rhat(&summary(500), 1.01, None), 1.25, 1.01),
+            (rhat(&one(&summary(500)), 1.01, None), 1.25, 1.01),
             (ess_bulk(&summary(500), 100.0, None), 40.0, 100.0),
             (bfmi(Some(&[0.5, 0.4]), 2, 0.3), 0.4, 0.3),
             (divergences(Some(7), 100, None), 7.0, 0.0),
             (stuck(&[], None, 2), 0.0, 0.0),
+            (copies(&[vec![0, 1, 2], vec![3, 5]], 6), 3.0, 0.0),
             (step_size(Some(&[0.5, 0.25])), 0.25, 1e-8),
             (tree_depth(Some(9), 100, None), 9.0, 0.0),
         ] {

@@ -1,7 +1,6 @@
 //! Diagnoses as JSON: the fields of their summary, and their own.
 
 use super::Diagnosis;
-use crate::numbers::finite;
 use crate::summary::summary_fields;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -11,7 +10,7 @@ impl Serialize for Diagnosis {
         summary_fields(&self.summary, &mut map)?;
         map.serialize_entry("divergences", &self.divergences)?;
         map.serialize_entry("reached_max_treedepth", &self.reached_max_treedepth)?;
-        map.serialize_entry("bfmi", &self.bfmi.iter().map(|&v| finite(v)).collect::<Vec<_>>())?;
+        map.serialize_entry("bfmi", &self.bfmi)?;
         map.serialize_entry("good", &self.good())?;
         map.serialize_entry("checks", &self.checks)?;
         map.serialize_entry("advice", &self.advice())?;

@@ -2,6 +2,7 @@
 
 use crate::chains::Chains;
 use crate::numbers::moments::{sum_by, variance};
+use crate::numbers::scale;
 
 /// Returns E-BFMI of each chain from the energies of its draws: the mean squared step of the energy over its variance.
 /// Below 0.3 the momentum refresh is too weak for the spread of energies, and tails may be missed (Betancourt 2016,
@@ -11,7 +12,7 @@ pub fn bfmi(energy: &Chains) -> Vec<f64> {
         .rows()
         .map(|row| {
             let steps: Vec<f64> = row.windows(2).map(|pair| pair[1] - pair[0]).collect();
-            sum_by(&steps, |step| step * step) / steps.len() as f64 / variance(row)
+            fraction(&steps, row)
         })
         .collect()
 }
@@ -20,7 +21,21 @@ pub fn bfmi(energy: &Chains) -> Vec<f64> {
 /// squared step over the variance of all energies. NaN where [`bfmi`] is.
 pub fn bfmi_of_chains(energy: &Chains) -> f64 {
     let steps: Vec<f64> = energy.rows().flat_map(|row| row.windows(2).map(|pair| pair[1] - pair[0])).collect();
-    sum_by(&steps, |step| step * step) / steps.len() as f64 / variance(energy.values())
+    fraction(&steps, energy.values())
+}
+
+/// The mean squared step over the variance. Whether the variance of equal energies is 0 is a matter of rounding: that they
+/// are equal is asked of themselves.
+fn fraction(steps: &[f64], energies: &[f64]) -> f64 {
+    if energies.iter().all(|&energy| energy == energies[0]) {
+        return f64::NAN;
+    }
+    let unit = scale::unit(energies);
+    if unit != 1.0 {
+        let scaled = |values: &[f64]| values.iter().map(|value| value * unit).collect::<Vec<f64>>();
+        return fraction(&scaled(steps), &scaled(energies));
+    }
+    sum_by(steps, |step| step * step) / steps.len() as f64 / variance(energies)
 }
 
 #[cfg(test)]
@@ -42,5 +57,17 @@ mod tests {
         let sticky = bfmi_of_chains(&Chains::new(&values[1000..], 4, 250).unwrap());
         assert!((sticky / (12.0 / (250.0 * 250.0 - 1.0) * 999.0 / 1000.0) - 1.0).abs() < 1e-12, "{sticky}");
         assert!(bfmi_of_chains(&Chains::new(&[1.0, 2.0], 2, 1).unwrap()).is_nan());
+    }
+
+    /// The mean of many equal numbers may differ from them in its last bit.
+    #[test]
+    fn constant_energy_has_none_whatever_its_value() {
+        for energy in [0.0, 0.1, -1e9 / 3.0, 1e-310, 1e300] {
+            for draws in [2, 7, 100, 1001] {
+                let values = vec![energy; 2 * draws];
+                let chains = Chains::new(&values, 2, draws).unwrap();
+                assert!(bfmi(&chains).iter().all(|v| v.is_nan()) && bfmi_of_chains(&chains).is_nan(), "{energy}");
+            }
+        }
     }
 }

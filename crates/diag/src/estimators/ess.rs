@@ -12,6 +12,7 @@ use crate::estimators::rhat::{rank_normalized, rank_normalized_folded};
 use crate::numbers::fold::fold;
 use crate::numbers::moments::{mean, sum_by, variance};
 use crate::numbers::order::{Sorted, median, quantile, range_and_nan};
+use crate::numbers::scale;
 
 /// A range below which ArviZ takes all values for one (`np.finfo(float).resolution`).
 const CONSTANT: f64 = 1e-15;
@@ -57,7 +58,11 @@ pub fn ess_sd(chains: &Chains) -> f64 {
     if !chains.valid(1) {
         return f64::NAN;
     }
-    let squares = squared_deviations(chains.values());
+    let unit = scale::unit(chains.values());
+    let squares = match unit {
+        1.0 => squared_deviations(chains.values()),
+        _ => squared_deviations(&chains.values().iter().map(|value| value * unit).collect::<Vec<f64>>()),
+    };
     ess_mean(&chains.with_values(&squares))
 }
 
@@ -219,6 +224,10 @@ impl Ess {
 
     /// Does what [`estimate_in_place`](Self::estimate_in_place) does, for values that are not all equal.
     pub(crate) fn estimate_varying(&mut self, values: &mut [f64]) -> f64 {
+        let unit = scale::unit(values);
+        if unit != 1.0 {
+            values.iter_mut().for_each(|value| *value *= unit);
+        }
         self.center(values);
         // NaN among the values, or infinity, makes a mean not finite and then every correlation NaN.
         if self.means.iter().any(|mean| !mean.is_finite()) {

@@ -3,10 +3,12 @@
 use crate::chains::Chains;
 use crate::error::{DiagError, interval_probability};
 use crate::estimators::kde::kde;
+use crate::numbers::order::range;
 
 /// Returns the highest-density region that holds a share `prob` of the draws of all chains, as intervals in ascending
 /// order: the highest points of the [`kde`] whose mass adds up to `prob`, cut where neighbouring points of its grid are
-/// missing. Values that are not finite are left out; `[v, v]` when all are equal to v, no interval without values. What
+/// missing. Values that are not finite are left out; `[v, v]` when all are equal to v, from the smallest to the largest where
+/// they differ by too little for a density, no interval without values. What
 /// is narrower than the grid's step (1/512 of the range) is not seen. `az.hdi(multimodal=True)`, which gives `[0, 0]`
 /// for a constant.
 ///
@@ -15,7 +17,9 @@ use crate::estimators::kde::kde;
 pub fn hdi_multimodal(chains: &Chains, prob: f64) -> Result<Vec<[f64; 2]>, DiagError> {
     interval_probability("prob", prob)?;
     let Some(density) = kde(chains.values()) else {
-        return Ok(chains.values().iter().find(|v| v.is_finite()).map(|&v| [v, v]).into_iter().collect());
+        let finite: Vec<f64> = chains.values().iter().copied().filter(|v| v.is_finite()).collect();
+        let (low, high) = range(&finite);
+        return Ok(if low <= high { vec![[low, high]] } else { Vec::new() });
     };
     let (grid, n) = (&density.grid, density.grid.len());
     let step = (grid[n - 1] - grid[0]) / n as f64;

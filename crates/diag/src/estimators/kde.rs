@@ -6,6 +6,7 @@ mod sheather_jones;
 
 use crate::numbers::moments::{mean, sum_by};
 use crate::numbers::order::{quantile_of_sorted, range};
+use crate::numbers::scale;
 
 /// Bins of the default grid.
 const GRID: usize = 512;
@@ -56,8 +57,9 @@ pub struct Kde {
     pub bandwidth: f64,
 }
 
-/// Returns the density of `values`; those that are not finite are left out. `None` when fewer than two differ.
-/// `az.kde`.
+/// Returns the density of `values`; those that are not finite are left out. `None` when fewer than two differ, and when
+/// they differ by too little: in their last bits, so that the grid's bins cannot be told apart, or so that the density is
+/// too large for its type. `az.kde`.
 ///
 /// ```
 /// let values: Vec<f64> = (1..100).map(|i| (f64::from(i) / 100.0).ln()).collect();
@@ -77,10 +79,18 @@ pub fn kde_with(values: &[f64], options: &KdeOptions) -> Option<Kde> {
         return None;
     }
     let [low, high] = options.limits.map_or([min, max], |[low, high]| [low.min(min), high.max(max)]);
-    let bins = Bins::new(&values, low, high, options.grid_len.max(100));
+    if !(high - low).is_finite() {
+        return None;
+    }
+    let bins = Bins::new(&values, low, high, options.grid_len.max(100))?;
     let bandwidth = bandwidth(&values, &bins, high - low, options.bandwidth);
+    // A kernel wider than the grid many times over is none that these values ask for.
+    if !(0.0..=1e3 * (high - low)).contains(&bandwidth) {
+        return None;
+    }
     let density = convolve(&bins, values.len(), bandwidth, options.bound_correction);
-    Some(Kde { grid: bins.middles(), density, bandwidth })
+    let defined = density.iter().all(|density| density.is_finite());
+    defined.then(|| Kde { grid: bins.middles(), density, bandwidth })
 }
 
 fn bandwidth(values: &[f64], bins: &Bins, range: f64, rule: Bandwidth) -> f64 {
@@ -96,6 +106,10 @@ fn bandwidth(values: &[f64], bins: &Bins, range: f64, rule: Bandwidth) -> f64 {
 
 /// Returns the standard deviation, divisor n.
 fn deviation(values: &[f64]) -> f64 {
+    let unit = scale::unit(values);
+    if unit != 1.0 {
+        return deviation(&values.iter().map(|value| value * unit).collect::<Vec<f64>>()) / unit;
+    }
     let center = mean(values);
     (sum_by(values, |v| (v - center) * (v - center)) / values.len() as f64).sqrt()
 }
@@ -113,9 +127,13 @@ struct Bins {
 }
 
 impl Bins {
-    fn new(values: &[f64], min: f64, max: f64, count: usize) -> Self {
+    /// `None` where the range has not as many different numbers as there are edges, as NumPy refuses it.
+    fn new(values: &[f64], min: f64, max: f64, count: usize) -> Option<Self> {
         let step = (max - min) / count as f64;
         let edges: Vec<f64> = (0..=count).map(|i| if i == count { max } else { i as f64 * step + min }).collect();
+        if edges.windows(2).any(|pair| pair[0] >= pair[1]) {
+            return None;
+        }
         let mut counts = vec![0.0; count];
         for &value in values {
             let mut bin = (((value - min) / (max - min) * count as f64) as usize).min(count - 1);
@@ -127,7 +145,7 @@ impl Bins {
             }
             counts[bin] += 1.0;
         }
-        Self { edges, counts }
+        Some(Self { edges, counts })
     }
 
     fn middles(&self) -> Vec<f64> {
@@ -212,5 +230,35 @@ mod tests {
         }
         let two = kde(&[1.0, 2.0]).unwrap();
         assert!(two.density.iter().all(|d| d.is_finite()));
+    }
+
+    /// NumPy 2 refuses a histogram of 512 bins of the first three: its edges are not all different.
+    #[test]
+    fn values_that_differ_in_their_last_bits_have_none() {
+        let step = |at: f64, by: f64| (0..200).map(|i| at + by * f64::from(i * 7 % 33)).collect::<Vec<f64>>();
+        for values in [step(3e14, 0.0625), step(1.0, f64::EPSILON), step(-1e300, 1e284), step(0.0, 5e-324)] {
+            for bandwidth in
+                [Bandwidth::Experimental, Bandwidth::Silverman, Bandwidth::Isj, Bandwidth::Scott, Bandwidth::Fixed(1.0)]
+            {
+                assert_eq!(kde_with(&values, &KdeOptions { bandwidth, ..KdeOptions::default() }), None, "{}", values[0]);
+            }
+        }
+        // As many bits again, and there is one.
+        assert!(kde(&step(3e14, 64.0)).is_some() && kde(&step(0.0, 1e-200)).is_some());
+    }
+
+    /// The same values in another unit have the same density per unit.
+    #[test]
+    fn densities_know_no_unit() {
+        let values: Vec<f64> = (0..400).map(|k| f64::from(k * 7919 % 1009) / 64.0 - 7.0).collect();
+        let expected = kde(&values).unwrap();
+        for exponent in [-900, -500, 500, 990] {
+            let unit = 2f64.powi(exponent);
+            let found = kde(&values.iter().map(|v| v * unit).collect::<Vec<f64>>()).unwrap();
+            assert!((found.bandwidth / (expected.bandwidth * unit) - 1.0).abs() < 1e-12, "2^{exponent}");
+            for (found, expected) in found.density.iter().zip(&expected.density) {
+                assert!((found * unit - expected).abs() <= 1e-12 * expected.abs() + 1e-15, "2^{exponent}");
+            }
+        }
     }
 }

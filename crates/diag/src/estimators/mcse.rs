@@ -9,7 +9,8 @@ use crate::error::{DiagError, open_probability};
 use crate::estimators::ess::{ess_below_quantile, ess_mean, squared_deviations};
 use crate::numbers::moments::{mean, sum_by, variance};
 use crate::numbers::order::{Sorted, quantile_index_bounds};
-use statrs::function::beta::inv_beta_reg;
+use crate::numbers::scale;
+use crate::numbers::tails::beta_quantile;
 
 /// Returns the standard error of the mean: `sd / sqrt(ess_mean)`. NaN with fewer than 4 draws or a NaN among the
 /// values. `az.mcse(method="mean")`.
@@ -17,7 +18,17 @@ pub fn mcse_mean(chains: &Chains) -> f64 {
     if !chains.valid(1) {
         return f64::NAN;
     }
-    variance(chains.values()).sqrt() / ess_mean(chains).sqrt()
+    in_its_unit(chains, |chains| variance(chains.values()).sqrt() / ess_mean(chains).sqrt())
+}
+
+/// Computes an error from the same chains in a unit in which their squares can be computed.
+fn in_its_unit(chains: &Chains, error: impl Fn(&Chains) -> f64) -> f64 {
+    let unit = scale::unit(chains.values());
+    if unit == 1.0 {
+        return error(chains);
+    }
+    let scaled: Vec<f64> = chains.values().iter().map(|value| value * unit).collect();
+    error(&chains.with_values(&scaled)) / unit
 }
 
 /// Returns the standard error of the standard deviation, by the delta method from the effective sample size of `(x -
@@ -26,10 +37,12 @@ pub fn mcse_sd(chains: &Chains) -> f64 {
     if !chains.valid(1) {
         return f64::NAN;
     }
-    let squares = squared_deviations(chains.values());
-    let ess = ess_mean(&chains.with_values(&squares));
-    let fourth = sum_by(&squares, |square| square * square) / squares.len() as f64;
-    sd_error(mean(&squares), fourth, ess)
+    in_its_unit(chains, |chains| {
+        let squares = squared_deviations(chains.values());
+        let ess = ess_mean(&chains.with_values(&squares));
+        let fourth = sum_by(&squares, |square| square * square) / squares.len() as f64;
+        sd_error(mean(&squares), fourth, ess)
+    })
 }
 
 /// `sqrt(Var(v) / (4 v))` of the estimated variance `v`, given the means of the squared deviations and of
@@ -63,7 +76,7 @@ pub(crate) fn quantile_error_with(chains: &Chains, prob: f64, ess: f64) -> f64 {
         return f64::NAN;
     }
     // The normal distribution function at -1 and 1, with the digits of ArviZ.
-    let [low, high] = [0.158_655_3, 0.841_344_7].map(|p| inv_beta_reg(ess * prob + 1.0, ess * (1.0 - prob) + 1.0, p));
+    let [low, high] = [0.158_655_3, 0.841_344_7].map(|p| beta_quantile(p, ess * prob + 1.0, ess * (1.0 - prob) + 1.0));
     let sorted = Sorted::of(chains.values()).values;
     let (low, high) = quantile_index_bounds(low, high, sorted.len());
     (sorted[high] - sorted[low]) / 2.0

@@ -9,6 +9,7 @@ use crate::numbers::fold::fold;
 use crate::numbers::moments::{mean, variance, variance_about};
 use crate::numbers::normal::NormalScores;
 use crate::numbers::order::{Sorted, median, rank_normalize};
+use crate::numbers::scale;
 
 /// Returns R-hat as it is to be used: the larger of the R-hats of the rank-normalised split chains (location) and of
 /// the rank-normalised folded split chains (scale). 1 when chains agree; above 1.01 they do not. NaN for one chain,
@@ -88,6 +89,10 @@ pub(crate) fn rank_normalized_folded(chains: Chains) -> Option<Vec<f64>> {
 
 /// Returns R-hat of `values` (`chains x draws`) as they are; NaN when one of them is.
 pub(crate) fn scale_reduction(values: &[f64], draws: usize) -> f64 {
+    let unit = scale::unit(values);
+    if unit != 1.0 {
+        return scale_reduction(&values.iter().map(|value| value * unit).collect::<Vec<f64>>(), draws);
+    }
     let n = draws as f64;
     let means: Vec<f64> = values.chunks_exact(draws).map(mean).collect();
     let variances: Vec<f64> =

@@ -63,6 +63,17 @@ impl Elpd {
         (0..self.reliability.len()).filter(|&i| self.reliability[i] > self.good)
     }
 
+    /// Returns the observations that have no estimate: a log likelihood of theirs is NaN or infinite.
+    pub fn undefined(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.pointwise.len()).filter(|&i| !self.pointwise[i].is_finite())
+    }
+
+    /// Returns the same with the observations in another order: its first is the one that is numbered `order[0]` here.
+    pub fn reordered(&self, order: &[usize]) -> Self {
+        let of = |values: &[f64]| order.iter().filter_map(|&i| values.get(i).copied()).collect();
+        Self { pointwise: of(&self.pointwise), reliability: of(&self.reliability), ..self.clone() }
+    }
+
     /// Returns whether an observation is unreliable. ArviZ's `warning`.
     pub fn warning(&self) -> bool {
         self.unreliable().next().is_some()
@@ -123,13 +134,15 @@ pub(crate) fn standard_error(values: &[f64]) -> f64 {
 }
 
 /// Returns the relative effective sample size of a posterior's draws: the mean over all its elements of
-/// [`ess_mean`](crate::ess_mean), divided by the number of draws; 1 for one chain. NaN when it is NaN for an element.
-/// `az.loo` uses this number unless told otherwise.
+/// [`ess_mean`](crate::ess_mean), divided by the number of draws; 1 for one chain. Elements for which it is NaN say nothing
+/// of the others' draws and are left out; NaN when all are. `az.loo` uses this number unless told otherwise, but NaN where
+/// it is NaN for an element.
 ///
 /// # Errors
 /// When the posterior cannot be summarised: see [`summary`](crate::summary).
 pub fn relative_eff(posterior: &Dataset) -> Result<f64, DiagError> {
-    let (means, chains, draws) = summarise_means(posterior)?;
+    let (mut means, chains, draws) = summarise_means(posterior)?;
+    means.retain(|ess| !ess.is_nan());
     Ok(if chains == 1 { 1.0 } else { mean(&means) / (chains * draws) as f64 })
 }
 
@@ -138,6 +151,7 @@ mod tests {
     use super::*;
     use crate::predictive::loo::loo;
     use octopus_random::{Purpose, Stream};
+    use octopus_trace::{Array, Values};
 
     fn matrix(samples: usize, observations: usize, spread: f64) -> Vec<f64> {
         let mut random = Stream::new(5, 0, 0, Purpose::User);
@@ -175,6 +189,28 @@ mod tests {
         assert_eq!(left.unreliable().collect::<Vec<_>>(), [2]);
         assert!(left.warning() && left.advice().unwrap().contains("1 of 4") && criterion.warning());
         assert!(criterion.advice().unwrap().contains("observation 2"));
+    }
+
+    /// The first variable's draws are independent, the second's all NaN, as a variable that is not used may be.
+    #[test]
+    fn a_variable_of_nan_decides_nothing() {
+        let mut posterior = Dataset::default();
+        let mut random = Stream::new(6, 0, 0, Purpose::User);
+        let axes = [("chain", 4), ("draw", 50)];
+        posterior.insert("x", Array::new(axes, Values::F64((0..200).map(|_| random.normal()).collect())));
+        let alone = relative_eff(&posterior).unwrap();
+        posterior.insert("y", Array::new(axes, Values::F64(vec![f64::NAN; 200])));
+        assert!(alone > 0.3 && relative_eff(&posterior).unwrap() == alone);
+        posterior.variables.shift_remove("x");
+        assert!(relative_eff(&posterior).unwrap().is_nan());
+    }
+
+    #[test]
+    fn another_order_moves_observations() {
+        let three = waic(&LogLikelihood::new(&[-1.0, -2.0, -5.0, -1.1, -2.2, -5.5], 2, 3).unwrap());
+        let found = three.reordered(&[2, 0, 1]);
+        assert_eq!(found.pointwise, [three.pointwise[2], three.pointwise[0], three.pointwise[1]]);
+        assert_eq!((found.reliability[0], found.elpd), (three.reliability[2], three.elpd));
     }
 
     #[test]

@@ -23,11 +23,14 @@ use std::borrow::Cow;
 pub struct LogLikelihood<'a> {
     samples: usize,
     parts: Vec<Part<'a>>,
+    /// The group that was read, which names observations.
+    group: Option<&'a Dataset>,
 }
 
 /// One variable: `samples x width`, row-major.
 #[derive(Clone, Debug)]
 struct Part<'a> {
+    name: String,
     values: Cow<'a, [f64]>,
     width: usize,
 }
@@ -44,7 +47,8 @@ impl<'a> LogLikelihood<'a> {
         if samples.checked_mul(observations) != Some(values.len()) {
             return Err(DiagError::Shape { chains: samples, draws: observations, values: values.len() });
         }
-        Ok(Self { samples, parts: vec![Part { values: Cow::Borrowed(values), width: observations }] })
+        let part = Part { name: String::new(), values: Cow::Borrowed(values), width: observations };
+        Ok(Self { samples, parts: vec![part], group: None })
     }
 
     /// Takes the variables `names` of a group `log_likelihood`, each `chain x draw x ...`; without names its only
@@ -66,10 +70,10 @@ impl<'a> LogLikelihood<'a> {
                 let (variable, first) = ((*name).to_owned(), names[0].to_owned());
                 return Err(DiagError::Disagree { variable, first, found, expected });
             }
-            parts.push(Part { values: reals(array), width: array.elements(2) });
+            parts.push(Part { name: (*name).to_owned(), values: reals(array), width: array.elements(2) });
         }
         let samples = shape.map_or(0, |(chains, draws)| chains * draws);
-        let found = Self { samples, parts };
+        let found = Self { samples, parts, group: Some(group) };
         if samples == 0 || found.observations() == 0 {
             return Err(DiagError::Empty { chains: samples, draws: found.observations() });
         }
@@ -84,6 +88,45 @@ impl<'a> LogLikelihood<'a> {
     /// Returns the number of observations.
     pub fn observations(&self) -> usize {
         self.parts.iter().map(|part| part.width).sum()
+    }
+
+    /// Returns the name of an observation, with its labels, e.g. `y[berlin]`; its number where no group was read.
+    pub fn name(&self, observation: usize) -> String {
+        let mut rest = observation;
+        for part in &self.parts {
+            match self.group {
+                Some(group) if rest < part.width => return group.element_name(&part.name, 2, rest),
+                Some(_) => rest -= part.width,
+                None => break,
+            }
+        }
+        observation.to_string()
+    }
+
+    /// Returns what tells the observations apart, in order: their labels alone where one variable was read, else their
+    /// names.
+    pub fn labels(&self) -> Vec<String> {
+        let only = self.parts.len() == 1;
+        let label = |observation: usize| {
+            let name = self.name(observation);
+            match name.split_once('[').and_then(|(_, labels)| labels.strip_suffix(']')) {
+                Some(labels) if only => labels.to_owned(),
+                _ => name,
+            }
+        };
+        (0..self.observations()).map(label).collect()
+    }
+
+    /// Returns how many log likelihoods of an observation are NaN or infinite.
+    pub fn not_finite(&self, observation: usize) -> usize {
+        let mut rest = observation;
+        for part in &self.parts {
+            if rest < part.width {
+                return part.values.iter().skip(rest).step_by(part.width).filter(|v| !v.is_finite()).count();
+            }
+            rest -= part.width;
+        }
+        0
     }
 
     /// Applies `f` to each observation's log likelihoods, and returns the results in order. `make` makes what `f` keeps
@@ -166,6 +209,7 @@ fn names_of(group: &Dataset) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use octopus_trace::Labels;
 
     fn group() -> Dataset {
         let mut group = Dataset::default();
@@ -185,6 +229,20 @@ mod tests {
         assert_eq!(columns[0], (0, vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0]));
         assert_eq!(columns[19], (19, vec![18.0, 38.0, 58.0, 78.0, 98.0, 118.0]));
         assert_eq!(columns.len(), 21);
+    }
+
+    #[test]
+    fn observations_have_names_and_labels() {
+        let mut group = group();
+        group.coords.insert("i".into(), Labels::Strings((0..20).map(|i| format!("city {i}")).collect()));
+        let (both, one) =
+            (LogLikelihood::read(&group, &["n", "y"]).unwrap(), LogLikelihood::read(&group, &["y"]).unwrap());
+        assert_eq!([both.name(0), both.name(3)], ["n", "y[city 2]"]);
+        assert_eq!(one.labels()[19], "city 19");
+        assert_eq!(both.labels()[..2], ["n", "y[city 0]"]);
+        let values = [1.0, f64::NAN, 2.0, f64::INFINITY, 0.0, 3.0];
+        let plain = LogLikelihood::new(&values, 3, 2).unwrap();
+        assert_eq!((plain.name(1), [0, 1, 2].map(|i| plain.not_finite(i))), ("1".to_owned(), [0, 2, 0]));
     }
 
     #[test]

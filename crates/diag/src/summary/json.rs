@@ -1,8 +1,7 @@
-//! Summaries as JSON, and the version of its schema. What is not finite is `null`.
+//! Summaries as JSON, and the version of its schema. NaN is `null`, as everywhere in JSON.
 
 use super::Summary;
 use super::parameter::{JSON, ParameterSummary};
-use crate::numbers::finite;
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
 /// The version of the schema; it rises when a field changes its meaning.
@@ -26,9 +25,9 @@ pub(crate) fn summary_fields<M: SerializeMap>(summary: &Summary, map: &mut M) ->
     }
     map.serialize_entry("prob", &summary.prob)?;
     map.serialize_entry("parameters", &Rows(summary))?;
-    map.serialize_entry("max_rhat", &finite(summary.max_rhat()))?;
-    map.serialize_entry("min_ess_bulk", &finite(summary.min_ess_bulk()))?;
-    map.serialize_entry("min_ess_tail", &finite(summary.min_ess_tail()))
+    map.serialize_entry("max_rhat", &summary.max_rhat())?;
+    map.serialize_entry("min_ess_bulk", &summary.min_ess_bulk())?;
+    map.serialize_entry("min_ess_tail", &summary.min_ess_tail())
 }
 
 struct Rows<'a>(&'a Summary);

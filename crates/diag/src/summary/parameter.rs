@@ -4,7 +4,6 @@
 //! [`JSON`] and [`REPORT`] that shall have it.
 
 use crate::limits;
-use crate::numbers::finite;
 use crate::summary::digits::{UncertainNumber, number_column};
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -97,7 +96,7 @@ pub enum Numbers {
     Two(fn(&ParameterSummary) -> [f64; 2], fn(&mut ParameterSummary) -> &mut [f64; 2]),
 }
 
-/// What a parameter has in a column. As JSON a number, or a list of two; what is not finite is `null`.
+/// What a parameter has in a column. As JSON a number, or a list of two.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cell {
     /// One number.
@@ -233,8 +232,8 @@ impl Column {
 impl Serialize for Cell {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::One(value) => finite(*value).serialize(serializer),
-            Self::Two(ends) => ends.map(finite).serialize(serializer),
+            Self::One(value) => value.serialize(serializer),
+            Self::Two(ends) => ends.serialize(serializer),
         }
     }
 }

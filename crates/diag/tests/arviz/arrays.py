@@ -140,6 +140,14 @@ CASES = [
     ("trend", 4, 500),
 ]
 
+# The middle draw of an odd number lies in neither half of a chain.
+ODD_DRAWS = [
+    (kind, chains, draws)
+    for kind in ("iid", "shifted", "scaled", "ar_plus", "ar_minus", "cauchy", "discrete", "sticky")
+    for chains in (1, 2, 4)
+    for draws in (4, 5, 6, 7, 9, 11, 13, 15, 21, 51)
+]
+
 
 def matrix(rows, columns, seed):
     """Bells, row-major."""

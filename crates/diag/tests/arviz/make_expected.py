@@ -13,7 +13,7 @@ import warnings
 
 import arviz as az
 import numpy as np
-from arrays import CASES, CURVES, DENSITIES, PSIS, make, many, matrix
+from arrays import CASES, CURVES, DENSITIES, ODD_DRAWS, PSIS, make, many, matrix
 from scipy.optimize import minimize
 
 warnings.filterwarnings("ignore")
@@ -76,6 +76,16 @@ def estimates(x):
         "autocorr": plain(az.autocorr(x[0])[:5]),
         "summary": plain(table.iloc[0].to_numpy()),
     }
+
+
+def odd_draws():
+    found = []
+    for seed, (kind, chains, draws) in enumerate(ODD_DRAWS, start=1000):
+        x = make(kind, chains, draws, seed)
+        all_of_them = list(estimates(x).values())
+        # The first 22 are numbers of all chains together.
+        found.append({"kind": kind, "chains": chains, "draws": draws, "seed": seed, "estimates": all_of_them[:22]})
+    return found
 
 
 def cases():
@@ -320,6 +330,7 @@ def document():
         "arviz": az.__version__,
         "summary_columns": ["mean", "sd", "hdi_low", "hdi_high", "mcse_mean", "mcse_sd", "ess_bulk", "ess_tail", "rhat"],
         "cases": cases(),
+        "odd_draws": odd_draws(),
         "psis": psis(),
         "densities": densities(),
         "curves": curves(),

@@ -71,6 +71,65 @@ fn rhat_is_below_1_01() {
     divided_by(1.01, &around_the_limit(moved, 0.0, 1.0, 1e-4), |found, limit| found < limit);
 }
 
+/// Returns R-hat's check of `parameters` numbers of four chains of `draws` draws, made by `value` of generator and place.
+fn rhat_of_many(parameters: usize, draws: usize, mut value: impl FnMut(usize, usize) -> f64) -> (Check, Vec<f64>) {
+    let mut values = vec![0.0; CHAINS * draws * parameters];
+    for parameter in 0..parameters {
+        for k in 0..CHAINS * draws {
+            values[k * parameters + parameter] = value(parameter, k / draws);
+        }
+    }
+    let mut posterior = Dataset::default();
+    let axes = [("chain", CHAINS), ("draw", draws), ("k", parameters)];
+    posterior.insert("x", Array::new(axes, Values::F64(values)));
+    let found = diagnose(&posterior, None, &DiagnoseOptions::default()).unwrap();
+    let rhats = found.summary.parameters.iter().map(|p| p.rhat).collect();
+    (found.checks.into_iter().find(|check| check.id == "rhat").unwrap(), rhats)
+}
+
+/// Well-mixed chains of 100 draws: one parameter reaches 1.01 in some tenth of all runs. The largest of 50 nearly always
+/// does, and is judged by what chance makes of 50: the whole fails as often as one does (decision 8).
+#[test]
+fn many_parameters_fail_by_chance_as_often_as_one() {
+    const RUNS: u64 = 300;
+    const PARAMETERS: usize = 50;
+    let (mut failed, mut largest, mut one) = (0, 0, 0);
+    for seed in 0..RUNS {
+        let mut rng = SplitMix(1000 + seed);
+        let (check, rhats) = rhat_of_many(PARAMETERS, 100, |_, _| rng.bell());
+        let above = rhats.iter().filter(|&&rhat| rhat >= limits::RHAT).count();
+        failed += u64::from(check.status == CheckStatus::Fail);
+        largest += u64::from(above > 0);
+        one += above as u64;
+    }
+    let runs = RUNS as f64;
+    let [failed, largest, one] = [failed as f64 / runs, largest as f64 / runs, one as f64 / (runs * PARAMETERS as f64)];
+    println!("of one parameter {one:.3}, of {PARAMETERS} {failed:.3}; by the limit of one {largest:.3}");
+    assert!((0.05..0.2).contains(&one) && largest > 0.95, "{one} {largest}");
+    assert!((failed - one).abs() < 4.0 * (one / runs).sqrt(), "{failed} of 50 parameters, {one} of one");
+}
+
+/// One chain in one of 2000 parameters is elsewhere by a fifth of its standard deviation or more; or all parameters
+/// disagree by so little that each could be chance.
+#[test]
+fn what_is_not_mixed_fails_among_many() {
+    const PARAMETERS: usize = 2000;
+    let with = |away: f64, of: std::ops::Range<usize>| {
+        let mut rng = SplitMix(9);
+        rhat_of_many(PARAMETERS, 200, |k, chain| rng.bell() + if chain == 2 && of.contains(&k) { away } else { 0.0 })
+    };
+    let (check, rhats) = with(0.0, 0..0);
+    let above = rhats.iter().filter(|&&rhat| rhat >= limits::RHAT).count();
+    assert!(check.status == CheckStatus::Pass && above > 0, "{check:?}");
+    let said: f64 = check.message.rsplit(' ').next().unwrap().parse().unwrap();
+    assert!((said - above as f64).abs() < 4.0 * said.sqrt() + 1.0, "{above} are above: {check}");
+    let (check, rhats) = with(0.6, 77..78);
+    assert!(check.status == CheckStatus::Fail && check.message.contains("(x[77])"), "{check:?} {}", rhats[77]);
+    let (check, rhats) = with(0.25, 0..PARAMETERS);
+    let largest = rhats.iter().copied().fold(0.0, f64::max);
+    assert_eq!(check.status, CheckStatus::Fail, "{check:?} {largest}");
+}
+
 /// Draws that remember the ones before, more and more: 100 effective ones are asked of each chain.
 #[test]
 fn effective_sample_sizes_are_100_of_each_chain() {

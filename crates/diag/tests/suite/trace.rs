@@ -74,7 +74,9 @@ fn every_row_is_arvizs() {
             row.rhat,
         ];
         for (i, (found, expected)) in found.into_iter().zip(case["summary"].as_array().unwrap()).enumerate() {
-            let (expected, column) = (number(expected), &expected_columns[i]);
+            let column = &expected_columns[i];
+            // The R-hat of `az.summary` is not that of `az.rhat` where the number of draws is odd.
+            let expected = number(if column == "rhat" { &case["rhat"] } else { expected });
             let scale = if i == 0 { row.sd.max(1e-300) } else { 0.0 };
             let same = found == expected || (found.is_nan() && expected.is_nan());
             assert!(
@@ -112,7 +114,7 @@ fn a_sound_trace_is_good() {
     assert_eq!((diagnosis.divergences, diagnosis.reached_max_treedepth), (Some(0), Some(0)));
     assert_eq!(diagnosis.bfmi.len(), 4);
     let text = diagnosis.to_text(Rows::All);
-    assert_eq!(text.lines().filter(|line| line.starts_with("PASS")).count(), 10, "{text}");
+    assert_eq!(text.lines().filter(|line| line.starts_with("PASS")).count(), 11, "{text}");
     assert!(text.contains("theta[deerfield]") && text.contains("hdi_5.5%"), "{text}");
     assert!(text.contains("0 of 2000 transitions") && text.contains("0 of 2000 trajectories"), "{text}");
     assert_eq!(diagnosis.to_string(), diagnosis.to_text(Rows::default()).trim_end());

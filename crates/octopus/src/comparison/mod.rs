@@ -193,6 +193,13 @@ fn warnings(found: &PosteriorDifference, traces: &[Trace; 2]) -> Vec<Check> {
     {
         checks.push(warn("data", "the two runs are of different data".into(), "expect their posteriors to differ"));
     }
+    if let Some([a, b]) = found.by_position.first() {
+        let more = found.by_position.len() - 1;
+        let more = if more > 0 { format!(", and so in {more} more variables") } else { String::new() };
+        let message = format!("{a} of the first is {b} of the second: elements are paired in the order in which they stand{more}");
+        let advice = "the labels differ, and one of the two only counts; give both the same labels to be sure";
+        checks.push(warn("labels", message, advice));
+    }
     for (names, side) in [(&found.only_first, "first"), (&found.only_second, "second")] {
         if let Some(name) = names.first() {
             let more = if names.len() > 1 { format!(" and {} more", names.len() - 1) } else { String::new() };
@@ -203,38 +210,33 @@ fn warnings(found: &PosteriorDifference, traces: &[Trace; 2]) -> Vec<Check> {
     checks
 }
 
-/// Returns the number if it is finite, as JSON numbers must be.
-fn finite(value: f64) -> Option<f64> {
-    value.is_finite().then_some(value)
-}
-
-/// Writes the differences of the posteriors for JSON; numbers that are not finite become `null`.
+/// Writes the differences of the posteriors for JSON.
 fn parameters<S: Serializer>(found: &PosteriorDifference, serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     struct Row<'a> {
         name: &'a str,
-        mean: [Option<f64>; 2],
-        sd: [Option<f64>; 2],
-        q5: [Option<f64>; 2],
-        q50: [Option<f64>; 2],
-        q95: [Option<f64>; 2],
-        relative_mean: Option<f64>,
-        relative_sd: Option<f64>,
-        z_mean: Option<f64>,
-        z_sd: Option<f64>,
-        z_quantiles: [Option<f64>; 3],
-        wasserstein: Option<f64>,
-        p_value: Option<f64>,
+        mean: [f64; 2],
+        sd: [f64; 2],
+        q5: [f64; 2],
+        q50: [f64; 2],
+        q95: [f64; 2],
+        relative_mean: f64,
+        relative_sd: f64,
+        z_mean: f64,
+        z_sd: f64,
+        z_quantiles: [f64; 3],
+        wasserstein: f64,
+        p_value: f64,
     }
     #[derive(Serialize)]
     struct Posterior<'a> {
-        rmse: Option<f64>,
-        p_value: Option<f64>,
+        rmse: f64,
+        p_value: f64,
         parameters: Vec<Row<'a>>,
     }
     let row = |p: &ParameterDifference| {
-        let quantile = |k: usize| [finite(p.quantiles[0][k]), finite(p.quantiles[1][k])];
-        (p.mean.map(finite), p.sd.map(finite), [quantile(0), quantile(1), quantile(2)])
+        let quantile = |k: usize| [p.quantiles[0][k], p.quantiles[1][k]];
+        (p.mean, p.sd, [quantile(0), quantile(1), quantile(2)])
     };
     let rows = found.parameters.iter().map(|p| {
         let (mean, sd, [q5, q50, q95]) = row(p);
@@ -245,16 +247,16 @@ fn parameters<S: Serializer>(found: &PosteriorDifference, serializer: S) -> Resu
             q5,
             q50,
             q95,
-            relative_mean: finite(p.relative_mean),
-            relative_sd: finite(p.relative_sd),
-            z_mean: finite(p.z_mean),
-            z_sd: finite(p.z_sd),
-            z_quantiles: p.z_quantiles.map(finite),
-            wasserstein: finite(p.wasserstein),
-            p_value: finite(p.p_value),
+            relative_mean: p.relative_mean,
+            relative_sd: p.relative_sd,
+            z_mean: p.z_mean,
+            z_sd: p.z_sd,
+            z_quantiles: p.z_quantiles,
+            wasserstein: p.wasserstein,
+            p_value: p.p_value,
         }
     });
     let posterior =
-        Posterior { rmse: finite(found.rmse), p_value: finite(found.p_value()), parameters: rows.collect() };
+        Posterior { rmse: found.rmse, p_value: found.p_value(), parameters: rows.collect() };
     posterior.serialize(serializer)
 }

@@ -1,6 +1,5 @@
 //! The speed of a run, as far as its trace tells it.
 
-use super::finite;
 use crate::Trace;
 use octopus_trace::{Attribute, InferenceData};
 use serde::Serialize;
@@ -25,7 +24,7 @@ impl TraceSpeed {
         let timing = trace.record.as_ref().map(|record| record.timing.warmup_s + record.timing.sampling_s);
         let seconds = timing.or_else(|| told(&trace.data)).filter(|&seconds| seconds > 0.0);
         let gradients = gradients(&trace.data);
-        let min_ess_bulk = finite(min_ess_bulk);
+        let min_ess_bulk = (!min_ess_bulk.is_nan()).then_some(min_ess_bulk);
         let ratio = |unit: Option<f64>| Some(min_ess_bulk? / unit.filter(|&unit| unit > 0.0)?);
         Self {
             min_ess_per_s: ratio(seconds),

@@ -2,7 +2,7 @@
 
 use super::gamma::Gamma;
 use super::proposals::{self, PART, Propose};
-use super::{Draw, Family, ParameterError, TurnsExhausted, positive};
+use super::{Draw, Family, LARGEST_EXPONENTIAL, ParameterError, TurnsExhausted, beyond, positive};
 use crate::{FloatingPoint, Key};
 
 /// The beta distribution: the share that one draw of a gamma distribution has in the sum of two.
@@ -28,14 +28,25 @@ impl<T: FloatingPoint> Beta<T> {
     /// Makes the distribution with density proportional to x^(a - 1) (1 - x)^(b - 1).
     ///
     /// # Errors
-    /// When a parameter is not finite or not positive.
+    /// When a parameter is not finite or not positive, or so small or large that the draws of both gamma distributions
+    /// could be beyond their type, whose quotient is then not defined.
     pub fn new(a: T, b: T) -> Result<Self, ParameterError> {
         let one = T::from_f64(1.0);
         let (a, b) = (positive(NAME, "a", a)?, positive(NAME, "b", b)?);
         // Logarithms have fewer digits, and are taken only where the draws themselves may be 0.
         let ln = a < one || b < one;
-        let part = |shape| Gamma::new(shape, one).map(|gamma| PlainOrLn { gamma, ln });
-        Ok(Self { first: part(a)?, second: part(b)? })
+        let part = |parameter, shape: T| {
+            let most = if T::from_f64(f64::MAX).is_finite() { f64::MAX } else { f64::from(f32::MAX) };
+            let (least, most) = (1.01 * LARGEST_EXPONENTIAL / most, most / 1e3);
+            if shape.to_f64() < least {
+                return Err(beyond((NAME, parameter), shape, ("at least", least)));
+            }
+            if shape.to_f64() > most {
+                return Err(beyond((NAME, parameter), shape, ("at most", most)));
+            }
+            Ok(PlainOrLn { gamma: Gamma::new(shape, one)?, ln })
+        };
+        Ok(Self { first: part("a", a)?, second: part("b", b)? })
     }
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! The exponential distribution.
 
 use super::proposals::Propose;
-use super::{ParameterError, positive};
+use super::{LARGEST_EXPONENTIAL, ParameterError, no_draw_infinite, positive};
 use crate::FloatingPoint;
 
 /// The exponential distribution.
@@ -16,9 +16,10 @@ impl<T: FloatingPoint> Exponential<T> {
     /// Makes the distribution with mean `scale`, one over the rate.
     ///
     /// # Errors
-    /// When `scale` is not finite or not positive.
+    /// When `scale` is not finite or not positive, or a draw could be infinite.
     pub fn new(scale: T) -> Result<Self, ParameterError> {
-        Ok(Self { scale: positive(NAME, "scale", scale)? })
+        let scale = positive(NAME, "scale", scale)?;
+        Ok(Self { scale: no_draw_infinite(NAME, T::default(), (scale, LARGEST_EXPONENTIAL))? })
     }
 }
 

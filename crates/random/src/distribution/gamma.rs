@@ -7,7 +7,7 @@
 //! whose bracket begins with y^4: near 0 it is summed as the series that it is.
 
 use super::proposals::Propose;
-use super::{ParameterError, positive};
+use super::{LARGEST_EXPONENTIAL, LARGEST_NORMAL, ParameterError, no_draw_infinite, positive};
 use crate::FloatingPoint;
 
 /// The gamma distribution.
@@ -32,7 +32,7 @@ impl<T: FloatingPoint> Gamma<T> {
     /// A draw that is too small for its type is 0: for a shape of 0.001 half of all draws are below 1e-301.
     ///
     /// # Errors
-    /// When a parameter is not finite or not positive.
+    /// When a parameter is not finite or not positive, or a draw could be infinite.
     pub fn new(shape: T, scale: T) -> Result<Self, ParameterError> {
         let shape = positive(NAME, "shape", shape)?;
         let scale = positive(NAME, "scale", scale)?;
@@ -40,7 +40,22 @@ impl<T: FloatingPoint> Gamma<T> {
         let raised = if shape < one { shape + one } else { shape };
         let size = raised - T::from_f64(1.0 / 3.0);
         let spread = one / (T::from_f64(3.0) * size.sqrt());
-        Ok(Self { shape, scale, size, spread })
+        let made = Self { shape, scale, size, spread };
+        no_draw_infinite(NAME, T::default(), (scale, made.largest()))?;
+        Ok(made)
+    }
+
+    /// Returns a number that no draw of scale 1 is above.
+    pub(super) fn largest(&self) -> f64 {
+        let above = 1.0 + self.spread.to_f64() * LARGEST_NORMAL;
+        self.size.to_f64() * above * above * above
+    }
+
+    /// Returns a number that the logarithm of no draw of scale 1 is below: that of a shape which is not raised is taken
+    /// only where the test's uniform number is smaller than a power of it.
+    pub(super) fn least_ln(&self) -> f64 {
+        let raised = if self.is_raised() { LARGEST_EXPONENTIAL / self.shape.to_f64() } else { 0.0 };
+        self.size.to_f64().ln() - LARGEST_EXPONENTIAL / self.size.to_f64() - raised
     }
 
     /// Returns whether draws of a shape that is raised by one are brought back by a power of a uniform number.

@@ -1,7 +1,7 @@
 //! The normal distribution.
 
 use super::proposals::Propose;
-use super::{ParameterError, finite};
+use super::{LARGEST_NORMAL, ParameterError, finite, no_draw_infinite};
 use crate::FloatingPoint;
 
 /// The normal distribution.
@@ -17,11 +17,12 @@ impl<T: FloatingPoint> Normal<T> {
     /// Makes the distribution with mean `loc` and standard deviation `scale`.
     ///
     /// # Errors
-    /// When a parameter is not finite, or `scale` is negative.
+    /// When a parameter is not finite, `scale` is negative, or a draw could be infinite.
     pub fn new(loc: T, scale: T) -> Result<Self, ParameterError> {
         let loc = finite(NAME, "loc", loc)?;
         let must = "a finite number, at least 0";
         let scale = super::checked((NAME, "scale", must), scale, |scale| scale >= T::default())?;
+        let scale = no_draw_infinite(NAME, loc, (scale, LARGEST_NORMAL))?;
         Ok(Self { loc, scale })
     }
 }

@@ -4,7 +4,9 @@ use super::beta::{BATCH, PlainOrLn};
 use super::gamma::Gamma;
 use super::normal::Normal;
 use super::proposals::{self, PART};
-use super::{Draw, Family, ParameterError, TurnsExhausted, finite, positive};
+use super::{
+    Draw, Family, LARGEST_NORMAL, ParameterError, TurnsExhausted, beyond, finite, no_draw_infinite, positive,
+};
 use crate::{FloatingPoint, Key};
 
 /// Student's t distribution: a standard normal draw over the root of a chi-squared one by its degrees of freedom.
@@ -23,16 +25,20 @@ const NAME: &str = "Student t";
 impl<T: FloatingPoint> StudentT<T> {
     /// Makes the distribution of `loc + scale t` with `df` degrees of freedom.
     ///
-    /// A draw that is too large for its type is infinite: with 0.01 degrees of freedom that is one in 1200 in f64.
-    ///
     /// # Errors
-    /// When a parameter is not finite, or `df` or `scale` is not positive.
+    /// When a parameter is not finite, `df` or `scale` is not positive, or a draw could be infinite: with 0.01 degrees of
+    /// freedom one in 1200 would be in f64.
     pub fn new(df: T, loc: T, scale: T) -> Result<Self, ParameterError> {
         let one = T::from_f64(1.0);
         let df = positive(NAME, "df", df)?;
         let half = T::from_f64(0.5) * df;
         let (loc, scale) = (finite(NAME, "loc", loc)?, positive(NAME, "scale", scale)?);
         let gamma = PlainOrLn { gamma: Gamma::new(half, one)?, ln: half < one };
+        let largest = largest(&gamma.gamma);
+        if !T::from_f64(largest).is_finite() {
+            return Err(beyond((NAME, "df"), df, ("at least", least_df::<T>())));
+        }
+        let scale = no_draw_infinite(NAME, loc, (scale, largest))?;
         Ok(Self { df, half, loc, scale, normal: Normal::new(T::default(), one)?, gamma })
     }
 
@@ -45,6 +51,26 @@ impl<T: FloatingPoint> StudentT<T> {
         };
         self.loc + self.scale * t
     }
+}
+
+/// Returns a number that no draw of loc 0 and scale 1 is farther from 0 than; `gamma` is that of half the degrees of
+/// freedom.
+fn largest<T: FloatingPoint>(gamma: &Gamma<T>) -> f64 {
+    LARGEST_NORMAL * (0.5 * (gamma.shape.to_f64().ln() - gamma.least_ln())).exp()
+}
+
+/// Returns the fewest degrees of freedom with which no draw of scale 1 is infinite.
+fn least_df<T: FloatingPoint>() -> f64 {
+    let fits = |df: f64| {
+        let gamma = Gamma::new(T::from_f64(0.5 * df), T::from_f64(1.0));
+        gamma.is_ok_and(|gamma| T::from_f64(largest(&gamma)).is_finite())
+    };
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..40 {
+        let middle = 0.5 * (low + high);
+        if fits(middle) { high = middle } else { low = middle }
+    }
+    1.01 * high
 }
 
 impl<T: FloatingPoint> Draw<T> for StudentT<T> {

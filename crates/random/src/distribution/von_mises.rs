@@ -80,7 +80,7 @@ pub(crate) fn checked_concentration<T: FloatingPoint>(concentration: T) -> Resul
         return Ok(concentration);
     }
     let value = concentration.to_f64();
-    Err(ParameterError { distribution: NAME, parameter: "concentration", value, must: "at least 0" })
+    Err(ParameterError { distribution: NAME, parameter: "concentration", value, must: "at least 0".into() })
 }
 
 /// Fills a span with draws `first`, `first + 1`, ... of parameters of their own, which were checked; `first` is a multiple

@@ -65,7 +65,9 @@ impl<T: FloatingPoint> VonMisesFisher<T> {
     /// # Errors
     /// When `direction` has another number of dimensions, is not finite or is 0, or `concentration` is negative or NaN.
     pub fn new(direction: &[T], concentration: T) -> Result<Self, ParameterError> {
-        let wrong = |parameter, value, must| Err(ParameterError { distribution: NAME, parameter, value, must });
+        let wrong = |parameter, value, must: &'static str| {
+            Err(ParameterError { distribution: NAME, parameter, value, must: must.into() })
+        };
         if !(2..=MOST_DIMENSIONS).contains(&direction.len()) {
             return wrong("number of dimensions", direction.len() as f64, "from 2 to 65536");
         }

@@ -49,6 +49,10 @@ impl Axis {
 
     fn place(&self, value: f64) -> f64 {
         match self.kind {
+            // A span that is too large for its type is measured in halves.
+            Kind::Linear if (self.high - self.low).is_infinite() => {
+                (0.5 * value - 0.5 * self.low) / (0.5 * self.high - 0.5 * self.low)
+            }
             Kind::Linear => (value - self.low) / (self.high - self.low),
             Kind::Log => (value / self.low).ln() / (self.high / self.low).ln(),
         }
@@ -93,7 +97,14 @@ pub(crate) fn widened((low, high): (f64, f64), share: f64) -> (f64, f64) {
 }
 
 fn linear_ticks(low: f64, high: f64, wanted: usize) -> Vec<Tick> {
+    /// Finer steps have no power of ten, and the ends of the axis must do.
+    const FINEST: f64 = 1e-300;
     let wanted = wanted.max(2);
+    let finest = (high - low) / wanted as f64;
+    if !finest.is_finite() || finest < FINEST {
+        let end = |value: f64| Tick { value, label: minus(&format!("{value:.2e}")) };
+        return vec![end(low), end(high)];
+    }
     let magnitude = ((high - low) / wanted as f64).log10().floor() as i32;
     // Steps 1, 2, 5 times a power of ten, growing, until few enough ticks remain.
     let mut finer: Vec<Tick> = Vec::new();
@@ -122,13 +133,20 @@ fn even_ticks(low: f64, high: f64, mantissa: f64, exponent: i32) -> Vec<Tick> {
     let last = (high / step + 1e-9).floor();
     let decimals = usize::try_from(-exponent).unwrap_or(0);
     let large = low.abs().max(high.abs()) >= 1e7 || decimals > 6;
-    let tick = |i: usize| {
-        // Whole numbers are added first, so that zero is zero, and has no minus.
-        let value = (first + i as f64) * step;
-        let label = if large { format!("{value:.2e}") } else { format!("{value:.decimals$}") };
-        Tick { value, label: minus(&label) }
+    // Whole numbers are added first, so that zero is zero, and has no minus.
+    let mut values: Vec<f64> =
+        (0..(last - first + 1.0).max(0.0) as usize).map(|i| (first + i as f64) * step).collect();
+    // Where the step is less than a digit of the values, several are one.
+    values.dedup();
+    let labels = |digits: usize| -> Vec<String> {
+        let label = |value: &f64| if large { format!("{value:.digits$e}") } else { format!("{value:.decimals$}") };
+        values.iter().map(|value| minus(&label(value))).collect()
     };
-    (0..(last - first + 1.0).max(0.0) as usize).map(tick).collect()
+    // As many digits as tell neighbours apart: 3.000000000000001e14.
+    let told_apart = |digits: &usize| labels(*digits).windows(2).all(|pair| pair[0] != pair[1]);
+    let digits = if large { (2..16).find(told_apart).unwrap_or(16) } else { 2 };
+    let labels = labels(digits);
+    values.into_iter().zip(labels).map(|(value, label)| Tick { value, label }).collect()
 }
 
 fn log_ticks(low: f64, high: f64, wanted: usize) -> Vec<Tick> {
@@ -211,6 +229,34 @@ mod tests {
                 let ticks = Axis::linear((low, high), 0.0, 1.0).ticks(wanted);
                 assert!((1..=wanted).contains(&ticks.len()), "{low} {high} {wanted}: {ticks:?}");
                 assert!(ticks.iter().all(|t| t.value >= low - 1e-6 * (high - low) && t.value <= high * 1.0001 + 1e-9));
+            }
+        }
+    }
+
+    /// Ticks of ranges that have hardly a number between their ends, or more than all numbers, end soon and can be told
+    /// apart.
+    #[test]
+    fn ticks_of_odd_ranges() {
+        assert_eq!(labels(&Axis::linear((1e8, 1e8 + 4.0), 0.0, 1.0).ticks(5)).len(), 5);
+        for (low, high) in [
+            (3e14 - 1.0, 3e14 + 1.0),
+            (1.0, 1.0 + f64::EPSILON),
+            (1.0, 1.0 + 8.0 * f64::EPSILON),
+            (0.0, 5e-324),
+            (1e-310, 3e-310),
+            (-1e-320, 1e-310),
+            (1e300, 1.000_000_000_000_001e300),
+            (-f64::MAX, f64::MAX),
+            (0.0, f64::MAX),
+            (1e-310, 1e300),
+        ] {
+            for wanted in [2, 4, 8] {
+                let axis = Axis::linear((low, high), 0.0, 100.0);
+                let ticks = axis.ticks(wanted);
+                assert!((1..=wanted).contains(&ticks.len()), "{low} {high} {wanted}: {ticks:?}");
+                assert!(ticks.windows(2).all(|pair| pair[0].label != pair[1].label), "{low} {high} {wanted}: {ticks:?}");
+                assert!(ticks.iter().all(|tick| axis.px(tick.value).is_finite()), "{low} {high}");
+                assert_eq!((axis.px(low), axis.px(high)), (0.0, 100.0), "{low} {high}");
             }
         }
     }

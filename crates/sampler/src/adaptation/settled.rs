@@ -148,6 +148,34 @@ mod tests {
         assert!(!spread.agrees());
     }
 
+    /// Chains `-1 + d, 1 + d` and `-1 - d, 1 - d` have variances of 2, their means one of 2 d^2: R-hat^2 = d^2 + 1 / 2.
+    #[test]
+    fn chains_agree_below_an_rhat_of_1_2() {
+        for (rhat, agree) in [(0.75, true), (1.19, true), (1.21, false), (2.0, false)] {
+            let d = f64::sqrt(rhat * rhat - 0.5);
+            let mut window = WindowVariance::new(2, 1);
+            let chain = |d: f64| ChainBlock { positions: vec![d - 1.0, d + 1.0], stats: Vec::new() };
+            window.add(&[chain(d), chain(-d)], 0);
+            assert!((window.largest_rhat() - rhat).abs() < 1e-14);
+            assert_eq!(window.agrees(), agree, "{rhat}");
+        }
+    }
+
+    /// All logarithms of variances change by the same, or one of a hundred does.
+    #[test]
+    fn metrics_are_alike_below_changes_of_0_15_and_0_7() {
+        let old = metric(&[1.0; 100], &[]);
+        let changed = |some: usize, by: f64| {
+            let new: Vec<f64> = (0..100).map(|i| if i < some { by.exp() } else { 1.0 }).collect();
+            are_alike(&old, &metric(&new, &[]))
+        };
+        for (some, limit) in [(100, 0.15), (1, 0.7)] {
+            for sign in [-1.0, 1.0] {
+                assert!(changed(some, sign * 0.99 * limit) && !changed(some, sign * 1.01 * limit), "{some} {sign}");
+            }
+        }
+    }
+
     fn metric(diagonal: &[f64], directions: &[(&[f64], f64)]) -> MetricEstimate {
         let (directions, variances) = directions.iter().map(|(u, v)| (u.to_vec(), *v)).unzip();
         MetricEstimate { diagonal: diagonal.to_vec(), directions, variances }

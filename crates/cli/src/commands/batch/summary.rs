@@ -5,7 +5,7 @@ use super::sets::{Set, State};
 use crate::config::RunConfig;
 use anyhow::{Context, Result};
 use octopus_diag::{Diagnosis, TableLook, TextColumn, text_table};
-use octopus_files::write_file;
+use octopus_files::{WithInfinities, write_file};
 use octopus_runs::{DeviceDecision, now_utc};
 use octopus_sampler::SamplerConfig;
 use serde::Serialize;
@@ -157,7 +157,7 @@ impl<'a> Summary<'a> {
     /// When the files cannot be written.
     pub(super) fn write(&self, out: &Path, suffix: &str) -> Result<()> {
         std::fs::create_dir_all(out).with_context(|| format!("cannot create the folder {}", out.display()))?;
-        let json = serde_json::to_vec_pretty(self).context("cannot write the result as JSON")?;
+        let json = serde_json::to_vec_pretty(&WithInfinities(self)).context("cannot write the result as JSON")?;
         write_file(&out.join(format!("batch{suffix}.json")), &json)?;
         let csv = self.to_csv().context("cannot write the summary as CSV")?;
         Ok(write_file(&out.join(format!("summary{suffix}.csv")), &csv)?)

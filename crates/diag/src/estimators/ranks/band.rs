@@ -7,7 +7,7 @@
 
 use super::binomial::{poisson, quantile};
 use crate::error::{DiagError, open_probability};
-use statrs::function::gamma::ln_gamma;
+use crate::numbers::tails::ln_gamma;
 
 /// The band in which the counts of uniform ranks stay with a given probability, all of them together.
 #[derive(Clone, Debug, PartialEq)]

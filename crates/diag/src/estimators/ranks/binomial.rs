@@ -1,25 +1,15 @@
 //! Tails of the binomial distribution and probabilities of the Poisson distribution.
 
-use statrs::distribution::{Binomial, DiscreteCDF};
-use statrs::function::gamma::ln_gamma;
+use crate::numbers::tails::{binomial_above, binomial_at_most, ln_gamma};
 
 /// P(X <= x) of X ~ Bin(n, p), 0 below 0.
 pub(super) fn at_most(x: i64, n: u64, p: f64) -> f64 {
-    tail(x, n, p, |distribution, x| distribution.cdf(x), 0.0)
+    u64::try_from(x).map_or(0.0, |x| binomial_at_most(x, n, p))
 }
 
 /// P(X >= x) of X ~ Bin(n, p), 1 for x <= 0.
 pub(super) fn at_least(x: i64, n: u64, p: f64) -> f64 {
-    tail(x - 1, n, p, |distribution, x| distribution.sf(x), 1.0)
-}
-
-/// A function of X that is `below` where x is below 0.
-fn tail(x: i64, n: u64, p: f64, of: impl Fn(&Binomial, u64) -> f64, below: f64) -> f64 {
-    match (u64::try_from(x), Binomial::new(p, n)) {
-        (Err(_), _) => below,
-        (Ok(x), Ok(distribution)) => of(&distribution, x),
-        (Ok(_), Err(_)) => f64::NAN,
-    }
+    u64::try_from(x - 1).map_or(1.0, |x| binomial_above(x, n, p))
 }
 
 /// Returns the smallest x with P(X <= x) at least `probability`: R's `qbinom`.

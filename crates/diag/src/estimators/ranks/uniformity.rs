@@ -5,7 +5,7 @@
 use super::band::stays_inside;
 use super::binomial::{at_least, at_most, quantile};
 use crate::error::DiagError;
-use statrs::distribution::{ChiSquared, ContinuousCDF};
+use crate::numbers::tails::chi_square_above;
 
 /// Below this the exact probability is lost in rounding, and an upper bound stands for it.
 const EXACT: f64 = 1e-9;
@@ -145,7 +145,7 @@ impl RankCounts {
         let counts: Vec<u64> = self.counts.chunks(outcomes / bins).map(|bin| bin.iter().sum()).collect();
         let expected = self.total() as f64 / bins as f64;
         let statistic = counts.iter().map(|&n| (n as f64 - expected).powi(2) / expected).sum();
-        let p_value = ChiSquared::new((bins - 1) as f64).map_or(1.0, |distribution| distribution.sf(statistic));
+        let p_value = chi_square_above(statistic, (bins - 1) as f64);
         Ok(ChiSquare { counts, statistic, p_value })
     }
 }
