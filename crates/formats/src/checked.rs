@@ -30,16 +30,20 @@ pub(crate) fn memory_for(bytes: usize) -> Result<(), String> {
 /// arrays that hold one value only, the fill value, need not be.
 const UNBACKED: usize = 1 << 30;
 
+/// How many arrays as long as all draws of a scalar are in memory at once while it is summed up.
+const ARRAYS_OF_A_SUMMARY: usize = 10;
+
 /// How much memory the arrays of a trace may claim before it is taken.
 #[derive(Debug)]
 pub(crate) struct Budget {
+    each: usize,
     left: usize,
 }
 
 impl Budget {
-    /// What `stored` bytes can unpack to, each to `expansion`.
-    pub(crate) fn of(stored: usize, expansion: usize) -> Self {
-        Self { left: stored.saturating_mul(expansion).saturating_add(UNBACKED) }
+    /// What `stored` bytes can unpack to, each to `expansion`; no array may claim more than `each`.
+    pub(crate) fn of(stored: usize, expansion: usize, each: usize) -> Self {
+        Self { each, left: stored.saturating_mul(expansion).saturating_add(UNBACKED) }
     }
 
     /// Adds what `stored` bytes can unpack to.
@@ -48,16 +52,31 @@ impl Budget {
         self.left = self.left.saturating_add(stored.saturating_mul(expansion));
     }
 
-    /// Takes `claimed` bytes of values, for which `needed` bytes of memory are taken at once while they are read.
+    /// Takes the bytes that an array over these axes has in its file, `in_file` for each value. While it is read, each
+    /// takes `in_memory`, and what cannot be summed up afterwards need not be read.
     ///
     /// # Errors
-    /// When there are no so many left, or the system has no so much memory for this process; a sentence that says what to
-    /// do.
-    pub(crate) fn take(&mut self, claimed: usize, needed: usize) -> Result<(), String> {
-        self.left = self.left.checked_sub(claimed).ok_or_else(|| {
+    /// When there are no so many left, or so much memory cannot be had; a sentence that says what to do.
+    pub(crate) fn take<'a>(
+        &mut self,
+        axes: impl IntoIterator<Item = (&'a str, usize)>,
+        in_file: usize,
+        in_memory: usize,
+    ) -> Result<(), String> {
+        let (mut count, mut draws) = (1usize, 1usize);
+        for (name, len) in axes {
+            count = count.saturating_mul(len);
+            if name == "chain" || name == "draw" {
+                draws = draws.saturating_mul(len);
+            }
+        }
+        let claimed = count.saturating_mul(in_file);
+        let left = self.left.checked_sub(claimed).filter(|_| claimed <= self.each);
+        self.left = left.ok_or_else(|| {
             format!("it claims {claimed} bytes, more than its file can hold (a damaged file?): copy or write it again")
         })?;
-        memory_for(needed)
+        let summed_up = draws.saturating_mul(ARRAYS_OF_A_SUMMARY * size_of::<f64>());
+        memory_for(count.saturating_mul(in_memory).max(if count > 0 { summed_up } else { 0 }))
     }
 }
 
@@ -94,12 +113,21 @@ mod tests {
 
     #[test]
     fn memory_is_taken_as_far_as_files_can_fill_it() {
-        let mut budget = Budget::of(10, 100);
-        assert_eq!(budget.take(UNBACKED, 0), Ok(()));
-        assert_eq!(budget.take(1000, 1000), Ok(()));
-        assert!(budget.take(1, 0).unwrap_err().contains("more than its file can hold"));
-        let mut budget = Budget::of(usize::MAX, 2);
-        assert!(budget.take(0, usize::MAX / 2).unwrap_err().contains("not to be had"));
-        assert_eq!(budget.take(usize::MAX, 0), Ok(()));
+        let x = |len: usize| [("x", len)];
+        let mut budget = Budget::of(10, 100, usize::MAX);
+        assert_eq!(budget.take(x(UNBACKED), 1, 0), Ok(()));
+        assert_eq!(budget.take(x(125), 8, 8), Ok(()));
+        assert!(budget.take(x(1), 1, 0).unwrap_err().contains("more than its file can hold"));
+        let mut budget = Budget::of(usize::MAX, 2, 64);
+        assert_eq!(budget.take(x(8), 8, 8), Ok(()));
+        assert!(budget.take(x(9), 8, 8).unwrap_err().contains("more than its file can hold"));
+        assert!(budget.take(x(1), 0, usize::MAX / 2).unwrap_err().contains("not to be had"));
+        // As a scalar, such draws could be read, but not be summed up.
+        let draws = [("chain", 4), ("draw", usize::MAX / 400)];
+        assert!(budget.take(draws, 0, 0).unwrap_err().contains("not to be had"));
+        assert_eq!(budget.take(draws.into_iter().chain([("none", 0)]), 8, 8), Ok(()));
+        let mut budget = Budget::of(0, 0, usize::MAX);
+        budget.add(5, 2);
+        assert_eq!(budget.left, UNBACKED + 10);
     }
 }

@@ -35,7 +35,8 @@ pub fn read_netcdf(path: &Path) -> Result<InferenceData, FormatError> {
     // Into memory first: a file cut short while it is mapped would kill the process.
     let bytes = read_regular(path).map_err(FormatError::io("read", path))?;
     let unreadable = |what: String| FormatError::Unreadable { path: path.to_owned(), what };
-    let (options, budget) = (options(bytes.len()), Budget::of(bytes.len(), EXPANSION));
+    let options = options(bytes.len());
+    let budget = Budget::of(bytes.len(), EXPANSION, options.max_read_bytes);
     let storage: DynStorage = Arc::new(BytesStorage::new(bytes));
     octopus_files::decode(|| decode(&storage, options, budget, &unreadable), unreadable)
 }
@@ -98,10 +99,9 @@ fn stored_variable(
     for dim in &variable.dimensions {
         shape.push(usize::try_from(dim.size).map_err(|_| format!("dimension {} is too long", dim.name))?);
     }
-    let claimed = |width: usize| shape.iter().try_fold(width, |product, &len| product.checked_mul(len));
-    let too_large = || format!("it claims the shape {shape:?}, which no file can fill");
-    let in_file = claimed(variable.dtype.size().map_err(|error| error.to_string())?).ok_or_else(too_large)?;
-    budget.take(in_file, claimed(memory_of(&variable.dtype)).ok_or_else(too_large)?)?;
+    let in_file = variable.dtype.size().map_err(|error| error.to_string())?;
+    let axes = dims.iter().map(String::as_str).zip(shape.iter().copied());
+    budget.take(axes, in_file, memory_of(&variable.dtype))?;
     if variable.dtype == NcType::Char {
         // The last axis of an array of characters is the length of its words.
         dims.pop();
@@ -234,7 +234,7 @@ mod tests {
         let read = |most| {
             let options = NcOpenOptions { max_read_bytes: most, ..options(0) };
             let unreadable = |what: String| FormatError::Unreadable { path: "a.nc".into(), what };
-            let budget = Budget::of(0, 0);
+            let budget = Budget::of(0, 0, usize::MAX);
             decode(&storage, options, budget, &unreadable).map_err(|error| error.to_string())
         };
         assert!(read(32).is_ok());

@@ -77,22 +77,27 @@ fn damage_folder(folder: &Path, copies: u64, read: fn(&Path)) {
 
 #[test]
 fn netcdf() {
-    damage_file("nutpie/schools.nc", 150, |path| _ = read_netcdf(path));
+    for name in ["nutpie/schools.nc", "conventions/xarray.nc"] {
+        damage_file(name, 150, |path| _ = read_netcdf(path));
+    }
 }
 
 #[test]
 fn parquet() {
     let dir = tempfile::tempdir().unwrap();
-    let data = read_trace(&[data_file("numpyro/schools.nc")]).unwrap();
-    let folder = dir.path().join("trace");
-    crate::write_parquet(&folder, &data, false).unwrap();
-    damage_folder(&folder, 300, |path| _ = read_parquet(path));
+    for (at, name) in ["numpyro/schools.nc", "conventions/xarray.nc"].into_iter().enumerate() {
+        let data = read_trace(&[data_file(name)]).unwrap();
+        let folder = dir.path().join(at.to_string());
+        crate::write_parquet(&folder, &data, false).unwrap();
+        damage_folder(&folder, 200, |path| _ = read_parquet(path));
+    }
 }
 
 #[test]
 fn zarr() {
     let dir = tempfile::tempdir().unwrap();
-    for (version, name) in ["zarr/v2.zarr.json", "zarr/v3.zarr.json"].into_iter().enumerate() {
+    let stores = ["zarr/v2", "zarr/v3", "conventions/xarray_v2", "conventions/xarray_v3"];
+    for (version, name) in stores.map(|name| format!("{name}.zarr.json")).iter().enumerate() {
         let store = dir.path().join(version.to_string());
         unpack(name, &store);
         damage_folder(&store, 60, |path| _ = read_zarr(path));

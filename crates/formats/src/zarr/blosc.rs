@@ -3,6 +3,7 @@
 //! does what c-blosc 1.21 does.
 
 use super::codec::{deflated, zstandard};
+use crate::checked::memory_for;
 
 const HEADER: usize = 16;
 const SHUFFLED: u8 = 1;
@@ -32,6 +33,8 @@ pub(crate) fn decode(bytes: &[u8], limit: usize) -> Result<Vec<u8>, String> {
         return Err(format!("its Blosc data have blocks of {block} bytes"));
     }
     let width = usize::from(width).max(1);
+    // The blocks, and one of them before and after it is unshuffled.
+    memory_for(3 * len)?;
     let mut out = Vec::with_capacity(len);
     while out.len() < len {
         let (at, size) = (number(HEADER + 4 * (out.len() / block))?, block.min(len - out.len()));

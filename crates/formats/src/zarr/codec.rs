@@ -6,7 +6,7 @@
 use super::blosc;
 use super::dtype::{DataType, Kind};
 use super::grid::Grid;
-use crate::checked::{ALLOWANCE, EXPANSION};
+use crate::checked::{ALLOWANCE, EXPANSION, memory_for};
 use octopus_trace::Values;
 use serde_json::Value;
 use std::io::Read;
@@ -202,6 +202,7 @@ impl Codec {
                 if len > limit {
                     return Err(format!("its LZ4 data announce {len} bytes where at most {limit} fit"));
                 }
+                memory_for(len)?;
                 lz4_flex::block::decompress(packed, len).map_err(|error| format!("LZ4: {error}"))
             }
             Self::Shuffle(width) => Ok(blosc::unshuffle(bytes, *width)),
@@ -232,8 +233,10 @@ fn words(bytes: &[u8]) -> Result<Values, String> {
     let cut = "its words are cut short";
     let number = |bytes: &[u8]| bytes.first_chunk().map(|word| u32::from_le_bytes(*word) as usize).ok_or(cut);
     let count = number(bytes)?;
-    let mut words = Vec::new();
     let mut rest = &bytes[4..];
+    // Each has its length before it.
+    memory_for(count.min(rest.len() / 4) * size_of::<String>() + rest.len())?;
+    let mut words = Vec::new();
     for _ in 0..count {
         let len = number(rest)?;
         let (word, after) = rest[4..].split_at_checked(len).ok_or(cut)?;

@@ -7,7 +7,7 @@ use super::grid::Grid;
 use super::metadata::{self, ArrayMetadata};
 use super::{v2, v3};
 use crate::FormatError;
-use crate::checked::{ALLOWANCE, Budget, EXPANSION, MAX_VARIABLE_BYTES};
+use crate::checked::{ALLOWANCE, Budget, EXPANSION, MAX_VARIABLE_BYTES, memory_for};
 use crate::conventions::{StoredVariable, read_group};
 use crate::json::attributes_from_json;
 use octopus_files::read_regular;
@@ -52,7 +52,7 @@ pub(crate) fn is_store(path: &Path) -> bool {
 /// Returns the groups, with notes on what the store lacks.
 fn read_store(path: &Path) -> Result<InferenceData, FormatError> {
     let unreadable = |what: String| FormatError::Unreadable { path: path.to_owned(), what };
-    let mut store = StoreReader { budget: Budget::of(0, EXPANSION), unwritten: Vec::new() };
+    let mut store = StoreReader { budget: Budget::of(0, EXPANSION, usize::MAX), unwritten: Vec::new() };
     let mut data = InferenceData::default();
     let mut gone = absent_nodes(path, "")?;
     for (name, folder) in folders(path)? {
@@ -119,11 +119,17 @@ impl StoreReader {
         let stored: u64 = chunks.iter().map(|(_, _, len)| len).sum();
         let ArrayMetadata { shape, chunk, data_type, pipeline, fill, dims, packing, attrs, .. } = array;
         let count = checked_count(&shape, &chunk, data_type, stored).map_err(unreadable)?;
-        let (width, one) = (memory_of(data_type), chunk.iter().product::<usize>());
+        let dims = dims.unwrap_or_else(|| (0..shape.len()).map(|axis| format!("{name}_dim_{axis}")).collect());
+        if dims.len() != shape.len() {
+            return Err(unreadable(format!("it has {} names for {} dimensions", dims.len(), shape.len())));
+        }
+        let width = memory_of(data_type);
         self.budget.add(stored, EXPANSION);
-        // The values, once more while axes are put in order, and a chunk before and after it is unpacked.
-        let needed = count.saturating_mul(3).saturating_add(one.saturating_mul(2)).saturating_mul(width);
-        self.budget.take(count.saturating_mul(width), needed).map_err(unreadable)?;
+        let axes = dims.iter().map(String::as_str).zip(shape.iter().copied());
+        // The values, once more while axes are put in order with their places, and a chunk before and after it is
+        // unpacked.
+        self.budget.take(axes, width, 2 * width + size_of::<usize>()).map_err(unreadable)?;
+        memory_for(chunk.iter().product::<usize>().saturating_mul(2 * width)).map_err(unreadable)?;
         let grid = Grid::new(&shape, &chunk).map_err(unreadable)?;
         let mut values = data_type.filled(&fill, count).map_err(unreadable)?;
         let mut placed = 0;
@@ -147,10 +153,6 @@ impl StoreReader {
         if !is_usual && count > 0 {
             let (place, absent) = (shown(place), all - placed);
             self.unwritten.push(format!("{place} ({absent} of {all} chunks, fill value {fill})"));
-        }
-        let dims = dims.unwrap_or_else(|| (0..shape.len()).map(|axis| format!("{name}_dim_{axis}")).collect());
-        if dims.len() != shape.len() {
-            return Err(unreadable(format!("it has {} names for {} dimensions", dims.len(), shape.len())));
         }
         let array = Array { dims, shape, values };
         Ok(StoredVariable { name, array, storage: data_type.storage(), attrs, packing })
