@@ -65,10 +65,11 @@ pub(crate) struct LogArgs {
     /// Tell what happens on stderr: decisions and stages; twice (-vv): files and launches too. RUST_LOG chooses by crate
     #[arg(long, short, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
-    /// Write all that is told into this file too, one JSON object a line
+    /// Write all that is told into this file too, one JSON object a line; an earlier log is replaced, no other file
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) log_file: Option<PathBuf>,
-    /// Write what was done when into this file, for Perfetto, chrome://tracing or `octopus plot`
+    /// Write what was done when into this file, for Perfetto, chrome://tracing or `octopus plot`; an earlier profile is
+    /// replaced, no other file
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) profile: Option<PathBuf>,
 }

@@ -145,19 +145,21 @@ mod tests {
 
     #[test]
     fn devices_and_fifos_are_written_to_and_stay() {
+        // The machine's own devices are only looked at: a fault here would cost them.
         let null = Path::new("/dev/null");
-        assert!(write(null, true, "gone").unwrap() && write(null, false, "gone").unwrap());
         assert_eq!(Destination::of(null).unwrap(), Destination::Stream(null.to_owned()));
         assert!(matches!(Destination::of(Path::new("/dev/stdout")).unwrap(), Destination::Stream(_)));
         let dir = tempfile::tempdir().unwrap();
-        let fifo = dir.path().join("fifo");
-        assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
-        let reader = std::thread::spawn({
-            let fifo = fifo.clone();
-            move || fs::read(fifo).unwrap()
-        });
-        assert!(write(&fifo, false, "through").unwrap());
-        assert_eq!(reader.join().unwrap(), b"through");
-        assert!(!fifo.is_file() && fifo.exists());
+        for overwrite in [false, true] {
+            let fifo = dir.path().join(format!("fifo-{overwrite}"));
+            assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+            let reader = std::thread::spawn({
+                let fifo = fifo.clone();
+                move || fs::read(fifo).unwrap()
+            });
+            assert!(write(&fifo, overwrite, "through").unwrap());
+            assert_eq!(reader.join().unwrap(), b"through");
+            assert!(!fifo.is_file() && fifo.exists());
+        }
     }
 }

@@ -19,6 +19,8 @@ pub(crate) enum Sign {
     Csv(&'static str, &'static str),
 }
 
+/// The beginning of each line of a log.
+const LINE: &[u8] = b"{\"timestamp\":\"";
 /// A longer line begins no log.
 const LONGEST_LINE: u64 = 1 << 20;
 
@@ -40,7 +42,11 @@ impl Sign {
             Self::Log => {
                 let mut line = Vec::new();
                 file.take(LONGEST_LINE).read_until(b'\n', &mut line)?;
-                serde_json::from_slice(&line).is_ok_and(|line: Value| has(&line, &["timestamp", "level", "fields"]))
+                // A program that was killed has left half a line.
+                let is_half = line.last() != Some(&b'\n') && (line.starts_with(LINE) || LINE.starts_with(&line));
+                is_half
+                    || serde_json::from_slice(&line)
+                        .is_ok_and(|line: Value| has(&line, &["timestamp", "level", "fields"]))
             }
             Self::Profile => {
                 let mut first = [0];
@@ -85,7 +91,8 @@ mod tests {
         let on = |sign: Sign, text: &str| sign.begins(text.as_bytes()).unwrap_or(false);
         let log = "{\"timestamp\":\"2026\",\"level\":\"INFO\",\"fields\":{}}\nhalf a li";
         assert!(on(Sign::Log, log));
-        assert!(!on(Sign::Log, "{\"level\":\"INFO\"}\n") && !on(Sign::Log, "g,y\na,1\n") && !on(Sign::Log, ""));
+        assert!(on(Sign::Log, "{\"timestamp\":\"20") && on(Sign::Log, "{\"time"));
+        assert!(!on(Sign::Log, "{\"level\":\"INFO\"}\n") && !on(Sign::Log, "g,y\na,1\n"));
         for profile in ["[]\n", "[\n{\"ph\":\"M\",\"pid\":1,\"name\":\"a\"},\n{\"ph\":\"B\"", "[\n]"] {
             assert!(on(Sign::Profile, profile), "{profile}");
         }
