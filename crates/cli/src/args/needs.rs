@@ -19,7 +19,8 @@ struct Need {
     words: &'static str,
 }
 
-const WITH_A_TABLE: &[&str] = &["sample", "sweep", "validate"];
+const WITH_A_TABLE: &[&str] = &["sample", "check", "sweep", "validate"];
+const WITHOUT_BATCH: &[&str] = &["check", "sweep", "validate"];
 const TABLE: &str = "needs --data, the table that it is about; give --data FILE, or leave it out";
 const TABLE_OR_BATCH: &str =
     "needs --data or --batch, the table that it is about; give --data FILE or --batch DIR, or leave it out";
@@ -43,10 +44,10 @@ const NEEDS: &[Need] = &[
     need(&["sample"], "value", |given| given.has("data") || given.has("batch"), TABLE_OR_BATCH),
     need(&["sample"], "drop_missing", |given| given.has("data") || given.has("batch"), TABLE_OR_BATCH),
     need(&["sample"], "decimal", |given| given.has("data") || given.has("batch"), TABLE_OR_BATCH),
-    need(&["sweep", "validate"], "group", |given| given.has("data"), TABLE),
-    need(&["sweep", "validate"], "value", |given| given.has("data"), TABLE),
-    need(&["sweep", "validate"], "drop_missing", |given| given.has("data"), TABLE),
-    need(&["sweep", "validate"], "decimal", |given| given.has("data"), TABLE),
+    need(WITHOUT_BATCH, "group", |given| given.has("data"), TABLE),
+    need(WITHOUT_BATCH, "value", |given| given.has("data"), TABLE),
+    need(WITHOUT_BATCH, "drop_missing", |given| given.has("data"), TABLE),
+    need(WITHOUT_BATCH, "decimal", |given| given.has("data"), TABLE),
     need(
         WITH_A_TABLE,
         "group",

@@ -1,5 +1,6 @@
 //! `octopus check MODEL` checks a model at draws from its prior, before it is sampled.
 
+use super::sample::tell_of_data;
 use crate::args::{CheckArgs, Global};
 use crate::config::RunConfig;
 use crate::exit::Exit;
@@ -19,6 +20,7 @@ pub(crate) fn run(args: CheckArgs, global: Global) -> Result<Exit> {
     let mut config = RunConfig::from_args(&asked, model, global.models)?;
     let problem = config.problem(model)?;
     config.warnings.iter().for_each(output::warn);
+    tell_of_data(&*problem, global);
     let found = check_model(&*problem, config.sampler.seed);
     let good = found.good();
     if global.json {

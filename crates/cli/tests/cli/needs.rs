@@ -96,6 +96,13 @@ const TABLE: &[Refused] = &[
     refused("calibrate", "--per-group", "calibrate hierarchical-normal --group-sizes 3,4 --per-group 2 --out {}/x", &["leave it out"]),
     refused("calibrate", "--group-sizes", "calibrate eight-schools --group-sizes 3,4 --out {}/x", &["eight-schools has no such setting"]),
 
+    refused("check", "--data", "check hierarchical-normal --data {}/y.csv", &["--group", "--value"]),
+    refused("check", "--group", "check hierarchical-normal --group g", &["--data"]),
+    refused("check", "--group", "check hierarchical-normal --data {}/y.csv --group y --value y", &["--value"]),
+    refused("check", "--value", "check hierarchical-normal --value g", &["--data"]),
+    refused("check", "--drop-missing", "check hierarchical-normal --drop-missing", &["--data"]),
+    refused("check", "--decimal", "check hierarchical-normal --decimal ,", &["--data"]),
+
     refused("sweep", "--data", "sweep hierarchical-normal --data {}/y.csv", &["--group", "--value"]),
     refused("sweep", "--group", "sweep hierarchical-normal --group g", &["--data"]),
     refused("sweep", "--group", "sweep hierarchical-normal --data {}/y.csv --group y --value y", &["--value"]),
@@ -151,6 +158,7 @@ const HEARD: &[(&str, &[&str])] = &[
     // With --dry-run too, the command line of the run stays as it is: --out, --force and others.
     ("sample", &["--out", "--force", "--dry-run", "--config", "--draws", "--tune", "--strategy", "--chains", "--target-accept",
                  "--seed", "--parameterization", "--metric", "--max-depth", "--init-radius", "--device", "--threads"]),
+    ("check", &["--config"]),
     ("resume", &["--device", "--threads", "--checkpoint-every"]),
     ("diagnose", &["--all", "--prob"]),
     ("plot", &["--out", "--format"]),

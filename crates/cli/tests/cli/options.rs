@@ -136,6 +136,8 @@ const TABLE: &[(&str, &str, Shown)] = &[
     ("check", "--data", In("commands.rs", "a_model_is_checked_with_its_data")),
     ("check", "--group", In("commands.rs", "a_model_is_checked_with_its_data")),
     ("check", "--value", In("commands.rs", "a_model_is_checked_with_its_data")),
+    ("check", "--drop-missing", In("tables.rs", "how_a_table_is_read_goes_every_way")),
+    ("check", "--decimal", In("tables.rs", "how_a_table_is_read_goes_every_way")),
     ("sweep", "--seeds", In("settings.rs", "a_sweep_runs_what_sample_runs")),
     ("sweep", "--out", In("settings.rs", "a_sweep_runs_what_sample_runs")),
     ("sweep", "--config", In("settings.rs", "a_sweep_runs_what_sample_runs")),

@@ -93,7 +93,9 @@ fn how_a_table_is_read_goes_every_way() {
         is_plain(&at(batch).join("sets/other"), &at("plain"), comments);
     }
 
-    // Sweeps, and validations.
+    // Checks, sweeps, and validations.
+    let answer = run(dir.path(), &format!("check hierarchical-normal --data {{}}/in/other.csv {READ} --json"));
+    assert!(answer.succeeds().stderr.contains(told) && answer.json()["coordinates"] == 7, "{answer:#?}");
     let sweep = |words: &str| {
         let found =
             run(dir.path(), &format!("sweep hierarchical-normal --seeds 1 --draws 40 --tune 60 -q --json {words}"));

@@ -64,6 +64,14 @@ struct Rows {
     comments: usize,
 }
 
+/// The observations of one data set.
+#[derive(Debug, Default)]
+struct OneSet {
+    labels: LabelIndex,
+    group: Vec<usize>,
+    values: Vec<f64>,
+}
+
 /// The cells of one row; `None` where a label is missing.
 struct Cells<'a> {
     group: Option<&'a str>,
@@ -179,20 +187,21 @@ pub fn read_sets(
     rules: CellRules,
 ) -> Result<DataSets, ObservationsError> {
     let rows = read(path, Columns { group: group_column, value: value_column, set: Some(set_column) }, rules)?;
-    let mut sets: Vec<(LabelIndex, Vec<usize>, Vec<f64>)> = rows.sets.all().map(|_| Default::default()).collect();
+    let mut sets: Vec<OneSet> = rows.sets.all().map(|_| OneSet::default()).collect();
     if sets.is_empty() {
         return Err(empty(path, LeftOut::default(), None));
     }
     for ((&set, &group), &value) in rows.set.iter().zip(&rows.group).zip(&rows.values) {
-        let (labels, groups, values) = &mut sets[set];
+        let OneSet { labels, group: groups, values } = &mut sets[set];
         groups.push(labels.index(rows.labels.label(group)));
         values.push(value);
     }
-    let one = |(number, (name, (labels, group, values))): (usize, (&String, (LabelIndex, Vec<usize>, Vec<f64>)))| {
+    let one = |(number, (name, set)): (usize, (&String, OneSet))| {
         let left_out = rows.left_out(number);
-        let data = match values.is_empty() {
-            true => Err(empty(path, left_out, Some(name))),
-            false => grouped(path, labels, &group, &values, left_out),
+        let data = if set.values.is_empty() {
+            Err(empty(path, left_out, Some(name)))
+        } else {
+            grouped(path, set.labels, &set.group, &set.values, left_out)
         };
         (name.clone(), data)
     };

@@ -151,7 +151,7 @@ fn conflict(scales: &Scales, prior: &HierarchicalPrior, data: &GroupedData) -> O
         scale(between, "the groups' means", "sigma_pop", sigma_pop_scale, groups - 1.0);
         scale(within, "values of a group", "sigma_obs", sigma_obs_scale, observations - groups);
     } else {
-        let both = sigma_pop_scale.hypot(sigma_obs_scale);
+        let both = (sigma_pop_scale.powi(2) + sigma_obs_scale.powi(2)).sqrt();
         scale(between, "values", "sigma_pop and sigma_obs together", both, groups - 1.0);
     }
     let options = priors_of_data(data)?;
