@@ -361,6 +361,7 @@ mod tests {
         };
         let single = of(RunCost { precision: Precision::F32, ..cost() }, Some(0.5));
         assert_eq!((single.name().as_str(), single.reason.as_str()), ("cuda:0", "only GPUs compute in f32"));
+        assert!(!single.falls_back, "the CPU has no such numbers");
         let large = of(RunCost { no_gpu: Some("too large".into()), ..cost() }, None);
         assert_eq!((large.name().as_str(), large.reason.as_str()), ("cpu", "too large"));
         assert_eq!(large.lines(), ["device: cpu (too large)"]);
@@ -388,6 +389,7 @@ mod tests {
     fn cuda_is_taken_or_refused_with_what_to_do() {
         let asked = decided("cuda", &present(), false).unwrap();
         assert_eq!((asked.name().as_str(), asked.reason.as_str(), asked.lines().len()), ("cuda:0", "asked for", 0));
+        assert!(asked.falls_back && !decided("cuda", &present(), true).unwrap().falls_back);
         let message = decided("cuda", &absent(), false).unwrap_err();
         assert!(message.contains("no NVIDIA device") && message.contains("octopus verify"), "{message}");
         assert!(decided("cuda:3", &present(), false).unwrap_err().contains("the last is cuda:0"));

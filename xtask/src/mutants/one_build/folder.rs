@@ -23,7 +23,7 @@ const DECISIVE: [&str; 6] = ["Cargo.toml", "Cargo.lock", "crates", "benchmarks",
 /// The version of how faults are placed and tried; one more makes all that is known void.
 const METHOD: u32 = 4;
 /// The same for the faults of a change.
-const METHOD_OF_CHANGE: u32 = 5;
+const METHOD_OF_CHANGE: u32 = 6;
 
 /// The file that says what the rest of the folder was made from.
 const KEY: &str = "key";
