@@ -118,7 +118,7 @@ fn settings_of_stan_decide_and_notes_say_what_was_left_out() {
     }
     std::fs::write(folder.join("m-profile-1.csv"), "name,thread_id\nx,0x7f\n").unwrap();
     std::fs::copy(folder.join("m_1.csv"), folder.join("m_1 (copy).csv")).unwrap();
-    let notes = ["note: ", "m-profile-1.csv", "m_1 (copy).csv", "counts once", "m_2.csv has 100 of 120 draws"];
+    let notes = ["note: ", "m-profile-1.csv", "m_1 (copy).csv", "count once", "m_2.csv has 100 of 120 draws"];
     for command in ["diagnose {}/stan", "diagnose {}/stan --json", "plot {}/stan --out {}/p --kind forest --format svg"]
     {
         let told = run(dir.path(), command);
