@@ -66,8 +66,8 @@ const OTHERS: [Killed; 14] = [
     Killed {
         name: "sample --log-file --profile",
         before: &["diagnose {}/in/a.csv -q --log-file {}/log --profile {}/profile"],
-        command: "sample eight-schools --draws 20 --tune 20 --chains 2 --device cpu --threads 1 -q --force --out {}/run \
-                  --log-file {}/log --profile {}/profile",
+        command: "sample eight-schools --draws 20 --tune 20 --chains 2 --checkpoint-every 15 --device cpu --threads 1 -q --force \
+                  --out {}/run --log-file {}/log --profile {}/profile",
         replaces: Some("profile"),
         ..RUN
     },
@@ -158,33 +158,47 @@ fn inputs(dir: &Path) {
     }
 }
 
-/// The contents of everything in a folder, but for what a clock says. Blocks of draws are as long as the machine is
-/// fast, and parts have their order: of runs that are complete there are the hashes of their draws.
+/// The contents of everything in a folder, but for what a clock says. A clock also decides how draws are cut into blocks
+/// and parts: of runs that are complete there are the hashes of their draws, and no part but those of the record.
 fn contents(dir: &Path, with_draws: bool) -> BTreeMap<String, Vec<u8>> {
     /// Words of lines that differ from run to run.
-    const CLOCKS: [&str; 8] = ["created", "_s = ", "_s\": ", "timestamp", "\"ts\"", "seconds", "command", "crc32"];
+    const CLOCKS: [&str; 10] =
+        ["created", "_s = ", "_s\": ", "timestamp", "\"ts\"", "seconds", "command", "crc32", "rows = ", "/part-"];
+    let is_part = |name: &str| name.contains("/part-") && name.ends_with(".parquet");
+    let names = tree(dir);
     let mut found = BTreeMap::new();
-    for name in tree(dir) {
-        let path = dir.join(&name);
-        let is_part = name.contains("/part-") && name.ends_with(".parquet");
+    for name in &names {
+        let path = dir.join(name);
+        if is_part(name) {
+            continue;
+        }
         if path.is_dir() {
             let record = fs::read_to_string(path.join("run.toml")).unwrap_or_default();
-            let complete = with_draws && record.contains("status = \"complete\"");
-            let hashes = complete.then(|| fingerprints(&path)).into_iter().flatten();
-            found.extend(hashes.map(|(array, hash)| (format!("{name}: {array}"), hash.into_bytes())));
-            found.insert(name + "/", Vec::new());
+            if with_draws && record.contains("status = \"complete\"") {
+                let hashes = fingerprints(&path).into_iter();
+                found.extend(hashes.map(|(array, hash)| (format!("{name}: {array}"), hash.into_bytes())));
+                let parts =
+                    names.iter().filter_map(|part| part.strip_prefix(&format!("{name}/"))).filter(|part| is_part(part));
+                let strays: Vec<&str> = parts.filter(|part| !record.contains(&format!("\"{part}\""))).collect();
+                found.insert(format!("{name}: parts that the record lacks"), strays.join(" ").into_bytes());
+            }
+            found.insert(format!("{name}/"), Vec::new());
             continue;
         }
         let bytes = match String::from_utf8(fs::read(&path).unwrap()) {
-            _ if is_part || name == "log" || name == "profile" => Vec::new(),
+            _ if name == "log" || name == "profile" => Vec::new(),
             Ok(text) if name.ends_with(".csv") => text.into_bytes(),
             Ok(text) => {
                 let lines = text.lines().filter(|line| !CLOCKS.iter().any(|word| line.contains(word)));
-                lines.flat_map(|line| [line, "\n"]).collect::<String>().into_bytes()
+                lines
+                    .filter(|line| *line != "[[parts]]" && !line.is_empty())
+                    .flat_map(|line| [line, "\n"])
+                    .collect::<String>()
+                    .into_bytes()
             }
             Err(bytes) => bytes.into_bytes(),
         };
-        found.insert(name, bytes);
+        found.insert(name.clone(), bytes);
     }
     found
 }
