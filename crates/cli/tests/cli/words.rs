@@ -41,7 +41,7 @@ fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
 
 /// The string literals of a source, without those of its tests.
 fn literals(source: &str) -> Vec<String> {
-    let source = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    let source = source.split("\nmod tests {").next().unwrap_or_default();
     let mut found = Vec::new();
     let mut rest = source;
     while let Some(char) = rest.chars().next() {
