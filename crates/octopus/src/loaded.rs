@@ -153,7 +153,8 @@ mod tests {
         ] {
             assert_eq!(limit(group, name, value.clone()), expected, "{group}: {name} = {value:?}");
         }
-        let mut of_run = trace(&["posterior"], Some(RunRecord::new(Default::default(), Default::default(), Default::default())));
+        let mut of_run =
+            trace(&["posterior"], Some(RunRecord::new(Default::default(), Default::default(), Default::default())));
         of_run.record.as_mut().unwrap().sampler.max_depth = 7;
         of_run.data.groups["posterior"].attrs.insert("max_depth".into(), Attribute::I64(8));
         assert_eq!(of_run.diagnose_options().max_tree_depth, Some(7));

@@ -51,25 +51,31 @@ impl ModelCheck {
 pub fn check_model(problem: &dyn Problem, seed: u64) -> ModelCheck {
     let density = problem.density();
     let from_prior = problem.simulator().is_some();
-    let drawn: Vec<Vec<f64>> = (0..TRIES).map(|number| point(problem, seed, number)).collect();
     let mut checks = vec![layout(density)];
+    if checks[0].status == CheckStatus::Fail {
+        checks.push(skipped("values", "the layout says where parameters are, and must be right first".to_owned()));
+        return finish(density, 0, from_prior, checks);
+    }
+    let drawn: Vec<Vec<f64>> = (0..TRIES).map(|number| point(problem, seed, number)).collect();
     let sized = drawn.iter().all(|x| x.len() == density.dim());
-    let points = if sized && checks[0].status == CheckStatus::Pass { &drawn[..] } else { &[] };
-    let (values, points) = values(density, points);
+    let (values, points) = values(density, if sized { &drawn } else { &[] });
     checks.push(values);
     if points.is_empty() {
         // Nothing else can be asked.
         return finish(density, 0, from_prior, checks);
     }
     let blocks = hierarchies::declared(density);
-    let sound = blocks.status != CheckStatus::Fail;
-    checks.extend([expansion(density, &points), gradient(density, &points), blocks]);
+    let gradient = gradient(density, &points);
+    let (sound, right) = (blocks.status != CheckStatus::Fail, gradient.status != CheckStatus::Fail);
+    checks.extend([expansion(density, &points), gradient, blocks]);
     if sound && !density.hierarchies().is_empty() {
-        checks.extend([
-            hierarchies::effects(density, &points),
-            coordinates(density, &points),
-            hierarchies::information(density, &points),
-        ]);
+        checks.push(hierarchies::effects(density, &points));
+        checks.push(if right {
+            coordinates(density, &points)
+        } else {
+            skipped("coordinates", "other coordinates take the gradient, which must be right first".to_owned())
+        });
+        checks.push(hierarchies::information(density, &points));
     }
     checks.push(likelihood(density, &points));
     finish(density, points.len(), from_prior, checks)
@@ -133,8 +139,9 @@ fn layout(density: &dyn LogDensity) -> Check {
 fn values(density: &dyn LogDensity, drawn: &[Vec<f64>]) -> (Check, Vec<Vec<f64>>) {
     let (id, dim) = ("values", density.dim());
     if drawn.is_empty() {
-        let message = "there is no point of the density's dim() coordinates to look at".to_owned();
-        return (failed(id, message, "mend the layout first, and what draws from the prior"), Vec::new());
+        let message =
+            format!("draws from the prior have another number of coordinates than {dim}, the density's dim()");
+        return (failed(id, message, "mend draw_parameters() of the simulator"), Vec::new());
     }
     let (mut points, mut without) = (Vec::new(), 0);
     for x in drawn {
@@ -328,3 +335,6 @@ fn likelihood(density: &dyn LogDensity, points: &[Vec<f64>]) -> Check {
         format!("the log likelihoods of {} are numbers at {} points", counted(count, "observation"), points.len()),
     )
 }
+
+#[cfg(test)]
+mod tests;

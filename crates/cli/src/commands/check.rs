@@ -16,7 +16,7 @@ use serde_json::json;
 pub(crate) fn run(args: CheckArgs, global: Global) -> Result<Exit> {
     let asked = args.into_sample();
     let model = global.models.find(&asked.model)?;
-    let mut config = RunConfig::from_args(&asked, model, global.models)?;
+    let config = RunConfig::from_args(&asked, model, global.models)?;
     let problem = config.problem(model)?;
     config.warnings.iter().for_each(output::warn);
     let found = check_model(&*problem, config.sampler.seed);

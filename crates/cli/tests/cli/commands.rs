@@ -125,7 +125,8 @@ fn a_model_is_checked_with_its_data() {
         "check hierarchical-normal",
         "check hierarchical-normal --groups 300 --likelihood pointwise",
     ] {
-        let checked = run(dir.path(), words).succeeds();
+        let checked = run(dir.path(), words);
+        checked.succeeds();
         let lines: Vec<&str> = checked.stdout.lines().collect();
         assert_eq!(lines.last(), Some(&"good: nothing is wrong at these points"), "{words}: {}", checked.stdout);
         // layout, values, variables, gradient, hierarchies, effects, coordinates, information, likelihood

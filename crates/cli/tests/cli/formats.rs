@@ -104,8 +104,7 @@ fn chain_of_stan(seed: u64) -> String {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 11) as f64 / (1_u64 << 53) as f64
     };
-    let rows: String =
-        (0..100).map(|row| format!("-1,{},{}\n", if row % 10 == 0 { 8 } else { 3 }, number())).collect();
+    let rows: String = (0..100).map(|row| format!("-1,{},{}\n", if row % 10 == 0 { 8 } else { 3 }, number())).collect();
     format!("# num_samples = 120\n# max_depth = 8\n# id = {seed}\nlp__,treedepth__,mu\n{rows}")
 }
 
@@ -120,7 +119,8 @@ fn settings_of_stan_decide_and_notes_say_what_was_left_out() {
     std::fs::write(folder.join("m-profile-1.csv"), "name,thread_id\nx,0x7f\n").unwrap();
     std::fs::copy(folder.join("m_1.csv"), folder.join("m_1 (copy).csv")).unwrap();
     let notes = ["note: ", "m-profile-1.csv", "m_1 (copy).csv", "counts once", "m_2.csv has 100 of 120 draws"];
-    for command in ["diagnose {}/stan", "diagnose {}/stan --json", "plot {}/stan --out {}/p --kind forest --format svg"] {
+    for command in ["diagnose {}/stan", "diagnose {}/stan --json", "plot {}/stan --out {}/p --kind forest --format svg"]
+    {
         let told = run(dir.path(), command);
         assert!(notes.iter().all(|note| told.stderr.contains(note)), "{command}: {told:?}");
         let quiet = run(dir.path(), &format!("{command} --quiet"));
@@ -140,7 +140,9 @@ fn draws_of_warm_up_alone_are_no_draws() {
     let dir = tempfile::tempdir().unwrap();
     let text = "# iter=20\n# warmup=10\n# save_warmup=1\n# thin=1\nlp__,mu\n-1,2\n-1,3\n";
     std::fs::write(dir.path().join("a.csv"), text).unwrap();
-    for command in ["diagnose {}/a.csv", "plot {}/a.csv --out {}/p", "loo {}/a.csv", "export {}/a.csv --to csv --out {}/o.csv"] {
+    for command in
+        ["diagnose {}/a.csv", "plot {}/a.csv --out {}/p", "loo {}/a.csv", "export {}/a.csv --to csv --out {}/o.csv"]
+    {
         run(dir.path(), command).fails(3, &["a.csv has no draws yet, only those of warm-up"]);
     }
 }

@@ -184,7 +184,8 @@ fn settings(
     metric: Option<&StanMetric>,
     max_depth: Option<i64>,
 ) -> String {
-    let max_depth = max_depth.map_or(String::new(), |depth| format!("#           nuts\n#             max_depth = {depth}\n"));
+    let max_depth =
+        max_depth.map_or(String::new(), |depth| format!("#           nuts\n#             max_depth = {depth}\n"));
     let (saved, warmup) = (warmup.is_some(), warmup.unwrap_or(0));
     let kind = match metric.map(|metric| &metric.inverse) {
         None => "unit_e",
