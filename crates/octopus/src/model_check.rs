@@ -6,8 +6,8 @@
 mod hierarchies;
 
 use octopus_density::{
-    Centering, DensityError, Hierarchy, LogDensity, Role, Transform, check_gradient, coordinate_name, log_jacobian,
-    to_centered, to_non_centered,
+    Centering, DensityError, GradientCheck, Hierarchy, LogDensity, Role, Transform, check_gradient, coordinate_name,
+    log_jacobian, to_centered, to_non_centered,
 };
 use octopus_diag::{Check, CheckStatus, counted};
 use octopus_models::Problem;
@@ -229,13 +229,16 @@ fn gradient(density: &dyn LogDensity, points: &[Vec<f64>]) -> Check {
     slopes("gradient", density, points, "logp_grad", &found)
 }
 
+/// Compares a gradient with finite differences at the point of a number.
+type AtPoint<'a> = dyn Fn(usize, &Vec<f64>) -> Result<GradientCheck, DensityError> + 'a;
+
 /// Judges gradients that `check` compares with finite differences at each point.
 fn slopes(
     id: &'static str,
     density: &dyn LogDensity,
     points: &[Vec<f64>],
     function: &str,
-    check: &dyn Fn(usize, &Vec<f64>) -> Result<octopus_density::GradientCheck, DensityError>,
+    check: &AtPoint<'_>,
 ) -> Check {
     let (mut tried, mut unclear, mut largest) = (0, 0, 0.0_f64);
     for (turn, x) in points.iter().enumerate() {
