@@ -6,8 +6,8 @@
 mod hierarchies;
 
 use octopus_density::{
-    Centering, DensityError, Hierarchy, LogDensity, Role, Transform, check_gradient, coordinate_name, log_jacobian,
-    to_centered, to_non_centered,
+    Centering, DensityError, GradientCheck, Hierarchy, LogDensity, Role, Transform, check_gradient, coordinate_name,
+    log_jacobian, to_centered, to_non_centered,
 };
 use octopus_diag::{Check, CheckStatus, counted};
 use octopus_models::Problem;
@@ -51,25 +51,31 @@ impl ModelCheck {
 pub fn check_model(problem: &dyn Problem, seed: u64) -> ModelCheck {
     let density = problem.density();
     let from_prior = problem.simulator().is_some();
-    let drawn: Vec<Vec<f64>> = (0..TRIES).map(|number| point(problem, seed, number)).collect();
     let mut checks = vec![layout(density)];
+    if checks[0].status == CheckStatus::Fail {
+        checks.push(skipped("values", "the layout says where parameters are, and must be right first".to_owned()));
+        return finish(density, 0, from_prior, checks);
+    }
+    let drawn: Vec<Vec<f64>> = (0..TRIES).map(|number| point(problem, seed, number)).collect();
     let sized = drawn.iter().all(|x| x.len() == density.dim());
-    let points = if sized && checks[0].status == CheckStatus::Pass { &drawn[..] } else { &[] };
-    let (values, points) = values(density, points);
+    let (values, points) = values(density, if sized { &drawn } else { &[] });
     checks.push(values);
     if points.is_empty() {
         // Nothing else can be asked.
         return finish(density, 0, from_prior, checks);
     }
     let blocks = hierarchies::declared(density);
-    let sound = blocks.status != CheckStatus::Fail;
-    checks.extend([expansion(density, &points), gradient(density, &points), blocks]);
+    let gradient = gradient(density, &points);
+    let (sound, right) = (blocks.status != CheckStatus::Fail, gradient.status != CheckStatus::Fail);
+    checks.extend([expansion(density, &points), gradient, blocks]);
     if sound && !density.hierarchies().is_empty() {
-        checks.extend([
-            hierarchies::effects(density, &points),
-            coordinates(density, &points),
-            hierarchies::information(density, &points),
-        ]);
+        checks.push(hierarchies::effects(density, &points));
+        checks.push(if right {
+            coordinates(density, &points)
+        } else {
+            skipped("coordinates", "other coordinates take the gradient, which must be right first".to_owned())
+        });
+        checks.push(hierarchies::information(density, &points));
     }
     checks.push(likelihood(density, &points));
     finish(density, points.len(), from_prior, checks)
@@ -133,8 +139,9 @@ fn layout(density: &dyn LogDensity) -> Check {
 fn values(density: &dyn LogDensity, drawn: &[Vec<f64>]) -> (Check, Vec<Vec<f64>>) {
     let (id, dim) = ("values", density.dim());
     if drawn.is_empty() {
-        let message = "there is no point of the density's dim() coordinates to look at".to_owned();
-        return (failed(id, message, "mend the layout first, and what draws from the prior"), Vec::new());
+        let message =
+            format!("draws from the prior have another number of coordinates than {dim}, the density's dim()");
+        return (failed(id, message, "mend draw_parameters() of the simulator"), Vec::new());
     }
     let (mut points, mut without) = (Vec::new(), 0);
     for x in drawn {
@@ -222,13 +229,16 @@ fn gradient(density: &dyn LogDensity, points: &[Vec<f64>]) -> Check {
     slopes("gradient", density, points, "logp_grad", &found)
 }
 
+/// Compares a gradient with finite differences at the point of a number.
+type AtPoint<'a> = dyn Fn(usize, &Vec<f64>) -> Result<GradientCheck, DensityError> + 'a;
+
 /// Judges gradients that `check` compares with finite differences at each point.
 fn slopes(
     id: &'static str,
     density: &dyn LogDensity,
     points: &[Vec<f64>],
     function: &str,
-    check: &dyn Fn(usize, &Vec<f64>) -> Result<octopus_density::GradientCheck, DensityError>,
+    check: &AtPoint<'_>,
 ) -> Check {
     let (mut tried, mut unclear, mut largest) = (0, 0, 0.0_f64);
     for (turn, x) in points.iter().enumerate() {
@@ -328,3 +338,6 @@ fn likelihood(density: &dyn LogDensity, points: &[Vec<f64>]) -> Check {
         format!("the log likelihoods of {} are numbers at {} points", counted(count, "observation"), points.len()),
     )
 }
+
+#[cfg(test)]
+mod tests;

@@ -19,8 +19,9 @@ pub enum Parameterization {
     /// The effects themselves are the coordinates.
     Centered,
     /// Coordinates that adapt to the place: each effect in units of its distribution given the scalars
-    /// ([`Centering::Standardised`](octopus_density::Centering::Standardised)), where the density tells what the data
-    /// say about its effects; non-centered elsewhere.
+    /// ([`Centering::Standardised`](octopus_density::Centering::Standardised)). What the data say about the effects the
+    /// density tells, or warm-up learns it from draws and gradients; then the first window is non-centered. A density
+    /// that tells nothing and has kernels, which could not read what is learned, stays non-centered.
     #[default]
     Adaptive,
 }

@@ -125,7 +125,7 @@ pub(super) fn information(density: &dyn LogDensity, points: &[Vec<f64>]) -> Chec
         let Some(found) = curvatures(density, block, x) else { continue };
         for Curvature { effect, ratio, away } in found {
             let name = coordinate_name(density.layout(), block.z.start + effect);
-            if !(ratio >= 1.0 / FACTOR && ratio <= FACTOR) {
+            if !(1.0 / FACTOR..=FACTOR).contains(&ratio) {
                 let message = format!(
                     "the likelihood's curvature at the effect of {name} is {} times its precision; {} to {FACTOR} is expected",
                     significant(ratio, 3),

@@ -3,8 +3,23 @@
 use super::*;
 use crate::{CreateOptions, Goal, ModelRecord, Placement, RunFolder, seconds_a_step};
 use octopus_density::{DensityError, Layout, Role, Transform, Variable};
-use octopus_sampler::Begin;
+use octopus_sampler::{Begin, LearnedInformation};
 use std::sync::atomic::{AtomicBool, Ordering};
+
+#[test]
+fn a_record_says_which_coordinates_were_used_and_where_their_information_is_from() {
+    use Centering::{NonCentered, Standardised};
+    let learned = LearnedInformation { origin: 0.0, mean: vec![1.0], precision: vec![2.0], prior_sd: None };
+    let found = Adaptation {
+        centerings: vec![Standardised, Standardised, NonCentered],
+        learned: vec![None, Some(learned), None],
+        ..Adaptation::default()
+    };
+    let table = adaptation(&found, &[0.5], Some(10));
+    let words = |name: &str| table[name].as_array().unwrap().iter().filter_map(toml::Value::as_str).collect::<Vec<_>>();
+    assert_eq!(words("centering"), ["standardised", "standardised", "non-centered"]);
+    assert_eq!(words("information"), ["given", "learned", "none"]);
+}
 
 #[test]
 fn the_pace_finds_the_step_and_never_stops() {

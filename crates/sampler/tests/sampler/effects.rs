@@ -20,7 +20,7 @@ pub(crate) enum Observed {
 
 impl Observed {
     /// The log likelihood of an effect, without constants, and its slope.
-    fn log_likelihood(self, theta: f64) -> (f64, f64) {
+    pub(crate) fn log_likelihood(self, theta: f64) -> (f64, f64) {
         match self {
             Self::Successes(successes, trials) => {
                 let odds = exact::exp(-theta.abs());

@@ -7,6 +7,7 @@ use crate::reproducible::{Bits, finish};
 use octopus_density::{Centering, LogDensity};
 use octopus_diag::{Chains, ess_bulk, rhat};
 use octopus_models::EightSchools;
+use octopus_random::{Purpose, Stream};
 use octopus_sampler::{Backend, Begin, LearnedInformation, Parameterization, Phase, Sampler, SamplerConfig};
 use rayon::prelude::*;
 
@@ -61,6 +62,50 @@ fn means_are_exact() {
         let draws = run(&density, SamplerConfig { draws: 4000, ..seeded(11) });
         draws.mean(|x| x[groups]).check(&format!("{name}: mu"), mu, 4.0);
         draws.mean(|x| x[groups + 1].exp()).check(&format!("{name}: tau"), tau, 4.0);
+    }
+}
+
+/// Simulation-based calibration: parameters from the prior, counts from the parameters, and the ranks of the true values
+/// among the draws are uniform.
+#[test]
+fn ranks_are_uniform() {
+    const SETS: u32 = 320;
+    /// 63 of 630 draws are kept: ranks 0 to 63, in 16 bins of 4.
+    const THIN: usize = 10;
+    const BINS: usize = 16;
+    /// The quantile 1 - 2e-5 of chi-square with 15 degrees of freedom.
+    const LIMIT: f64 = 48.6;
+    let trials = [3.0, 5.0, 10.0, 20.0, 50.0, 8.0, 100.0, 4.0];
+    let kinds = Effects::new(trials.map(|trials| Observed::Successes(0.0, trials)).to_vec(), (1.5, 1.0));
+    let quantities = |density: &Effects, x: &[f64]| {
+        let all = density.observed.iter().zip(x);
+        [x[8], x[9], x[0], all.map(|(observed, z)| observed.log_likelihood(x[8] + x[9].exp() * z).0).sum::<f64>()]
+    };
+    let of_set = |number: u32| {
+        let (truth, density) = kinds.from_prior(&mut Stream::new(88, number, 0, Purpose::User));
+        let expected = quantities(&density, &truth);
+        let config = SamplerConfig { draws: 630, tune: 400, chains: 1, target_accept: 0.9, ..seeded(number.into()) };
+        let mut sampler = Sampler::new(&density, config).unwrap();
+        let mut ranks = [0; 4];
+        while let Some(block) = sampler.advance(usize::MAX).unwrap() {
+            let kept = block.chains[0].positions.chunks_exact(10).step_by(THIN);
+            for x in kept.filter(|_| block.phase == Phase::Sampling) {
+                for ((rank, found), expected) in ranks.iter_mut().zip(quantities(&density, x)).zip(expected) {
+                    *rank += usize::from(found < expected);
+                }
+            }
+        }
+        assert_eq!(sampler.adaptation().centerings, [Centering::Standardised]);
+        ranks
+    };
+    let all: Vec<[usize; 4]> = (0..SETS).into_par_iter().map(of_set).collect();
+    let expected = f64::from(SETS) / BINS as f64;
+    for (q, name) in ["mu", "tau", "z[0]", "log likelihood"].into_iter().enumerate() {
+        let mut counts = [0.0; BINS];
+        all.iter().for_each(|ranks| counts[ranks[q] * BINS / 64] += 1.0);
+        let chi_square: f64 = counts.iter().map(|n: &f64| (n - expected) * (n - expected) / expected).sum();
+        eprintln!("{name}: chi-square {chi_square:.1}, counts {counts:?}");
+        assert!(chi_square < LIMIT, "{name}: chi-square {chi_square:.1}, counts {counts:?}");
     }
 }
 

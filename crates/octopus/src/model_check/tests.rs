@@ -1,0 +1,199 @@
+//! Each fault that a model may have is named by the check that is for it, and by no other.
+
+use super::*;
+use octopus_density::{Dim, Information, Labels, Layout, Variable};
+use octopus_trace::{DataRecord, InferenceData};
+use toml::Table;
+
+const Y: [f64; 3] = [2.0, -1.0, 4.0];
+const SD: [f64; 3] = [1.0, 0.5, 2.0];
+
+/// What is wrong with [`Measured`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    None,
+    TwoNamesAlike,
+    CoordinateOfNobody,
+    Infinite,
+    Nowhere,
+    Undecided,
+    Broken,
+    Expansion,
+    Gradient,
+    PriorOfEffects,
+    OtherCoordinates,
+    WrongPrecision,
+    WrongMean,
+    FewInformed,
+    OutOfRange,
+    Likelihood,
+}
+
+/// Three measured effects: z, mu, log tau.
+struct Measured {
+    fault: Fault,
+    layout: Layout,
+    blocks: Vec<Hierarchy>,
+    settings: Table,
+    data: DataRecord,
+    asked: std::sync::atomic::AtomicU32,
+}
+
+impl Measured {
+    fn with(fault: Fault) -> Self {
+        let parameter = |name: &str, dims, offset, transform| Variable {
+            name: name.into(),
+            dims,
+            role: Role::Parameter { offset, transform },
+        };
+        let dim = Dim { name: "study".into(), labels: Labels::Range(3) };
+        let tau = if fault == Fault::TwoNamesAlike { "mu" } else { "tau" };
+        let offset = if fault == Fault::CoordinateOfNobody { 3 } else { 4 };
+        let layout = Layout {
+            variables: vec![
+                parameter("z", vec![dim], 0, Transform::Identity),
+                parameter("mu", vec![], 3, Transform::Identity),
+                parameter(tau, vec![], offset, Transform::Exp),
+            ],
+        };
+        let factor = if fault == Fault::WrongPrecision { 10.0 } else { 1.0 };
+        let mut precision: Vec<f64> = SD.iter().map(|sd| factor / (sd * sd)).collect();
+        let mut mean = Y.to_vec();
+        match fault {
+            Fault::WrongMean => mean[0] += 5.0,
+            Fault::FewInformed => _ = precision.pop(),
+            _ => {}
+        }
+        let z = if fault == Fault::OutOfRange { 0..7 } else { 0..3 };
+        let information = Some(Information::new(0.0, mean, precision).with_prior(3.0));
+        let blocks = vec![Hierarchy { location: 3, log_scale: 4, z, information }];
+        let data = DataRecord { source: "a test".into(), sha256: String::new(), observations: 3, groups: 3 };
+        Self { fault, layout, blocks, settings: Table::new(), data, asked: Default::default() }
+    }
+}
+
+impl LogDensity for Measured {
+    fn dim(&self) -> usize {
+        5
+    }
+
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn logp_grad(&self, x: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
+        let (mu, tau) = (x[3], x[4].exp());
+        let prior = if self.fault == Fault::PriorOfEffects { 0.25 } else { 1.0 };
+        let mut logp = x[4] - 0.5 * (mu * mu / 9.0 + tau * tau);
+        let (mut by_mu, mut by_tau) = (-mu / 9.0, 1.0 - tau * tau);
+        for j in 0..3 {
+            let away = (Y[j] - mu - tau * x[j]) / SD[j];
+            logp -= 0.5 * (away * away + prior * x[j] * x[j]);
+            gradient[j] = tau * away / SD[j] - prior * x[j];
+            by_mu += away / SD[j];
+            by_tau += tau * x[j] * away / SD[j];
+        }
+        (gradient[3], gradient[4]) = (by_mu, by_tau);
+        match self.fault {
+            Fault::Gradient => gradient[4] -= 1.0,
+            Fault::Infinite => logp = f64::INFINITY,
+            Fault::Nowhere => return Err(DensityError::NotFinite { value: f64::NAN }),
+            Fault::Broken => return Err(DensityError::Broken("no licence".into())),
+            Fault::Undecided => {
+                let asked = self.asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                logp += f64::from(asked % 2);
+            }
+            _ => {}
+        }
+        Ok(logp)
+    }
+
+    fn logp_grad_centered(
+        &self,
+        centerings: &[Centering],
+        position: &[f64],
+        gradient: &mut [f64],
+    ) -> Result<f64, DensityError> {
+        let blocks = self.hierarchies();
+        let logp = octopus_density::logp_grad_by_chain_rule(self, blocks, centerings, position, gradient)?;
+        // Without the Jacobian.
+        let lacks = self.fault == Fault::OtherCoordinates;
+        Ok(if lacks { logp - log_jacobian(blocks, centerings, position) } else { logp })
+    }
+
+    fn expand(&self, x: &[f64], out: &mut [f64]) {
+        out[..4].copy_from_slice(&x[..4]);
+        out[4] = if self.fault == Fault::Expansion { x[4] } else { x[4].exp() };
+    }
+
+    fn name(&self) -> &str {
+        "measured"
+    }
+
+    fn observations(&self) -> usize {
+        3
+    }
+
+    fn log_likelihood(&self, x: &[f64], out: &mut [f64]) {
+        for j in 0..if self.fault == Fault::Likelihood { 2 } else { 3 } {
+            out[j] = -0.5 * ((Y[j] - x[3] - x[4].exp() * x[j]) / SD[j]).powi(2);
+        }
+    }
+
+    fn hierarchies(&self) -> &[Hierarchy] {
+        &self.blocks
+    }
+}
+
+impl Problem for Measured {
+    fn density(&self) -> &(dyn LogDensity + 'static) {
+        self
+    }
+
+    fn settings(&self) -> &Table {
+        &self.settings
+    }
+
+    fn data(&self) -> &DataRecord {
+        &self.data
+    }
+
+    fn observation_dim(&self) -> Dim {
+        Dim { name: "study".into(), labels: Labels::Range(3) }
+    }
+
+    fn add_observations(&self, _: &mut InferenceData) {}
+}
+
+#[test]
+fn each_fault_fails_its_check() {
+    for (fault, id, words) in [
+        (Fault::TwoNamesAlike, "layout", "called `mu`"),
+        (Fault::CoordinateOfNobody, "layout", "coordinate 3"),
+        (Fault::Infinite, "values", "the log density is inf"),
+        (Fault::Nowhere, "values", "at 0 of 256 points"),
+        (Fault::Undecided, "values", "asked twice"),
+        (Fault::Broken, "values", "no licence"),
+        (Fault::Expansion, "variables", "`tau`"),
+        (Fault::Gradient, "gradient", "log(tau) (coordinate 4)"),
+        (Fault::OutOfRange, "hierarchies", "z 0..7"),
+        (Fault::FewInformed, "hierarchies", "information about 2 effects, and 3 are expected"),
+        (Fault::PriorOfEffects, "effects", "z ~ N(0, 1)"),
+        (Fault::OtherCoordinates, "coordinates", "Centered coordinates the log density is"),
+        (Fault::WrongPrecision, "information", "0.100 times its precision"),
+        (Fault::WrongMean, "information", "standard errors from its mean"),
+        (Fault::Likelihood, "likelihood", "observation 2"),
+    ] {
+        let found = check_model(&Measured::with(fault), 1);
+        let failed: Vec<&Check> = found.checks.iter().filter(|check| check.status == CheckStatus::Fail).collect();
+        assert!(!found.good() && failed.iter().any(|check| check.id == id), "{fault:?}: {:#?}", found.checks);
+        // Information about effects of another prior is wrong too.
+        assert!(failed.len() == 1 || fault == Fault::PriorOfEffects, "{fault:?}: {failed:#?}");
+        let message = &failed.iter().find(|check| check.id == id).unwrap().message;
+        assert!(message.contains(words), "{fault:?}: {message}");
+        assert!(failed[0].advice.is_some());
+    }
+    let sound = check_model(&Measured::with(Fault::None), 1);
+    assert!(sound.good() && sound.points == 64 && !sound.from_prior, "{sound:#?}");
+    assert!(sound.checks.iter().all(|check| check.status == CheckStatus::Pass), "{:#?}", sound.checks);
+}
