@@ -8,7 +8,7 @@ mod places;
 mod signs;
 
 use crate::exit::UsageError;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use octopus_files::Destination;
 use octopus_formats::TraceFormat;
 use octopus_runs::{CreateOptions, RunFolder, RunWriter};
@@ -70,7 +70,7 @@ const OF_A_RUN: [&str; 5] = ["run.toml", "draws", "warmup", "state", ".lock"];
 
 impl Place {
     fn of(named_by: &str, given: &Path) -> Result<Self> {
-        let destination = Destination::of(given).with_context(|| named_by.to_owned())?;
+        let destination = Destination::of(given).map_err(|error| UsageError(format!("{named_by}: {error}")))?;
         let at = whole(destination.path());
         let is_stream = matches!(destination, Destination::Stream(_));
         Ok(Self { named_by: named_by.to_owned(), given: given.to_owned(), number: number(&at), at, is_stream })

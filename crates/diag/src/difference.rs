@@ -10,9 +10,9 @@ use crate::estimators::ranks::holm;
 use crate::numbers::order::{Sorted, quantile};
 use crate::numbers::scale::unit;
 use crate::numbers::tails::normal_beyond;
+use crate::pairing::{LabelPairing, counts, pair_labels};
 use crate::summary::parameter::ParameterSummary;
 use crate::summary::{DEFAULT_PROB, Summary, numeric, summarise};
-use crate::pairing::{LabelPairing, counts, pair_labels};
 use octopus_trace::{Array, Dataset, Values};
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
@@ -162,7 +162,8 @@ fn common(first: &Dataset, second: &Dataset) -> Common {
             (0..len).map(|index| group.element_name(name, 2, index)).collect()
         };
         let (ours, theirs) = (names(first, len), names(second, other_len));
-        let labels = |names: &[String]| -> Vec<String> { names.iter().map(|own| label(own, name).to_owned()).collect() };
+        let labels =
+            |names: &[String]| -> Vec<String> { names.iter().map(|own| label(own, name).to_owned()).collect() };
         let [our_labels, their_labels] = [labels(&ours), labels(&theirs)];
         let pairing = if len == other_len { Some(pair_labels(&our_labels, &their_labels)) } else { None };
         match pairing {
@@ -178,7 +179,8 @@ fn common(first: &Dataset, second: &Dataset) -> Common {
             None if our_labels.first() != their_labels.first() && counts(&our_labels) && counts(&their_labels) => {}
             Some(LabelPairing::Different { .. }) | None => {
                 let places: HashMap<&str, usize> = theirs.iter().map(String::as_str).zip(0..).collect();
-                let by_name = ours.iter().enumerate().filter_map(|(i, own)| Some([a + i, b + places.get(own.as_str())?]));
+                let by_name =
+                    ours.iter().enumerate().filter_map(|(i, own)| Some([a + i, b + places.get(own.as_str())?]));
                 found.pairs.extend(by_name);
             }
         }

@@ -92,7 +92,9 @@ mod tests {
         assert_eq!(pair(&["berlin", "rome"], &["0", "1"]), LabelPairing::ByPosition);
         let (two, axes) = (["0, 0", "0, 1", "1, 0", "1, 1"], ["1, 1", "1, 2", "2, 1", "2, 2"]);
         assert_eq!(pair(&two, &axes), LabelPairing::ByPosition);
-        assert!(counts(&owned(&axes)) && !counts(&owned(&["0", "2", "3"])) && !counts(&owned(&["0, 0", "1, 0", "0, 1"])));
+        assert!(
+            counts(&owned(&axes)) && !counts(&owned(&["0", "2", "3"])) && !counts(&owned(&["0, 0", "1, 0", "0, 1"]))
+        );
         assert!(!counts(&owned(&["0", "1", "1, 2"])) && !counts(&[]) && !counts(&owned(&["9223372036854775807", "0"])));
     }
 

@@ -35,7 +35,7 @@ impl Destination {
                 return match kind(&there) {
                     Kind::File => Ok(Self::File(at)),
                     Kind::Stream => Ok(Self::Stream(at)),
-                    Kind::Disk => Err(failed()(io::Error::other("it is a disk: name a file"))),
+                    Kind::Other => Err(failed()(io::Error::other("it is no regular file: name another"))),
                 };
             }
             // `/dev/stdout` leads to `/proc/self/fd/1`, which leads nowhere that could be opened by its name.
@@ -88,16 +88,17 @@ pub fn write_named(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 enum Kind {
     File,
     Stream,
-    Disk,
+    /// A disk or a socket.
+    Other,
 }
 
 #[cfg(unix)]
 fn kind(there: &Metadata) -> Kind {
     use std::os::unix::fs::FileTypeExt;
     let kind = there.file_type();
-    if kind.is_block_device() {
-        Kind::Disk
-    } else if kind.is_char_device() || kind.is_fifo() || kind.is_socket() {
+    if kind.is_block_device() || kind.is_socket() {
+        Kind::Other
+    } else if kind.is_char_device() || kind.is_fifo() {
         Kind::Stream
     } else {
         Kind::File

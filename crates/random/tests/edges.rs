@@ -8,8 +8,8 @@ use rand::distr::Distribution;
 
 /// Sizes of parameters, from the smallest number to the largest.
 const SIZES: [f64; 26] = [
-    0.0, 5e-324, 1e-320, 1e-310, 3e-308, 1e-306, 1e-300, 1e-100, 1e-45, 1e-40, 1e-37, 1e-30, 1e-10, 0.01, 0.06, 0.5, 1.0, 30.0,
-    1e10, 1e30, 1e37, 3e38, 1e100, 1e300, 1e307, 1.7e308,
+    0.0, 5e-324, 1e-320, 1e-310, 3e-308, 1e-306, 1e-300, 1e-100, 1e-45, 1e-40, 1e-37, 1e-30, 1e-10, 0.01, 0.06, 0.5,
+    1.0, 30.0, 1e10, 1e30, 1e37, 3e38, 1e100, 1e300, 1e307, 1.7e308,
 ];
 
 /// Numbers of bits among which many are all 0 or all 1, as those of the smallest and the largest uniform numbers are.
@@ -93,7 +93,9 @@ fn walk<T: FloatingPoint>() -> Walk {
             walk.take(Normal::new(one, two), &words("normal"), |_| true);
             walk.take(Normal::new(-one, two), &words("normal -"), |_| true);
             walk.take(Uniform::new(one, two), &words("uniform"), |draw| one.to_f64() <= draw && draw <= two.to_f64());
-            walk.take(Uniform::new(-one, two), &words("uniform -"), |draw| -one.to_f64() <= draw && draw <= two.to_f64());
+            walk.take(Uniform::new(-one, two), &words("uniform -"), |draw| {
+                -one.to_f64() <= draw && draw <= two.to_f64()
+            });
             walk.take(Gamma::new(one, two), &words("gamma"), positive);
             walk.take(Beta::new(one, two), &words("beta"), |draw| (0.0..=1.0).contains(&draw));
             walk.take(VonMises::new(one, two), &words("von Mises"), circle);

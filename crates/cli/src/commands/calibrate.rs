@@ -164,7 +164,15 @@ impl Work<'_> {
         let checks = self_check(simulator, settings.seed, sampler)?;
         let text = geweke_text(&found, &checks, &simulated.description);
         let figures = vec![of_moments(&found)];
-        self.conclude(&folder, record, json!({ "geweke": WithInfinities(&found) }), &checks, found.calibrated, figures, &text)
+        self.conclude(
+            &folder,
+            record,
+            json!({ "geweke": WithInfinities(&found) }),
+            &checks,
+            found.calibrated,
+            figures,
+            &text,
+        )
     }
 
     fn interrupted(&self, kept: &str) -> Result<Exit> {

@@ -46,7 +46,8 @@ pub(crate) fn run(args: &CompareArgs, global: Global) -> Result<Exit> {
     let comparison = TraceComparison::new(&traces, limits)?;
     if let Some(out) = &args.out {
         std::fs::create_dir_all(out).with_context(|| format!("cannot make the folder {}", out.display()))?;
-        let json = serde_json::to_vec_pretty(&WithInfinities(&comparison)).context("cannot write the comparison as JSON")?;
+        let json =
+            serde_json::to_vec_pretty(&WithInfinities(&comparison)).context("cannot write the comparison as JSON")?;
         write_file(&out.join("comparison.json"), &json)?;
         let [first, second] =
             traces.each_ref().map(|trace| Ok::<_, anyhow::Error>((trace.name.as_str(), trace.posterior()?)));
@@ -65,7 +66,8 @@ fn reports(args: &CompareArgs, limits: ComparisonLimits, global: Global) -> Resu
     let names = [&args.first, &args.second].map(|path| path.display().to_string());
     let comparison = ReportComparison::new(names, &reports, limits);
     if let Some(out) = &args.out {
-        let json = serde_json::to_vec_pretty(&WithInfinities(&comparison)).context("cannot write the comparison as JSON")?;
+        let json =
+            serde_json::to_vec_pretty(&WithInfinities(&comparison)).context("cannot write the comparison as JSON")?;
         write_file(&out.join("comparison.json"), &json)?;
     }
     tell(&comparison, || comparison.to_text(args.all), comparison.same, global)

@@ -10,7 +10,8 @@ use anyhow::Result;
 use octopus::PredictiveParts;
 use octopus::{PointwiseLikelihood, complete};
 use octopus_diag::{
-    ComparedModel, Elpd, LabelPairing, LogLikelihood, TextColumn, WeightMethod, compare, loo, pair_labels, text_table, waic,
+    ComparedModel, Elpd, LabelPairing, LogLikelihood, TextColumn, WeightMethod, compare, loo, pair_labels, text_table,
+    waic,
 };
 use octopus_files::WithInfinities;
 use octopus_report::{Charset, count, significant};

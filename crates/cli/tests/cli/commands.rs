@@ -228,5 +228,5 @@ fn eight_schools_are_sampled_by_name() {
     run(dir.path(), table).fails(2, &["--data: eight-schools reads no table"]);
     std::fs::write(dir.path().join("own.toml"), "[data]\ny = [1.0, 2.0]\nsigma = [1.0, 0.0]").unwrap();
     run(dir.path(), "sample eight-schools --config {}/own.toml --out {}/x")
-        .fails(3, &["row 1: the standard error is 0"]);
+        .fails(3, &["row 2: the standard error is 0"]);
 }

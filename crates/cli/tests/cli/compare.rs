@@ -65,7 +65,7 @@ fn write(dir: &Path, name: &str, draws: usize, labels: Option<[i64; 3]>, value: 
         posterior.coords.insert("i".into(), Labels::Integers(labels.into()));
     }
     data.insert("posterior", posterior);
-    write_netcdf(&dir.join(name), &data, false).unwrap();
+    write_netcdf(&dir.join(name), &data, true).unwrap();
 }
 
 fn random(seed: u32) -> impl Fn(usize, usize) -> f64 {

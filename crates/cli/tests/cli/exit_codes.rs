@@ -125,7 +125,7 @@ const TABLE: &[(&str, i32, Seen)] = &[
     ("calibrate", 1, By("calibrate hierarchical-normal --geweke --groups 5 --per-group 20 --sequences 8 \
                          --steps 4 --out {}/geweke")),
     ("calibrate", 2, By("calibrate eight-schools --draws 0 --out {}/x")),
-    ("calibrate", 3, By("calibrate eight-schools --datasets 2 --chains 2 --draws 60 --tune 80 --out {}/file")),
+    ("calibrate", 3, By("calibrate eight-schools --datasets 2 --chains 2 --draws 60 --tune 80 --out {}/file/x")),
     ("calibrate", 4, By("calibrate hierarchical-normal --device cuda:63 --out {}/x")),
     ("calibrate", 130, Interrupted("calibrate eight-schools --datasets 1000000 --out {}/calibration")),
 

@@ -83,7 +83,7 @@ fn draws_count_by_their_efficiency() {
 fn changed(dir: &Path, from: &Path, name: &str, change: impl FnOnce(&mut InferenceData)) {
     let mut data = Trace::open(&[from.to_owned()]).unwrap().data;
     change(&mut data);
-    write_netcdf(&dir.join(name), &data, false).unwrap();
+    write_netcdf(&dir.join(name), &data, true).unwrap();
 }
 
 /// Gives the observations labels, and puts the one with label `order[0]` first.
@@ -151,7 +151,9 @@ fn observations_are_paired_by_their_labels() {
     };
     let (expected, quiet) = rows("named_b.nc");
     assert!(expected.iter().flatten().any(|v| *v > 0.1) && !quiet.contains("paired"), "{expected:?} {quiet}");
-    for (other, words) in [("back_b.nc", "another order"), ("b.nc", "only counts them"), ("from_1_b.nc", "only counts them")] {
+    for (other, words) in
+        [("back_b.nc", "another order"), ("b.nc", "only counts them"), ("from_1_b.nc", "only counts them")]
+    {
         let (found, said) = rows(other);
         for (found, expected) in found.iter().flatten().zip(expected.iter().flatten()) {
             assert!((found - expected).abs() < 1e-9, "{other}: {found} {expected}");

@@ -40,11 +40,11 @@ fn labels_of_any_length_and_content_are_shown() {
     for len in [5_000, 20_000] {
         trace(dir.path(), len);
         for words in [
-            format!("diagnose {len}.nc"),
-            format!("diagnose --json {len}.nc"),
-            format!("compare {len}.nc {len}.nc"),
-            format!("plot {len}.nc --format svg --out plots-{len}"),
-            format!("plot {len}.nc --var nothing --out none"),
+            format!("diagnose {{}}/{len}.nc"),
+            format!("diagnose --json {{}}/{len}.nc"),
+            format!("compare {{}}/{len}.nc {{}}/{len}.nc"),
+            format!("plot {{}}/{len}.nc --format svg --out {{}}/plots-{len}"),
+            format!("plot {{}}/{len}.nc --var nothing --out {{}}/none"),
         ] {
             let start = Instant::now();
             let answer = run(dir.path(), &words);

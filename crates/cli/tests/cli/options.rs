@@ -25,7 +25,7 @@ const SAMPLE: &str = "sample hierarchical-normal --groups 6 --draws 50 --tune 50
 const CALIBRATE: &str = "calibrate eight-schools --datasets 2 --chains 2 --draws 60 --tune 80 --device cpu --force \
                          --out {}/ranks -v";
 const SWEEP: &str = "sweep eight-schools --seeds 2 --draws 60 --tune 60 -v";
-const VALIDATE: &str = "validate eight-schools --quick --stages compare --device cpu --quiet --out {}/x -v";
+const VALIDATE: &str = "validate eight-schools --quick --stages compare --device cpu --quiet --out {}/report -v";
 
 #[rustfmt::skip]
 const TABLE: &[(&str, &str, Shown)] = &[

@@ -240,7 +240,12 @@ mod tests {
             for bandwidth in
                 [Bandwidth::Experimental, Bandwidth::Silverman, Bandwidth::Isj, Bandwidth::Scott, Bandwidth::Fixed(1.0)]
             {
-                assert_eq!(kde_with(&values, &KdeOptions { bandwidth, ..KdeOptions::default() }), None, "{}", values[0]);
+                assert_eq!(
+                    kde_with(&values, &KdeOptions { bandwidth, ..KdeOptions::default() }),
+                    None,
+                    "{}",
+                    values[0]
+                );
             }
         }
         // As many bits again, and there is one.

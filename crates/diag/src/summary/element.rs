@@ -270,7 +270,10 @@ mod tests {
         for exponent in [1000, 660, 260, -510, -1000] {
             let unit = 2f64.powi(exponent / 2) * 2f64.powi(exponent - exponent / 2);
             let found = of(unit);
-            assert_eq!([found.rhat, found.ess_bulk, found.ess_tail], [expected.rhat, expected.ess_bulk, expected.ess_tail]);
+            assert_eq!(
+                [found.rhat, found.ess_bulk, found.ess_tail],
+                [expected.rhat, expected.ess_bulk, expected.ess_tail]
+            );
             for (found, expected) in [
                 (found.mean, expected.mean),
                 (found.sd, expected.sd),

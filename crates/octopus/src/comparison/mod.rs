@@ -196,7 +196,9 @@ fn warnings(found: &PosteriorDifference, traces: &[Trace; 2]) -> Vec<Check> {
     if let Some([a, b]) = found.by_position.first() {
         let more = found.by_position.len() - 1;
         let more = if more > 0 { format!(", and so in {more} more variables") } else { String::new() };
-        let message = format!("{a} of the first is {b} of the second: elements are paired in the order in which they stand{more}");
+        let message = format!(
+            "{a} of the first is {b} of the second: elements are paired in the order in which they stand{more}"
+        );
         let advice = "the labels differ, and one of the two only counts; give both the same labels to be sure";
         checks.push(warn("labels", message, advice));
     }
@@ -256,7 +258,6 @@ fn parameters<S: Serializer>(found: &PosteriorDifference, serializer: S) -> Resu
             p_value: p.p_value,
         }
     });
-    let posterior =
-        Posterior { rmse: found.rmse, p_value: found.p_value(), parameters: rows.collect() };
+    let posterior = Posterior { rmse: found.rmse, p_value: found.p_value(), parameters: rows.collect() };
     posterior.serialize(serializer)
 }

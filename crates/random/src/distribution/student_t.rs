@@ -4,9 +4,7 @@ use super::beta::{BATCH, PlainOrLn};
 use super::gamma::Gamma;
 use super::normal::Normal;
 use super::proposals::{self, PART};
-use super::{
-    Draw, Family, LARGEST_NORMAL, ParameterError, TurnsExhausted, beyond, finite, no_draw_infinite, positive,
-};
+use super::{Draw, Family, LARGEST_NORMAL, ParameterError, TurnsExhausted, beyond, finite, no_draw_infinite, positive};
 use crate::{FloatingPoint, Key};
 
 /// Student's t distribution: a standard normal draw over the root of a chi-squared one by its degrees of freedom.

@@ -134,8 +134,7 @@ fn even_ticks(low: f64, high: f64, mantissa: f64, exponent: i32) -> Vec<Tick> {
     let decimals = usize::try_from(-exponent).unwrap_or(0);
     let large = low.abs().max(high.abs()) >= 1e7 || decimals > 6;
     // Whole numbers are added first, so that zero is zero, and has no minus.
-    let mut values: Vec<f64> =
-        (0..(last - first + 1.0).max(0.0) as usize).map(|i| (first + i as f64) * step).collect();
+    let mut values: Vec<f64> = (0..(last - first + 1.0).max(0.0) as usize).map(|i| (first + i as f64) * step).collect();
     // Where the step is less than a digit of the values, several are one.
     values.dedup();
     let labels = |digits: usize| -> Vec<String> {
@@ -254,7 +253,10 @@ mod tests {
                 let axis = Axis::linear((low, high), 0.0, 100.0);
                 let ticks = axis.ticks(wanted);
                 assert!((1..=wanted).contains(&ticks.len()), "{low} {high} {wanted}: {ticks:?}");
-                assert!(ticks.windows(2).all(|pair| pair[0].label != pair[1].label), "{low} {high} {wanted}: {ticks:?}");
+                assert!(
+                    ticks.windows(2).all(|pair| pair[0].label != pair[1].label),
+                    "{low} {high} {wanted}: {ticks:?}"
+                );
                 assert!(ticks.iter().all(|tick| axis.px(tick.value).is_finite()), "{low} {high}");
                 assert_eq!((axis.px(low), axis.px(high)), (0.0, 100.0), "{low} {high}");
             }
