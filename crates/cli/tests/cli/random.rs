@@ -118,6 +118,27 @@ fn parameters_are_those_of_their_distribution() {
     refused(&answer("poisson"), 2, &["poisson", "von-mises"]);
 }
 
+/// With such parameters draws would be infinite or NaN: the option and its limit are named before anything is drawn.
+#[test]
+fn parameters_at_the_end_of_their_type_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    for (words, said) in [
+        ("beta --a 1e-320 --b 1e-320", ["--a 1e-320", "at least 2.1"]),
+        ("beta --a 1 --b 1e307", ["--b 1e307", "at most 1."]),
+        ("beta --a 1e-38 --b 1 --dtype float32", ["--a 9.99", "at least 1.1"]),
+        ("student-t --df 1e-320", ["--df 1e-320", "at least 0.0"]),
+        ("student-t --df 0.01", ["--df 0.01", "at least 5."]),
+        ("student-t --df 1 --scale 1e300", ["--scale 1e300", "at most"]),
+        ("normal --scale 1e308", ["--scale 1e308", "at most 1."]),
+        ("exponential --scale 1e307", ["--scale 1e307", "at most 4."]),
+        ("gamma --shape 1e10 --scale 1e300", ["--scale 1e300", "at most 1."]),
+    ] {
+        let answer = run(dir.path(), &format!("random {words} --n 5 --out {{}}/x.npy"));
+        answer.fails(2, &said);
+        assert!(!dir.path().join("x.npy").exists());
+    }
+}
+
 #[test]
 fn types_threads_and_memory_change_no_draw() {
     let dir = tempfile::tempdir().unwrap();

@@ -61,12 +61,18 @@ impl<T: FloatingPoint> Chosen<T> {
         }
         let in_options = |error: ParameterError| match error.parameter {
             "direction" | "number of dimensions" => UsageError(format!("--direction: {error}")),
-            parameter => UsageError(format!("--{parameter} {}: it must be {}", error.value, error.must)),
+            parameter => UsageError(format!("--{parameter} {}: it must be {}", short(error.value), error.must)),
         };
         let distribution = taken.map_err(in_options)?;
         let words = format!("{}({})", given.name, given.taken.join(", "));
         Ok(Self { distribution, name: given.name, words })
     }
+}
+
+/// Returns a number as a user would write it: 1e-320 without its 319 zeros.
+fn short(value: f64) -> String {
+    let usual = value == 0.0 || !value.is_finite() || (1e-5..1e16).contains(&value.abs());
+    if usual { value.to_string() } else { format!("{value:e}") }
 }
 
 fn boxed<T: FloatingPoint, D: Draw<T> + 'static>(
