@@ -94,7 +94,7 @@ pub(crate) const LIMITS: &[Limits] = &[
     Limits { with: "gamma", ..of("random", "--shape", &["1e-300", "1e300"], &["0", "inf", "nan"]) },
     Limits { with: "beta --b 1", ..of("random", "--a", &["1e-300", "1e300"], &["0", "inf", "nan"]) },
     Limits { with: "beta --a 1", ..of("random", "--b", &["1e-300", "1e300"], &["0", "inf", "nan"]) },
-    Limits { with: "student-t", ..of("random", "--df", &["1e-300", "1e300"], &["0", "inf", "nan"]) },
+    Limits { with: "student-t", ..of("random", "--df", &["0.06", "1e300"], &["0", "0.05", "inf", "nan"]) },
     Limits { with: "uniform", ..of("random", "--low", &["-1e308", "1"], &["-inf", "inf", "nan"]) },
     Limits { with: "uniform", ..of("random", "--high", &["0", "1e308"], &["-5e-324", "inf", "nan"]) },
     // Devices.

@@ -262,7 +262,8 @@ fn benchmarks_and_calibrations_of_a_double_say_so() {
         let json = bare("bench random --n 70 --json").succeeds().json();
         assert_eq!((&json["draws"], json["skipped"].is_string()), (&70.into(), true), "{json}");
         assert!(json["rows"][0]["one_core_ns"].is_number() && json["rows"][0]["device_ns"].is_null(), "{json}");
-        assert_eq!(bare("bench random --n 70 --small --json").succeeds().json()["draws"], 1000);
+        assert_eq!(bare("bench random --small --json").succeeds().json()["draws"], 1000);
+        bare("bench random --n 70 --small").fails(2, &["--n", "--small"]);
         let text = bare("bench random --small");
         assert!(text.stdout.contains("GPU: SKIPPED (") && !text.stdout.contains("speedup"), "{}", text.stdout);
     }
@@ -375,7 +376,8 @@ fn the_record_of_a_run_has_device_reason_and_usage() {
         .collect();
     let by_variable = answer(octopus().args(&words).arg("--force").env("OCTOPUS_DEVICE", "cuda:63"));
     assert!(by_variable.code == Some(4), "{by_variable:#?}");
-    answer(octopus().args(&words).env("OCTOPUS_DEVICE", "gpu0")).fails(2, &["OCTOPUS_DEVICE", "gpu0", "cuda:N"]);
+    answer(octopus().args(&words).arg("--force").env("OCTOPUS_DEVICE", "gpu0"))
+        .fails(2, &["OCTOPUS_DEVICE", "gpu0", "cuda:N"]);
     let flag = answer(octopus().args(&words).args(["--force", "--device", "cpu"]).env("OCTOPUS_DEVICE", "cuda:63"));
     assert!(flag.sampled().stderr.contains("--device cpu overrides OCTOPUS_DEVICE=cuda:63"), "{}", flag.stderr);
 }
