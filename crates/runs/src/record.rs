@@ -303,8 +303,8 @@ mod tests {
         check("status = \"running\"", "", &["status", "missing"]);
         check("device = \"cpu\"", "device = \"cpu\"\ncolour = 1", &["colour"]);
         check("observations = 3", "observations = -3", &["`data.observations`", "-3"]);
-        check("schema = 4", "schema = 5", &["schema 5", "newer octopus"]);
-        check("schema = 4", "schema = [", &["runs/a/run.toml", "line 2"]);
+        check("schema = 5", "schema = 6", &["schema 6", "newer octopus"]);
+        check("schema = 5", "schema = [", &["runs/a/run.toml", "line 2"]);
         check("seed = \"18446744073709551615\"", "seed = \"forty-two\"", &["sampler", "forty-two"]);
     }
 }
