@@ -293,7 +293,6 @@ fn matches(pattern: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use octopus_report::Plot as _;
     use octopus_trace::{Array, InferenceData, Values};
 
     const CHAINS: usize = 4;

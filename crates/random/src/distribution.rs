@@ -196,6 +196,11 @@ fn beyond<T: FloatingPoint>(
     ParameterError { distribution, parameter, value: value.to_f64(), must }
 }
 
+/// Returns the largest number of a type.
+fn largest_number<T: FloatingPoint>() -> f64 {
+    if T::from_f64(f64::MAX).is_finite() { f64::MAX } else { f64::from(f32::MAX) }
+}
+
 /// Returns `scale`, if draws that are up to `largest` in its unit are finite at a distance from `loc`.
 fn no_draw_infinite<T: FloatingPoint>(
     distribution: &'static str,
@@ -207,7 +212,7 @@ fn no_draw_infinite<T: FloatingPoint>(
         return Ok(scale);
     }
     // A little less than the largest number, for what rounding adds.
-    let most = if T::from_f64(f64::MAX).is_finite() { f64::MAX } else { f64::from(f32::MAX) };
+    let most = largest_number::<T>();
     let room = 0.99 * most - loc.to_f64().abs();
     if room <= 0.0 {
         return Err(beyond((distribution, "loc"), loc, ("no farther from 0 than", 0.99 * most)));

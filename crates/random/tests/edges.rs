@@ -69,7 +69,7 @@ impl Walk {
         };
         self.drawn += 1;
         let mut draws = vec![T::default(); 200];
-        distribution.fill(Key::new(3), 0, &mut draws).unwrap();
+        distribution.fill(Key::new(3), 0, &mut draws).unwrap_or_else(|error| panic!("{words}: {error}"));
         let mut extreme = Extreme(octopus_random::Stream::new(4, 0, 0, octopus_random::Purpose::User));
         draws.extend((0..100).map(|_| distribution.sample(&mut extreme)));
         for draw in draws {
@@ -93,8 +93,10 @@ fn walk<T: FloatingPoint>() -> Walk {
             walk.take(Normal::new(one, two), &words("normal"), |_| true);
             walk.take(Normal::new(-one, two), &words("normal -"), |_| true);
             walk.take(Uniform::new(one, two), &words("uniform"), |draw| one.to_f64() <= draw && draw <= two.to_f64());
+            // low + (high - low) u is rounded twice, and may be a unit of the last place above high.
+            let unit = 2f64.powi(if T::NAME == "float32" { -23 } else { -52 }) * (one.to_f64() + two.to_f64());
             walk.take(Uniform::new(-one, two), &words("uniform -"), |draw| {
-                -one.to_f64() <= draw && draw <= two.to_f64()
+                -one.to_f64() <= draw && draw <= two.to_f64() + unit
             });
             walk.take(Gamma::new(one, two), &words("gamma"), positive);
             walk.take(Beta::new(one, two), &words("beta"), |draw| (0.0..=1.0).contains(&draw));
@@ -147,6 +149,8 @@ fn the_limit_that_is_named_can_be_used() {
     assert!(StudentT::new(1.0, 0.0, limit(StudentT::new(1.0, 0.0, 1e300).unwrap_err())).is_ok());
     assert!(Gamma::new(2.0, limit(Gamma::new(2.0, 1.7e308).unwrap_err())).is_ok());
     assert!(Normal::new(0.0, limit(Normal::new(0.0, 1.7e308).unwrap_err())).is_ok());
+    assert!(Gamma::new(limit(Gamma::new(f64::MAX, 1e-300).unwrap_err()), 1e-300).is_ok());
+    assert!(StudentT::new(limit(StudentT::new(f64::MAX, 0.0, 1.0).unwrap_err()), 0.0, 1.0).is_ok());
     assert!(Exponential::new(limit(Exponential::new(1.7e308).unwrap_err())).is_ok());
-    assert!(Normal::new(limit(Normal::new(f64::MAX, 1.0).unwrap_err()), 1.0).is_ok());
+    assert!(Normal::new(limit(Normal::new(f64::MAX, 1e300).unwrap_err()), 1e300).is_ok());
 }

@@ -67,7 +67,13 @@ impl Measured {
         let z = if fault == Fault::OutOfRange { 0..7 } else { 0..3 };
         let information = Some(Information::new(0.0, mean, precision).with_prior(3.0));
         let blocks = vec![Hierarchy { location: 3, log_scale: 4, z, information }];
-        let data = DataRecord { source: "a test".into(), sha256: String::new(), observations: 3, groups: 3 };
+        let data = DataRecord {
+            source: "a test".into(),
+            sha256: String::new(),
+            observations: 3,
+            groups: 3,
+            ..DataRecord::default()
+        };
         Self { fault, layout, blocks, settings: Table::new(), data, asked: Default::default() }
     }
 }

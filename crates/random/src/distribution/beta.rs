@@ -2,7 +2,7 @@
 
 use super::gamma::Gamma;
 use super::proposals::{self, PART, Propose};
-use super::{Draw, Family, LARGEST_EXPONENTIAL, ParameterError, TurnsExhausted, beyond, positive};
+use super::{Draw, Family, LARGEST_EXPONENTIAL, ParameterError, TurnsExhausted, beyond, largest_number, positive};
 use crate::{FloatingPoint, Key};
 
 /// The beta distribution: the share that one draw of a gamma distribution has in the sum of two.
@@ -36,7 +36,7 @@ impl<T: FloatingPoint> Beta<T> {
         // Logarithms have fewer digits, and are taken only where the draws themselves may be 0.
         let ln = a < one || b < one;
         let part = |parameter, shape: T| {
-            let most = if T::from_f64(f64::MAX).is_finite() { f64::MAX } else { f64::from(f32::MAX) };
+            let most = largest_number::<T>();
             let (least, most) = (1.01 * LARGEST_EXPONENTIAL / most, most / 1e3);
             if shape.to_f64() < least {
                 return Err(beyond((NAME, parameter), shape, ("at least", least)));

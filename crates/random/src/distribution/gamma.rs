@@ -7,7 +7,7 @@
 //! whose bracket begins with y^4: near 0 it is summed as the series that it is.
 
 use super::proposals::Propose;
-use super::{LARGEST_EXPONENTIAL, LARGEST_NORMAL, ParameterError, no_draw_infinite, positive};
+use super::{LARGEST_EXPONENTIAL, LARGEST_NORMAL, ParameterError, beyond, largest_number, no_draw_infinite, positive};
 use crate::FloatingPoint;
 
 /// The gamma distribution.
@@ -36,6 +36,11 @@ impl<T: FloatingPoint> Gamma<T> {
     pub fn new(shape: T, scale: T) -> Result<Self, ParameterError> {
         let shape = positive(NAME, "shape", shape)?;
         let scale = positive(NAME, "scale", scale)?;
+        // Beyond, three times the shape is infinite, and no proposal is ever taken.
+        let most = 0.25 * largest_number::<T>();
+        if shape.to_f64() > most {
+            return Err(beyond((NAME, "shape"), shape, ("at most", 0.99 * most)));
+        }
         let one = T::from_f64(1.0);
         let raised = if shape < one { shape + one } else { shape };
         let size = raised - T::from_f64(1.0 / 3.0);

@@ -4,7 +4,10 @@ use super::beta::{BATCH, PlainOrLn};
 use super::gamma::Gamma;
 use super::normal::Normal;
 use super::proposals::{self, PART};
-use super::{Draw, Family, LARGEST_NORMAL, ParameterError, TurnsExhausted, beyond, finite, no_draw_infinite, positive};
+use super::{
+    Draw, Family, LARGEST_NORMAL, ParameterError, TurnsExhausted, beyond, finite, largest_number, no_draw_infinite,
+    positive,
+};
 use crate::{FloatingPoint, Key};
 
 /// Student's t distribution: a standard normal draw over the root of a chi-squared one by its degrees of freedom.
@@ -29,6 +32,10 @@ impl<T: FloatingPoint> StudentT<T> {
     pub fn new(df: T, loc: T, scale: T) -> Result<Self, ParameterError> {
         let one = T::from_f64(1.0);
         let df = positive(NAME, "df", df)?;
+        let most = 0.5 * largest_number::<T>();
+        if df.to_f64() > most {
+            return Err(beyond((NAME, "df"), df, ("at most", 0.99 * most)));
+        }
         let half = T::from_f64(0.5) * df;
         let (loc, scale) = (finite(NAME, "loc", loc)?, positive(NAME, "scale", scale)?);
         let gamma = PlainOrLn { gamma: Gamma::new(half, one)?, ln: half < one };
