@@ -42,7 +42,7 @@ pub(crate) struct Budget {
 
 impl Budget {
     /// What `stored` bytes can unpack to, each to `expansion`; no array may claim more than `each`.
-    pub(crate) fn of(stored: usize, expansion: usize, each: usize) -> Self {
+    pub(crate) fn new(stored: usize, expansion: usize, each: usize) -> Self {
         Self { each, left: stored.saturating_mul(expansion).saturating_add(UNBACKED) }
     }
 
@@ -114,11 +114,11 @@ mod tests {
     #[test]
     fn memory_is_taken_as_far_as_files_can_fill_it() {
         let x = |len: usize| [("x", len)];
-        let mut budget = Budget::of(10, 100, usize::MAX);
+        let mut budget = Budget::new(10, 100, usize::MAX);
         assert_eq!(budget.take(x(UNBACKED), 1, 0), Ok(()));
         assert_eq!(budget.take(x(125), 8, 8), Ok(()));
         assert!(budget.take(x(1), 1, 0).unwrap_err().contains("more than its file can hold"));
-        let mut budget = Budget::of(usize::MAX, 2, 64);
+        let mut budget = Budget::new(usize::MAX, 2, 64);
         assert_eq!(budget.take(x(8), 8, 8), Ok(()));
         assert!(budget.take(x(9), 8, 8).unwrap_err().contains("more than its file can hold"));
         assert!(budget.take(x(1), 0, usize::MAX / 2).unwrap_err().contains("not to be had"));
@@ -126,7 +126,7 @@ mod tests {
         let draws = [("chain", 4), ("draw", usize::MAX / 400)];
         assert!(budget.take(draws, 0, 0).unwrap_err().contains("not to be had"));
         assert_eq!(budget.take(draws.into_iter().chain([("none", 0)]), 8, 8), Ok(()));
-        let mut budget = Budget::of(0, 0, usize::MAX);
+        let mut budget = Budget::new(0, 0, usize::MAX);
         budget.add(5, 2);
         assert_eq!(budget.left, UNBACKED + 10);
     }

@@ -3,8 +3,8 @@
 //! Which of them are labels, which are other coordinates, and in which order their axes are, is decided here.
 
 use super::labels::{label_values, labels_of};
-use super::packing::{Packing, Storage};
-use super::time::{Count, TimeAxis, attributes_of};
+use super::packing::{Packing, StorageType};
+use super::time::{TimeAxis, TimeCount, attributes_of};
 use indexmap::IndexMap;
 use octopus_trace::{Array, Attribute, Dataset, Labels, Values, shown};
 use std::borrow::Cow;
@@ -31,7 +31,7 @@ pub(crate) struct StoredVariable {
     pub(crate) name: String,
     /// The stored values, on their axes as they are in the file.
     pub(crate) array: Array,
-    pub(crate) storage: Storage,
+    pub(crate) storage: StorageType,
     pub(crate) attrs: IndexMap<String, Attribute>,
     /// What the attributes, and the metadata of the format, say of stored numbers.
     pub(crate) packing: Packing,
@@ -83,16 +83,16 @@ fn taken(attrs: &mut IndexMap<String, Attribute>) -> HashSet<String> {
     }
 }
 
-fn labels(values: Values, storage: Storage, attrs: &mut IndexMap<String, Attribute>, packing: &Packing) -> Labels {
+fn labels(values: Values, storage: StorageType, attrs: &mut IndexMap<String, Attribute>, packing: &Packing) -> Labels {
     let before = attrs.clone();
     if let Some(axis) = TimeAxis::take(attrs) {
         // What is no time is the least integer, whether the file says so or not.
-        let whole = |count: Option<i128>| count.filter(|&count| count != i64::MIN.into()).map(Count::Whole);
+        let whole = |count: Option<i128>| count.filter(|&count| count != i64::MIN.into()).map(TimeCount::Whole);
         let labels = match packing.whole(&values, storage) {
             Some(counts) => axis.labels(counts.into_iter().map(whole)),
             None => {
                 let counts = packing.unpacked(values.clone(), storage).to_f64();
-                axis.labels(counts.into_iter().map(|count| (!count.is_nan()).then_some(Count::Real(count))))
+                axis.labels(counts.into_iter().map(|count| (!count.is_nan()).then_some(TimeCount::Real(count))))
             }
         };
         if let Some(labels) = labels {
@@ -165,9 +165,9 @@ mod tests {
             attrs.iter().map(|&(name, text)| (name.to_owned(), Attribute::from(text))).collect();
         let packing = Packing::take(&mut attrs);
         let storage = match values {
-            Values::F64(_) => Storage::Real { single: false },
-            Values::I64(_) => Storage::Integer { bits: 64, signed: true },
-            _ => Storage::Other,
+            Values::F64(_) => StorageType::Real { single: false },
+            Values::I64(_) => StorageType::Integer { bits: 64, signed: true },
+            _ => StorageType::Other,
         };
         StoredVariable { name: name.into(), array: Array::new(axes.iter().copied(), values), storage, attrs, packing }
     }

@@ -11,5 +11,5 @@ mod time;
 
 pub(crate) use group::{StoredVariable, WrittenVariable, read_group, written};
 pub(crate) use labels::{label_values, labels_of};
-pub(crate) use packing::{Packing, Storage};
+pub(crate) use packing::{Packing, StorageType};
 pub(crate) use time::{date_attributes, duration_attributes};

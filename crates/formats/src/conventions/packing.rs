@@ -6,7 +6,7 @@ use octopus_trace::{Attribute, Values};
 
 /// How a variable's values are stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Storage {
+pub(crate) enum StorageType {
     /// Real numbers, of single precision or less, or of double.
     Real {
         /// Whether they have single precision or less.
@@ -33,18 +33,18 @@ pub(crate) struct Packing {
     /// Whether integers have a sign, if it is another than that of their type.
     signed: Option<bool>,
     /// What marks a missing value.
-    missing: Vec<Number>,
+    missing: Vec<MissingMark>,
     scale: Option<f64>,
     offset: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Number {
+enum MissingMark {
     Integer(i64),
     Real(f64),
 }
 
-impl Number {
+impl MissingMark {
     fn to_f64(self) -> f64 {
         match self {
             Self::Integer(value) => value as f64,
@@ -58,7 +58,7 @@ impl Packing {
     pub(crate) fn take(attrs: &mut IndexMap<String, Attribute>) -> Self {
         let is_text = |name: &str, text: &str| matches!(attrs.get(name), Some(Attribute::Text(found)) if found.eq_ignore_ascii_case(text));
         let numbers = |name: &str| attrs.get(name).map(numbers).unwrap_or_default();
-        let first = |name: &str| numbers(name).first().copied().map(Number::to_f64);
+        let first = |name: &str| numbers(name).first().copied().map(MissingMark::to_f64);
         let packing = Self {
             is_bool: is_text("dtype", "bool"),
             signed: [("true", false), ("false", true)]
@@ -79,8 +79,8 @@ impl Packing {
 
     /// Returns whole numbers as they are, and `None` for a missing one; nothing for values that are scaled, or are not
     /// stored as integers.
-    pub(super) fn whole(&self, values: &Values, storage: Storage) -> Option<Vec<Option<i128>>> {
-        let (Values::I64(values), Storage::Integer { bits, signed }) = (values, storage) else { return None };
+    pub(super) fn whole(&self, values: &Values, storage: StorageType) -> Option<Vec<Option<i128>>> {
+        let (Values::I64(values), StorageType::Integer { bits, signed }) = (values, storage) else { return None };
         if self.is_packed() {
             return None;
         }
@@ -99,14 +99,14 @@ impl Packing {
 
     /// Returns the values that stored numbers stand for. Integers become real numbers where one is missing, they are
     /// scaled, or one is beyond those of 64 bits.
-    pub(crate) fn unpacked(&self, values: Values, storage: Storage) -> Values {
+    pub(crate) fn unpacked(&self, values: Values, storage: StorageType) -> Values {
         let (scale, offset) = (self.scale.unwrap_or(1.0), self.offset.unwrap_or(0.0));
         let scaled = |value: f64| if self.is_packed() { value * scale + offset } else { value };
         match (values, storage) {
             (Values::I64(values), _) if self.is_bool => {
                 Values::Bool(values.into_iter().map(|flag| flag != 0).collect())
             }
-            (Values::I64(values), Storage::Integer { bits, signed }) => {
+            (Values::I64(values), StorageType::Integer { bits, signed }) => {
                 let integers = self.integers(bits, signed);
                 let whole: Option<Vec<i64>> = match self.is_packed() {
                     true => None,
@@ -120,9 +120,10 @@ impl Packing {
                     Values::I64,
                 )
             }
-            (Values::F64(mut values), Storage::Real { single }) => {
+            (Values::F64(mut values), StorageType::Real { single }) => {
                 // A mark is compared in the type in which it is stored.
-                let mark = |number: &Number| if single { f64::from(number.to_f64() as f32) } else { number.to_f64() };
+                let mark =
+                    |number: &MissingMark| if single { f64::from(number.to_f64() as f32) } else { number.to_f64() };
                 let missing: Vec<f64> = self.missing.iter().map(mark).filter(|mark| !mark.is_nan()).collect();
                 if self.is_packed() || !missing.is_empty() {
                     for value in &mut values {
@@ -149,10 +150,10 @@ impl Integers<'_> {
     /// Returns the integer that stored bits are; `None` for one that marks a missing value.
     fn of(&self, value: i64) -> Option<i128> {
         let found = self.signs(value);
-        let is_mark = |number: &Number| match *number {
-            Number::Integer(mark) => found == if self.turned { self.signs(mark) } else { i128::from(mark) },
-            Number::Real(mark) if self.turned && mark.fract() == 0.0 => found == self.signs(mark as i64),
-            Number::Real(mark) => found as f64 == mark,
+        let is_mark = |number: &MissingMark| match *number {
+            MissingMark::Integer(mark) => found == if self.turned { self.signs(mark) } else { i128::from(mark) },
+            MissingMark::Real(mark) if self.turned && mark.fract() == 0.0 => found == self.signs(mark as i64),
+            MissingMark::Real(mark) => found as f64 == mark,
         };
         (!self.packing.missing.iter().any(is_mark)).then_some(found)
     }
@@ -165,11 +166,11 @@ impl Integers<'_> {
 }
 
 /// Returns the numbers in an attribute.
-fn numbers(attribute: &Attribute) -> Vec<Number> {
+fn numbers(attribute: &Attribute) -> Vec<MissingMark> {
     match attribute {
-        Attribute::I64(value) => vec![Number::Integer(*value)],
-        Attribute::F64(value) => vec![Number::Real(*value)],
-        Attribute::Text(text) => in_text(text).map(Number::Real).into_iter().collect(),
+        Attribute::I64(value) => vec![MissingMark::Integer(*value)],
+        Attribute::F64(value) => vec![MissingMark::Real(*value)],
+        Attribute::Text(text) => in_text(text).map(MissingMark::Real).into_iter().collect(),
         Attribute::List(items) => items.iter().flat_map(numbers).collect(),
     }
 }
@@ -201,8 +202,8 @@ fn in_text(text: &str) -> Option<f64> {
 mod tests {
     use super::*;
 
-    const BYTE: Storage = Storage::Integer { bits: 8, signed: true };
-    const DOUBLE: Storage = Storage::Real { single: false };
+    const BYTE: StorageType = StorageType::Integer { bits: 8, signed: true };
+    const DOUBLE: StorageType = StorageType::Real { single: false };
 
     fn packing<const N: usize>(attributes: [(&str, Attribute); N]) -> Packing {
         let mut attrs = attributes.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
@@ -237,7 +238,7 @@ mod tests {
     fn stored_numbers_stand_for_values() {
         let integers = |values: &[i64]| Values::I64(values.to_vec());
         let reals = |values: &[f64]| Values::F64(values.to_vec());
-        let unsigned = |bits| Storage::Integer { bits, signed: false };
+        let unsigned = |bits| StorageType::Integer { bits, signed: false };
         let (one, real) = (Attribute::I64, Attribute::F64);
         let text = |text: &str| Attribute::from(text);
         let plain = Packing::default;
@@ -268,7 +269,7 @@ mod tests {
             // 1e20 in single precision.
             (
                 reals(&[1e20f32.into(), 1.0]),
-                Storage::Real { single: true },
+                StorageType::Real { single: true },
                 packing([("_FillValue", real(1e20))]),
                 "F64([NaN, 1.0])",
             ),
@@ -278,13 +279,13 @@ mod tests {
             (integers(&[255, 2]), unsigned(8), packing([("_Unsigned", text("false"))]), "I64([-1, 2])"),
             (
                 integers(&[-32768]),
-                Storage::Integer { bits: 16, signed: true },
+                StorageType::Integer { bits: 16, signed: true },
                 packing([("_Unsigned", text("true"))]),
                 "I64([32768])",
             ),
             (
                 integers(&[-1]),
-                Storage::Integer { bits: 64, signed: true },
+                StorageType::Integer { bits: 64, signed: true },
                 packing([("_Unsigned", text("true"))]),
                 "F64([1.8446744073709552e19])",
             ),
@@ -313,7 +314,7 @@ mod tests {
                 packing([("_Unsigned", text("true")), ("_FillValue", one(3)), ("scale_factor", real(0.5))]),
                 "F64([127.5, 1.0, NaN])",
             ),
-            (Values::Bool(vec![true]), Storage::Other, packing([("scale_factor", real(0.5))]), "Bool([true])"),
+            (Values::Bool(vec![true]), StorageType::Other, packing([("scale_factor", real(0.5))]), "Bool([true])"),
         ] {
             let shown = format!("{stored:?} as {storage:?}, {packing:?}");
             assert_eq!(format!("{:?}", packing.unpacked(stored, storage)), expected, "{shown}");
@@ -323,7 +324,7 @@ mod tests {
     #[test]
     fn whole_numbers_stay_whole_beside_missing_ones() {
         let packing = packing([("_FillValue", Attribute::I64(i64::MIN))]);
-        let long = Storage::Integer { bits: 64, signed: true };
+        let long = StorageType::Integer { bits: 64, signed: true };
         let large = 1_600_000_000_000_000_001;
         let found = packing.whole(&Values::I64(vec![large, i64::MIN]), long);
         assert_eq!(found, Some(vec![Some(large.into()), None]));

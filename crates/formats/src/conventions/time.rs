@@ -23,7 +23,7 @@ pub(super) struct TimeAxis {
 
 /// A count of units.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Count {
+pub(super) enum TimeCount {
     Whole(i128),
     Real(f64),
 }
@@ -52,15 +52,15 @@ impl TimeAxis {
     }
 
     /// Returns the labels that these numbers are; `None` when they are beyond what can be counted.
-    pub(super) fn labels(&self, counts: impl Iterator<Item = Option<Count>>) -> Option<Labels> {
+    pub(super) fn labels(&self, counts: impl Iterator<Item = Option<TimeCount>>) -> Option<Labels> {
         let from = self.dates.map_or(0, |(_, from)| from);
-        let time = |count: Option<Count>| -> Option<Option<i128>> {
+        let time = |count: Option<TimeCount>| -> Option<Option<i128>> {
             Some(match count {
                 None => None,
-                Some(Count::Whole(count)) => Some(count.checked_mul(self.unit)?.checked_add(from)?),
-                Some(Count::Real(count)) if count.is_nan() => None,
-                Some(Count::Real(count)) if count.abs() > 1e18 => return None,
-                Some(Count::Real(count)) => {
+                Some(TimeCount::Whole(count)) => Some(count.checked_mul(self.unit)?.checked_add(from)?),
+                Some(TimeCount::Real(count)) if count.is_nan() => None,
+                Some(TimeCount::Real(count)) if count.abs() > 1e18 => return None,
+                Some(TimeCount::Real(count)) => {
                     let part = (count.fract() * self.unit as f64).round() as i128;
                     Some(self.rounded(count.trunc() as i128 * self.unit + part) + from)
                 }
@@ -201,8 +201,9 @@ mod tests {
             return None;
         };
         assert_eq!(attrs.keys().collect::<Vec<_>>(), ["long_name"]);
-        let count =
-            |&count: &f64| Some(if count.fract() == 0.0 { Count::Whole(count as i128) } else { Count::Real(count) });
+        let count = |&count: &f64| {
+            Some(if count.fract() == 0.0 { TimeCount::Whole(count as i128) } else { TimeCount::Real(count) })
+        };
         let labels = axis.labels(counts.iter().map(count))?;
         Some((0..labels.len()).map(|at| labels.text(at)).collect())
     }
@@ -277,7 +278,7 @@ mod tests {
             let (Labels::Dates(_) | Labels::Durations(_)) = &labels else { unreachable!() };
             let octopus_trace::Values::I64(counts) = super::super::label_values(&labels) else { unreachable!() };
             assert_eq!(has_gap, counts.contains(&i64::MIN));
-            let counts = counts.into_iter().map(|count| (count != i64::MIN).then_some(Count::Whole(count.into())));
+            let counts = counts.into_iter().map(|count| (count != i64::MIN).then_some(TimeCount::Whole(count.into())));
             assert_eq!(axis.labels(counts), Some(labels));
             assert!(attrs.is_empty());
         }

@@ -5,7 +5,7 @@
 use super::{filters, tree};
 use crate::FormatError;
 use crate::checked::{ALLOWANCE, Budget, MAX_VARIABLE_BYTES};
-use crate::conventions::{Packing, Storage, StoredVariable, read_group};
+use crate::conventions::{Packing, StorageType, StoredVariable, read_group};
 use hdf5_reader::Hdf5File;
 use hdf5_reader::storage::{BytesStorage, DynStorage};
 use indexmap::IndexMap;
@@ -36,7 +36,7 @@ pub fn read_netcdf(path: &Path) -> Result<InferenceData, FormatError> {
     let bytes = read_regular(path).map_err(FormatError::io("read", path))?;
     let unreadable = |what: String| FormatError::Unreadable { path: path.to_owned(), what };
     let options = options(bytes.len());
-    let budget = Budget::of(bytes.len(), EXPANSION, options.max_read_bytes);
+    let budget = Budget::new(bytes.len(), EXPANSION, options.max_read_bytes);
     let storage: DynStorage = Arc::new(BytesStorage::new(bytes));
     octopus_files::decode(|| decode(&storage, options, budget, &unreadable), unreadable)
 }
@@ -132,11 +132,11 @@ fn memory_of(dtype: &NcType) -> usize {
     }
 }
 
-fn storage_of(dtype: &NcType) -> Storage {
-    let integer = |bits: u32, signed: bool| Storage::Integer { bits, signed };
+fn storage_of(dtype: &NcType) -> StorageType {
+    let integer = |bits: u32, signed: bool| StorageType::Integer { bits, signed };
     match dtype {
-        NcType::Float => Storage::Real { single: true },
-        NcType::Double => Storage::Real { single: false },
+        NcType::Float => StorageType::Real { single: true },
+        NcType::Double => StorageType::Real { single: false },
         NcType::Byte => integer(8, true),
         NcType::Short => integer(16, true),
         NcType::Int => integer(32, true),
@@ -145,7 +145,7 @@ fn storage_of(dtype: &NcType) -> Storage {
         NcType::UShort => integer(16, false),
         NcType::UInt => integer(32, false),
         NcType::UInt64 => integer(64, false),
-        _ => Storage::Other,
+        _ => StorageType::Other,
     }
 }
 
@@ -234,7 +234,7 @@ mod tests {
         let read = |most| {
             let options = NcOpenOptions { max_read_bytes: most, ..options(0) };
             let unreadable = |what: String| FormatError::Unreadable { path: "a.nc".into(), what };
-            let budget = Budget::of(0, 0, usize::MAX);
+            let budget = Budget::new(0, 0, usize::MAX);
             decode(&storage, options, budget, &unreadable).map_err(|error| error.to_string())
         };
         assert!(read(32).is_ok());

@@ -1,6 +1,6 @@
 //! The types of stored values (dtype), as version 2 (NumPy's letters) and version 3 name them, and fill values.
 
-use crate::conventions::{Storage, date_attributes, duration_attributes};
+use crate::conventions::{StorageType, date_attributes, duration_attributes};
 use octopus_trace::{Attribute, Calendar, TimeUnit, Values};
 use serde_json::Value;
 
@@ -66,13 +66,13 @@ impl DataType {
         Self { kind, width, big_endian: false, time: None }
     }
 
-    pub(super) fn storage(self) -> Storage {
+    pub(super) fn storage(self) -> StorageType {
         let bits = 8 * self.width as u32;
         match self.kind {
-            Kind::Float => Storage::Real { single: self.width < 8 },
-            Kind::Integer => Storage::Integer { bits, signed: true },
-            Kind::Unsigned => Storage::Integer { bits, signed: false },
-            _ => Storage::Other,
+            Kind::Float => StorageType::Real { single: self.width < 8 },
+            Kind::Integer => StorageType::Integer { bits, signed: true },
+            Kind::Unsigned => StorageType::Integer { bits, signed: false },
+            _ => StorageType::Other,
         }
     }
 

@@ -52,7 +52,7 @@ pub(crate) fn is_store(path: &Path) -> bool {
 /// Returns the groups, with notes on what the store lacks.
 fn read_store(path: &Path) -> Result<InferenceData, FormatError> {
     let unreadable = |what: String| FormatError::Unreadable { path: path.to_owned(), what };
-    let mut store = StoreReader { budget: Budget::of(0, EXPANSION, usize::MAX), unwritten: Vec::new() };
+    let mut store = StoreReader { budget: Budget::new(0, EXPANSION, usize::MAX), unwritten: Vec::new() };
     let mut data = InferenceData::default();
     let mut gone = absent_nodes(path, "")?;
     for (name, folder) in folders(path)? {
