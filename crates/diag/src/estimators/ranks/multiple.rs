@@ -78,6 +78,9 @@ mod tests {
         let same = |value: f64| (mean_zero(&[value; 3]).t, mean_zero(&[value; 3]).p_value);
         assert_eq!((same(0.5), same(0.0)), ((f64::INFINITY, 0.0), (0.0, 1.0)));
         assert!(mean_zero(&[1.0]).p_value.is_nan());
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert!(mean_zero(&[1.0, bad, 2.0]).p_value.is_nan(), "{bad}");
+        }
         // scipy.stats.t.isf(0.5e-3 / 16, 63)
         assert!(
             (student_limit(1e-3 / 16.0, 63.0) - 4.290595057546158).abs() < 1e-6,
