@@ -378,8 +378,9 @@ mod tests {
                 match drawn {
                     // No place is lost: words may say NaN, coordinates must not.
                     Ok(svg) => {
+                        let marks: String = svg.split('<').filter_map(|part| part.split('>').next()).collect();
                         let lost = ["=\"NaN", "NaN,", ",NaN", "=\"inf", "inf,", ",inf"];
-                        assert!(!lost.iter().any(|lost| svg.contains(lost)), "{} of {names:?}", picture.name());
+                        assert!(!lost.iter().any(|lost| marks.contains(lost)), "{} of {names:?}", picture.name());
                     }
                     Err(why) => assert!(!why.to_string().is_empty(), "{} of {names:?}", picture.name()),
                 }
