@@ -68,7 +68,7 @@ impl Packing {
             scale: first("scale_factor"),
             offset: first("add_offset"),
         };
-        attrs.retain(|name, _| !ATTRIBUTES.contains(&name.as_str()) && !(packing.is_bool && name == "dtype"));
+        attrs.retain(|name, _| !(ATTRIBUTES.contains(&name.as_str()) || packing.is_bool && name == "dtype"));
         packing
     }
 

@@ -65,7 +65,8 @@ pub(super) fn read(
         }
         let label = |index: usize| {
             let text = &record[index];
-            (!text.is_empty() && !(rules.drop_missing && is_missing_word(text))).then_some(text)
+            let is_missing = text.is_empty() || rules.drop_missing && is_missing_word(text);
+            (!is_missing).then_some(text)
         };
         let value_cell = number(&record[value], rules.decimal);
         let cells = Cells { group: label(group), value: value_cell, set: set.map(label) };

@@ -110,9 +110,10 @@ fn ranks_are_uniform() {
 }
 
 /// The study of decision 1: divergences, chains that are lost and effective draws for each gradient, over as many seeds as
-/// `OCTOPUS_SEEDS` says, of each kind of hierarchy (`OCTOPUS_KIND` chooses one).
+/// `OCTOPUS_SEEDS` says, of each kind of hierarchy (`OCTOPUS_KIND` chooses one). It takes an hour:
+/// `cargo nextest run -p octopus-sampler --test sampler --run-ignored all what_learning_brings --no-capture`.
 #[test]
-#[ignore = "a study that takes an hour: `cargo nextest run -p octopus-sampler --test sampler --run-ignored all what_learning_brings --no-capture`"]
+#[ignore = "a measurement"]
 fn what_learning_brings() {
     let asked = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let (seeds, only) = (asked("OCTOPUS_SEEDS").unwrap_or(1000), asked("OCTOPUS_KIND"));
