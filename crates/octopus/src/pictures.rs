@@ -298,8 +298,11 @@ mod tests {
     const CHAINS: usize = 4;
     const DRAWS: usize = 60;
 
+    /// The name of a series, and its value at each draw.
+    type Series = (&'static str, fn(usize) -> f64);
+
     /// Series that are nearly constant, at the ends of their type, or not numbers.
-    fn odd_series() -> Vec<(&'static str, fn(usize) -> f64)> {
+    fn odd_series() -> Vec<Series> {
         fn part(k: usize) -> f64 {
             (k * 7919 % 1009) as f64 / 1009.0
         }
@@ -326,7 +329,7 @@ mod tests {
     }
 
     /// A trace whose parameters, energies, predictions, prior draws and log likelihoods are all such series.
-    fn odd_trace(series: &[(&str, fn(usize) -> f64)]) -> Trace {
+    fn odd_trace(series: &[Series]) -> Trace {
         let of = |series: fn(usize) -> f64| Values::F64((0..CHAINS * DRAWS).map(series).collect());
         let axes = [("chain", CHAINS), ("draw", DRAWS)];
         let mut data = InferenceData::default();
@@ -373,7 +376,7 @@ mod tests {
                 let names: Vec<&str> = series.iter().map(|(name, _)| *name).collect();
                 let drawn = picture.figure(&material).and_then(|figure| {
                     let svg = figure.plot.svg();
-                    Ok(svg.map_err(|error| TraceError::lacks(error.to_string()))?)
+                    svg.map_err(|error| TraceError::lacks(error.to_string()))
                 });
                 match drawn {
                     // No place is lost: words may say NaN, coordinates must not.

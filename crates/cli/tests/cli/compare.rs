@@ -77,7 +77,8 @@ fn random(seed: u32) -> impl Fn(usize, usize) -> f64 {
 #[test]
 fn copies_are_the_same_whatever_the_draws_are() {
     let dir = tempfile::tempdir().unwrap();
-    let series: [(&str, usize, &dyn Fn(usize, usize) -> f64); 6] = [
+    type Series<'a> = (&'a str, usize, &'a dyn Fn(usize, usize) -> f64);
+    let series: [Series; 6] = [
         ("usual", 100, &random(1)),
         ("huge", 100, &|k, element| 1e200 * random(1)(k, element)),
         ("largest", 100, &|k, element| 1e308 * (0.5 - random(1)(k, element).abs() / 10.0)),

@@ -109,7 +109,7 @@ impl Effects {
     }
 
     /// Parameters from the prior, and the same kinds of data from them.
-    pub(crate) fn from_prior(&self, random: &mut Stream) -> (Vec<f64>, Self) {
+    pub(crate) fn draw_from_prior(&self, random: &mut Stream) -> (Vec<f64>, Self) {
         let mut x: Vec<f64> = self.observed.iter().map(|_| random.normal()).collect();
         let (mu, tau) = (self.priors.0 * random.normal(), self.priors.1 * random.normal().abs());
         let observed = self.observed.iter().zip(&x).map(|(kind, z)| kind.drawn(mu + tau * z, random)).collect();

@@ -82,7 +82,7 @@ fn ranks_are_uniform() {
         [x[8], x[9], x[0], all.map(|(observed, z)| observed.log_likelihood(x[8] + x[9].exp() * z).0).sum::<f64>()]
     };
     let of_set = |number: u32| {
-        let (truth, density) = kinds.from_prior(&mut Stream::new(88, number, 0, Purpose::User));
+        let (truth, density) = kinds.draw_from_prior(&mut Stream::new(88, number, 0, Purpose::User));
         let expected = quantities(&density, &truth);
         let config = SamplerConfig { draws: 630, tune: 400, chains: 1, target_accept: 0.9, ..seeded(number.into()) };
         let mut sampler = Sampler::new(&density, config).unwrap();
