@@ -39,8 +39,7 @@ pub fn main(models: Registry, words: impl IntoIterator<Item = impl Into<OsString
         Ok(cli) => cli,
         // clap answers --help and --version with 0 and a bad command line with 2, our Exit::Usage.
         Err(error) => {
-            // If the message cannot be printed, the exit code still tells of the error.
-            let _ = error.print();
+            output::misuse(&error);
             return u8::try_from(error.exit_code()).unwrap_or(Exit::Usage as u8);
         }
     };

@@ -85,6 +85,15 @@ pub(crate) fn error(error: &anyhow::Error) {
     styled("\x1b[1;31merror:\x1b[0m ", &chain(error));
 }
 
+/// Prints what clap says of a command line: help on stdout, errors on stderr. An error repeats the user's words, so that
+/// one with characters that a terminal would obey is told without them and without colours.
+pub(crate) fn misuse(error: &clap::Error) {
+    let text = error.render().to_string();
+    let shown = harmless(&text);
+    // If the message cannot be printed, the exit code still tells of the error.
+    let _ = if shown == text { error.print() } else { write!(anstream::stderr(), "{shown}") };
+}
+
 /// Returns the text of an error and its causes, without causes that the error itself quotes.
 pub(crate) fn chain(error: &anyhow::Error) -> String {
     with_causes(error.as_ref())

@@ -183,3 +183,17 @@ fn a_gpu_that_is_not_there() {
     answer.fails(4, &["--device cuda", "--device cpu", "octopus verify"]);
     assert!(tree(dir.path()).is_empty());
 }
+
+/// What is wrong with a command line is told with the user's words, but not with what a terminal would obey in them.
+#[test]
+fn a_refused_word_does_nothing_to_a_terminal() {
+    let dir = tempfile::tempdir().unwrap();
+    for word in ["\u{202e}x", "\u{9b}31m", "\u{1b}[2J"] {
+        for line in ["loo x --weights", "resume x --threads", "sample"] {
+            let answer = run(dir.path(), &format!("{line} {word}"));
+            let escaped: String = word.chars().take(1).flat_map(char::escape_unicode).collect();
+            answer.fails(2, &[&escaped]);
+            assert!(!answer.stderr.contains(&word[..word.chars().next().map_or(0, char::len_utf8)]), "{answer:?}");
+        }
+    }
+}
