@@ -8,6 +8,7 @@ use octopus::with_causes;
 use octopus_files::WithInfinities;
 use octopus_trace::harmless;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// Prints a result.
@@ -88,10 +89,10 @@ pub(crate) fn error(error: &anyhow::Error) {
 /// Prints what clap says of a command line: help on stdout, errors on stderr. An error repeats the user's words, so that
 /// one with characters that a terminal would obey is told without them and without colours.
 pub(crate) fn misuse(error: &clap::Error) {
-    let text = error.render().to_string();
-    let shown = harmless(&text);
+    let is_odd = error.context().any(|(_, word)| matches!(harmless(&word.to_string()), Cow::Owned(_)));
     // If the message cannot be printed, the exit code still tells of the error.
-    let _ = if shown == text { error.print() } else { write!(anstream::stderr(), "{shown}") };
+    let _ =
+        if is_odd { write!(anstream::stderr(), "{}", harmless(&error.render().to_string())) } else { error.print() };
 }
 
 /// Returns the text of an error and its causes, without causes that the error itself quotes.

@@ -188,12 +188,11 @@ fn a_gpu_that_is_not_there() {
 #[test]
 fn a_refused_word_does_nothing_to_a_terminal() {
     let dir = tempfile::tempdir().unwrap();
-    for word in ["\u{202e}x", "\u{9b}31m", "\u{1b}[2J"] {
+    for (word, odd) in [("\u{202e}x", '\u{202e}'), ("\u{9b}31m", '\u{9b}'), ("\u{1b}[2J", '\u{1b}')] {
         for line in ["loo x --weights", "resume x --threads", "sample"] {
             let answer = run(dir.path(), &format!("{line} {word}"));
-            let escaped: String = word.chars().take(1).flat_map(char::escape_unicode).collect();
-            answer.fails(2, &[&escaped]);
-            assert!(!answer.stderr.contains(&word[..word.chars().next().map_or(0, char::len_utf8)]), "{answer:?}");
+            assert!(answer.code == Some(2) && !answer.stderr.contains(odd), "{answer:#?}");
         }
     }
+    run(dir.path(), "sample \u{202e}x").fails(2, &["\\u{202e}x"]);
 }
