@@ -10,12 +10,12 @@ use crate::estimators::ranks::holm;
 use crate::numbers::order::{Sorted, quantile};
 use crate::numbers::scale::unit;
 use crate::numbers::tails::normal_beyond;
-use crate::pairing::{LabelPairing, counts, pair_labels};
+use crate::pairing::{LabelPairing, counted_from, pair_labels};
 use crate::summary::parameter::ParameterSummary;
 use crate::summary::{DEFAULT_PROB, Summary, numeric, summarise};
 use octopus_trace::{Array, Dataset, Values};
 use rayon::prelude::*;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The quantiles that are compared.
 pub const COMPARED_QUANTILES: [f64; 3] = [0.05, 0.5, 0.95];
@@ -100,7 +100,7 @@ impl PosteriorDifference {
 /// the second is a run of many short chains, as in [`summary_of_many`](crate::summary_of_many).
 ///
 /// A variable that both have with as many elements, of which one counts them without labels, from 0 or from 1, is paired
-/// as a whole, in the order of its elements. Draws that are the same in both are no different, whatever they are.
+/// as a whole, in the order of its elements. Columns such as `theta[1]`, `theta[2]` are the elements of one variable. Draws that are the same in both are no different, whatever they are.
 ///
 /// Standard errors are those of [`mcse_mean`](crate::mcse_mean), [`mcse_sd`](crate::mcse_sd) and
 /// [`mcse_quantile`](crate::mcse_quantile), added in squares; they mean something only of chains that have converged.
@@ -134,6 +134,8 @@ pub fn posterior_difference(
         rows.filter(|(row, _)| !paired.contains(row)).map(|(_, p)| p.name.clone()).collect()
     };
     let (only_first, only_second) = (alone(0), alone(1));
+    let name = |side: usize, row: usize| summaries[side].parameters[row].name.clone();
+    let by_position = by_position.into_iter().map(|[a, b]| [name(0, a), name(1, b)]).collect();
     let rmse = rmse(&parameters);
     Ok(PosteriorDifference { parameters: adjusted(parameters), only_first, only_second, by_position, rmse, summaries })
 }
@@ -142,56 +144,65 @@ pub fn posterior_difference(
 struct Common {
     pairs: Vec<[usize; 2]>,
     /// The first elements of the variables that were paired in order.
-    by_position: Vec<[String; 2]>,
+    by_position: Vec<[usize; 2]>,
 }
 
-/// Pairs the numbers of two posteriors, variable by variable.
+/// Pairs the numbers of two posteriors, family by family.
 fn common(first: &Dataset, second: &Dataset) -> Common {
-    let variables = |group| {
-        numeric(group).scan(0, |start, (name, array)| {
-            let from = *start;
-            *start += array.elements(2);
-            Some((name.as_str(), (from, array.elements(2))))
-        })
-    };
-    let others: HashMap<&str, (usize, usize)> = variables(second).collect();
+    let others = families(second);
     let mut found = Common { pairs: Vec::new(), by_position: Vec::new() };
-    for (name, (a, len)) in variables(first) {
-        let Some(&(b, other_len)) = others.get(name) else { continue };
-        let names = |group: &Dataset, len: usize| -> Vec<String> {
-            (0..len).map(|index| group.element_name(name, 2, index)).collect()
+    for (name, ours) in families(first) {
+        let Some(theirs) = others.get(&name) else { continue };
+        let pairing = (ours.rows.len() == theirs.rows.len()).then(|| pair_labels(&ours.labels, &theirs.labels));
+        let from = (counted_from(&ours.labels), counted_from(&theirs.labels));
+        let mut pair = |order: &[usize]| {
+            found.pairs.extend(ours.rows.iter().zip(order).map(|(&row, &at)| [row, theirs.rows[at]]));
         };
-        let (ours, theirs) = (names(first, len), names(second, other_len));
-        let labels =
-            |names: &[String]| -> Vec<String> { names.iter().map(|own| label(own, name).to_owned()).collect() };
-        let [our_labels, their_labels] = [labels(&ours), labels(&theirs)];
-        let pairing = if len == other_len { Some(pair_labels(&our_labels, &their_labels)) } else { None };
         match pairing {
-            Some(LabelPairing::Same) => found.pairs.extend((0..len).map(|i| [a + i, b + i])),
-            Some(LabelPairing::Reordered(order)) => {
-                found.pairs.extend(order.into_iter().enumerate().map(|(i, at)| [a + i, b + at]));
-            }
-            Some(LabelPairing::ByPosition) => {
-                found.by_position.push([ours[0].clone(), theirs[0].clone()]);
-                found.pairs.extend((0..len).map(|i| [a + i, b + i]));
+            Some(LabelPairing::Same) => found.pairs.extend(ours.rows.iter().zip(&theirs.rows).map(|(&a, &b)| [a, b])),
+            Some(LabelPairing::Reordered(order)) => pair(&order),
+            Some(LabelPairing::ByPosition(order)) => {
+                pair(&order);
+                found.by_position.push([ours.rows[0], theirs.rows[order[0]]]);
             }
             // Counted from different numbers, equal labels mean different elements.
-            None if our_labels.first() != their_labels.first() && counts(&our_labels) && counts(&their_labels) => {}
+            None if matches!(from, (Some(a), Some(b)) if a != b) => {}
             Some(LabelPairing::Different { .. }) | None => {
-                let places: HashMap<&str, usize> = theirs.iter().map(String::as_str).zip(0..).collect();
-                let by_name =
-                    ours.iter().enumerate().filter_map(|(i, own)| Some([a + i, b + places.get(own.as_str())?]));
-                found.pairs.extend(by_name);
+                let places: HashMap<&str, usize> =
+                    theirs.labels.iter().map(String::as_str).zip(theirs.rows.iter().copied()).collect();
+                let by_label = ours.labels.iter().zip(&ours.rows);
+                found.pairs.extend(by_label.filter_map(|(label, &row)| Some([row, *places.get(label.as_str())?])));
             }
         }
     }
+    found.pairs.sort_unstable();
     found
 }
 
-/// Returns the labels in the name of an element of the variable `name`.
-fn label<'a>(element: &'a str, name: &str) -> &'a str {
-    let rest = element.strip_prefix(name).unwrap_or(element);
-    rest.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(rest)
+/// The elements of a variable, or of the columns that another program has made of one: `theta[1]`, `theta[2]`.
+#[derive(Default)]
+struct Family {
+    /// The places of the elements among all numbers.
+    rows: Vec<usize>,
+    labels: Vec<String>,
+}
+
+/// Returns the families of a posterior by their names.
+fn families(group: &Dataset) -> BTreeMap<String, Family> {
+    let mut found: BTreeMap<String, Family> = BTreeMap::new();
+    let elements = numeric(group).flat_map(|(name, array)| (0..array.elements(2)).map(move |index| (name, index)));
+    for (row, (variable, index)) in elements.enumerate() {
+        let element = group.element_text(variable, 2, index);
+        let (name, label) = match element.strip_suffix(']').and_then(|element| element.split_once('[')) {
+            Some((name, label)) => (name, label),
+            None => (element.as_str(), ""),
+        };
+        let family = found.entry(name.to_owned()).or_default();
+        family.rows.push(row);
+        // R writes `1,2` where we write `1, 2`.
+        family.labels.push(label.split(',').map(str::trim).collect::<Vec<_>>().join(", "));
+    }
+    found
 }
 
 /// One number of a posterior: its place within a variable.

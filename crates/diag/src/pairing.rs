@@ -9,8 +9,9 @@ pub enum LabelPairing {
     Same,
     /// Both have the same labels; the first's `i`-th element is the second's at the `i`-th of these places.
     Reordered(Vec<usize>),
-    /// One of the two has no labels but numbers that count, from 0 or from 1: its elements stand in the other's order.
-    ByPosition,
+    /// One of the two has no labels but numbers that count, from 0 or from 1: the first's `i`-th element is the second's at
+    /// the `i`-th of these places.
+    ByPosition(Vec<usize>),
     /// A label that only one of the two has, and whether that is the first.
     Different {
         /// The label.
@@ -34,8 +35,8 @@ pub fn pair_labels(first: &[String], second: &[String]) -> LabelPairing {
             return LabelPairing::Reordered(order);
         }
     }
-    if counts(first) || counts(second) {
-        return LabelPairing::ByPosition;
+    if let Some(order) = by_position(first, second) {
+        return LabelPairing::ByPosition(order);
     }
     let missing = |from: &[String], known: &dyn Fn(&str) -> bool| from.iter().find(|label| !known(label)).cloned();
     let alone = missing(first, &|label| places.contains_key(label)).map(|label| (label, true));
@@ -45,25 +46,68 @@ pub fn pair_labels(first: &[String], second: &[String]) -> LabelPairing {
     LabelPairing::Different { label, first }
 }
 
-/// Returns whether labels are numbers that only count places, from whichever number on: `0, 1, 2`, or of two axes `1, 1`,
-/// `1, 2`, `2, 1`, `2, 2`.
-pub(crate) fn counts(labels: &[String]) -> bool {
-    let parsed: Option<Vec<Vec<i64>>> =
-        labels.iter().map(|label| label.split(", ").map(|part| part.parse().ok()).collect()).collect();
-    let Some(parsed) = parsed else { return false };
-    let (Some(start), Some(end)) = (parsed.first(), parsed.last()) else { return false };
-    let axes = start.len();
-    let lengths: Vec<i64> = start.iter().zip(end).map(|(a, b)| b.saturating_sub(*a).saturating_add(1)).collect();
-    parsed.iter().enumerate().all(|(place, numbers)| {
-        let mut rest = place as i64;
-        numbers.len() == axes
-            && (0..axes).rev().all(|axis| {
-                let length = lengths.get(axis).copied().unwrap_or(1).max(1);
-                let expected = if axis == 0 { rest } else { rest % length };
-                rest /= length;
-                numbers[axis].checked_sub(start[axis]) == Some(expected)
-            })
-    })
+/// Pairs elements in the order in which one of the two, or both, count them; a side that does not count stands in order.
+fn by_position(first: &[String], second: &[String]) -> Option<Vec<usize>> {
+    let (ours, theirs) = (Counted::of(first), Counted::of(second));
+    match (&ours, &theirs) {
+        (None, None) => return None,
+        // A table of 2 x 3 has the size of one of 3 x 2, and other elements.
+        (Some(a), Some(b)) if a.lengths.len() == b.lengths.len() && a.lengths != b.lengths => return None,
+        _ => {}
+    }
+    let places = |side: Option<Counted>| side.map_or_else(|| (0..first.len()).collect(), |side| side.places);
+    let mut order = vec![0; first.len()];
+    for (ours, theirs) in places(ours).into_iter().zip(places(theirs)) {
+        order[ours] = theirs;
+    }
+    Some(order)
+}
+
+/// Returns the number, 0 or 1, from which labels count along each axis; `None` where they do not.
+pub(crate) fn counted_from(labels: &[String]) -> Option<i64> {
+    start(&numbers(labels)?)
+}
+
+/// Returns the numbers that labels are, one for each axis: `1, 2` of two.
+fn numbers(labels: &[String]) -> Option<Vec<Vec<i64>>> {
+    labels.iter().map(|label| label.split(',').map(|part| part.trim().parse().ok()).collect()).collect()
+}
+
+fn start(labels: &[Vec<i64>]) -> Option<i64> {
+    let axes = labels.first()?.len();
+    let least = |axis: usize| labels.iter().map(|numbers| numbers.get(axis).copied()).min()?;
+    let first = least(0).filter(|first| (0..=1).contains(first))?;
+    (0..axes).all(|axis| least(axis) == Some(first)).then_some(first)
+}
+
+/// Labels that only count places, each axis from 0 or each from 1: `0, 1, 2`, or of two axes `1, 1`, `1, 2`, `2, 1`,
+/// `2, 2`. R, Stan and Julia let the first axis run fastest.
+struct Counted {
+    /// How many numbers each axis has.
+    lengths: Vec<i64>,
+    /// The places of the labels, the last axis running fastest.
+    places: Vec<usize>,
+}
+
+impl Counted {
+    fn of(labels: &[String]) -> Option<Self> {
+        let numbers = numbers(labels)?;
+        let start = start(&numbers)?;
+        let mut places: Vec<usize> = (0..labels.len()).collect();
+        places.sort_by_key(|&place| &numbers[place]);
+        let lengths: Vec<i64> = numbers[*places.last()?].iter().map(|last| (last - start).saturating_add(1)).collect();
+        let all_there = places.iter().enumerate().all(|(rank, &place)| {
+            let mut rest = rank as i64;
+            numbers[place].len() == lengths.len()
+                && numbers[place].iter().zip(&lengths).rev().all(|(number, &length)| {
+                    let expected = start + rest % length;
+                    rest /= length;
+                    *number == expected
+                })
+                && rest == 0
+        });
+        all_there.then_some(Self { lengths, places })
+    }
 }
 
 #[cfg(test)]
@@ -88,14 +132,34 @@ mod tests {
 
     #[test]
     fn numbers_that_count_are_places() {
-        assert_eq!(pair(&["0", "1", "2"], &["1", "2", "3"]), LabelPairing::ByPosition);
-        assert_eq!(pair(&["berlin", "rome"], &["0", "1"]), LabelPairing::ByPosition);
-        let (two, axes) = (["0, 0", "0, 1", "1, 0", "1, 1"], ["1, 1", "1, 2", "2, 1", "2, 2"]);
-        assert_eq!(pair(&two, &axes), LabelPairing::ByPosition);
-        assert!(
-            counts(&owned(&axes)) && !counts(&owned(&["0", "2", "3"])) && !counts(&owned(&["0, 0", "1, 0", "0, 1"]))
+        let placed = |order: &[usize]| LabelPairing::ByPosition(order.to_vec());
+        assert_eq!(pair(&["0", "1", "2"], &["1", "2", "3"]), placed(&[0, 1, 2]));
+        assert_eq!(pair(&["berlin", "rome"], &["0", "1"]), placed(&[0, 1]));
+        assert_eq!(pair(&["berlin", "rome"], &["2", "1"]), placed(&[1, 0]));
+        assert_eq!(pair(&["2", "1"], &["berlin", "rome"]), placed(&[1, 0]));
+        // R's matrices begin with a column.
+        let (rows, columns) =
+            (["0, 0", "0, 1", "0, 2", "1, 0", "1, 1", "1, 2"], ["1,1", "2,1", "1,2", "2,2", "1,3", "2,3"]);
+        assert_eq!(pair(&rows, &columns), placed(&[0, 2, 4, 1, 3, 5]));
+        assert_eq!(pair(&columns, &rows), placed(&[0, 3, 1, 4, 2, 5]));
+        let three = ["0, 0", "0, 1", "1, 0", "1, 1", "2, 0", "2, 1"];
+        assert!(matches!(pair(&three, &columns), LabelPairing::Different { .. }));
+        assert_eq!(pair(&["1", "2", "3", "4", "5", "6"], &three), placed(&[0, 1, 2, 3, 4, 5]));
+        // Years are labels.
+        assert!(matches!(pair(&["2001", "2002"], &["2002", "2003"]), LabelPairing::Different { .. }));
+        let counts = |labels: &[&str]| Counted::of(&owned(labels)).is_some();
+        assert!(counts(&columns) && counts(&["1"]) && !counts(&["2"]) && !counts(&["0", "2", "3"]));
+        assert!(!counts(&["1", "1", "2"]) && !counts(&["0, 0", "1, 0", "0, 1"]) && !counts(&["0, 1", "1, 1"]));
+        assert!(!counts(&["0", "1", "1, 2"]) && !counts(&[]) && !counts(&["9223372036854775807", "0"]));
+        let from = |labels: &[&str]| counted_from(&owned(labels));
+        assert_eq!(
+            [from(&["0", "5"]), from(&["3", "1"]), from(&["2", "3"]), from(&["-1", "0"])],
+            [Some(0), Some(1), None, None]
         );
-        assert!(!counts(&owned(&["0", "1", "1, 2"])) && !counts(&[]) && !counts(&owned(&["9223372036854775807", "0"])));
+        assert_eq!(
+            [from(&["0, 1", "1, 0"]), from(&["0, 1", "1, 1"]), from(&["a", "0"]), from(&[])],
+            [Some(0), None, None, None]
+        );
     }
 
     #[test]

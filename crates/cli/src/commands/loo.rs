@@ -117,12 +117,12 @@ fn ranked(models: &[Judged], weights: Weights) -> Result<Vec<ComparedModel>> {
                 output::note(format!("{b} has the observations of {a} in another order: they are paired by their labels"));
                 other.elpd.reordered(&order)
             }
-            LabelPairing::ByPosition => {
+            LabelPairing::ByPosition(order) => {
                 output::warn(format!(
                     "the labels of observations in {a} and {b} differ, and one of the two only counts them: they are paired in \
                      the order in which they stand"
                 ));
-                other.elpd.clone()
+                other.elpd.reordered(&order)
             }
             LabelPairing::Different { label, first } => {
                 let (has, lacks) = if first { (a, b) } else { (b, a) };

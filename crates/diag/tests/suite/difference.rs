@@ -147,3 +147,33 @@ fn many_short_chains_are_compared_without_quantiles() {
     let far = posterior_difference(&a, &posterior(3, 4, 400, 1.0, 1.0), [Some(8), None]).unwrap();
     assert!(far.p_value() < 1e-3);
 }
+
+/// A 2 x 3 matrix of ours is R's, which counts from 1, makes a column of each element and begins with a column.
+#[test]
+fn columns_of_other_programs_are_elements_of_one_variable() {
+    let element = |k: usize| {
+        let mut rng = SplitMix(k as u64);
+        (0..40).map(|_| rng.bell() + 10.0 * k as f64).collect::<Vec<f64>>()
+    };
+    let mut ours = Dataset::default();
+    let interleaved = (0..40).flat_map(|draw| (0..6).map(move |k| element(k)[draw])).collect();
+    ours.insert("Sigma", Array::new([("chain", 2), ("draw", 20), ("row", 2), ("column", 3)], Values::F64(interleaved)));
+    let mut theirs = Dataset::default();
+    let column = |k: usize| Array::new([("chain", 2), ("draw", 20)], Values::F64(element(k)));
+    theirs.insert("mu", column(7));
+    for (name, k) in [("1,1", 0), ("2,1", 3), ("1,2", 1), ("2,2", 4), ("1,3", 2), ("2,3", 5)] {
+        theirs.insert(&format!("Sigma[{name}]"), column(k));
+    }
+    let found = compare(&ours, &theirs);
+    assert_eq!(found.by_position, [["Sigma[0, 0]".to_owned(), "Sigma[1,1]".to_owned()]]);
+    assert_eq!((found.parameters.len(), found.p_value(), found.rmse), (6, 1.0, 0.0));
+    assert_eq!((found.only_first, found.only_second), (vec![], vec!["mu".to_owned()]));
+    let back = compare(&theirs, &ours);
+    assert_eq!((back.parameters.len(), back.rmse), (6, 0.0));
+    assert_eq!(back.parameters[1].name, "Sigma[2,1]");
+
+    // Of other sizes, only equal labels say which elements are the same.
+    theirs.insert("Sigma[1,4]", column(8));
+    let error = posterior_difference(&ours, &theirs, [None, None]).unwrap_err();
+    assert!(matches!(error, DiagError::NothingInCommon { .. }), "{error}");
+}
