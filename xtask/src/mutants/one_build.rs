@@ -5,6 +5,7 @@
 //! kept beside the build, until the sources or tests are others.
 
 mod apart;
+mod at_once;
 mod batches;
 mod blame;
 mod folder;
@@ -30,6 +31,7 @@ use super::equivalent::Equivalents;
 use super::generated::{CRATES, CargoMutants};
 use crate::run::TaskOutcome;
 use anyhow::{Result, bail};
+pub(super) use at_once::at_once;
 use folder::Folder;
 pub(super) use list::{Genre, ListedFault, Place, Position, Span, read, source_lines};
 pub(super) use of_change::{Clock, Staged, staged};

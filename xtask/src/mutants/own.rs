@@ -1,7 +1,8 @@
 //! `cargo xtask mutants --own`: faults of kinds that cargo-mutants does not make. Numbers are doubled, halved and moved by
 //! one, roundings turn, and what is passed on (settings above all) is replaced by its default.
 //!
-//! They are tried as those of a change are: the tests of their own crate first, then those of what depends on it.
+//! All are tried in one build. Those of a change, or with the tests of their own crate alone, are tried as cargo-mutants'
+//! of a change are: only what is chosen is built.
 
 mod constants;
 mod numbers;
@@ -68,6 +69,9 @@ pub(super) fn run(root: &Path, options: &OwnOptions) -> Result<TaskOutcome> {
     }
     // Numbered before some are left out.
     let lines = one_build::source_lines(root, &faults)?;
+    if !list && !alone && chosen.since.is_none() {
+        return run_at_once(root, &faults, &lines, options);
+    }
     let chosen_ones = faults.into_iter().zip(lines).filter(|(fault, _)| is_chosen(fault, chosen));
     let (mut faults, lines): (Vec<ListedFault>, Vec<String>) = chosen_ones.unzip();
     if *list {
@@ -88,6 +92,19 @@ pub(super) fn run(root: &Path, options: &OwnOptions) -> Result<TaskOutcome> {
     let workshop = Workshop::open(root)?;
     let how = Staged { workshop: &workshop, root, clock, profile, alone: *alone };
     run::timed("mutants --own", || one_build::staged(&faults, &lines, &how))
+}
+
+/// Tries those that are chosen in one build of all.
+fn run_at_once(root: &Path, faults: &[ListedFault], lines: &[String], options: &OwnOptions) -> Result<TaskOutcome> {
+    let OwnOptions { chosen, profile, .. } = options;
+    let numbers: Vec<usize> = (0..faults.len()).filter(|&fault| is_chosen(&faults[fault], chosen)).collect();
+    if numbers.is_empty() {
+        bail!("no fault is in the files, crates and part that are asked for");
+    }
+    let workshop = Workshop::open(root)?;
+    // The limit is that of the trial: a night's build is not in it.
+    let how = Staged { workshop: &workshop, root, clock: Clock::begin(None), profile, alone: false };
+    run::timed("mutants --own", || one_build::at_once(faults, lines, &numbers, &how, chosen.limit()))
 }
 
 /// Tries every `parts`-th fault, another part each day.

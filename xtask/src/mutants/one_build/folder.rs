@@ -22,8 +22,8 @@ const DECISIVE: [&str; 6] = ["Cargo.toml", "Cargo.lock", "crates", "benchmarks",
 
 /// The version of how faults are placed and tried; one more makes all that is known void.
 const METHOD: u32 = 4;
-/// The same for the faults of a change.
-const METHOD_OF_CHANGE: u32 = 6;
+/// The same for faults in the target folder of the workspace.
+const METHOD_APART: u32 = 6;
 
 /// The file that says what the rest of the folder was made from.
 const KEY: &str = "key";
@@ -54,21 +54,21 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Opens the folder for the faults of a change. They are built in the target folder `built`, in its profile, as what
-    /// they do not reach is there already: the workspace has been built.
+    /// Opens the folder `name` for faults that are built in the target folder `built`, in its profile, as what they do not
+    /// reach is there already: the workspace has been built.
     ///
     /// # Errors
     /// When a file cannot be read or written.
-    pub(super) fn of_change(
+    pub(super) fn apart(
         workshop: &Workshop,
+        name: &str,
         built: (&Path, &str),
         faults: &[ListedFault],
         packages: &Packages,
     ) -> Result<Self> {
-        let (path, shared) =
-            (workshop.build().with_file_name("of-change"), Some((built.0.to_owned(), built.1.to_owned())));
+        let (path, shared) = (workshop.build().with_file_name(name), Some((built.0.to_owned(), built.1.to_owned())));
         let folder = Self { path, shared };
-        let key = key(METHOD_OF_CHANGE, workshop.source(), faults)?;
+        let key = key(METHOD_APART, workshop.source(), faults)?;
         if !folder.is_of(&key) {
             folder.renew(workshop)?;
             let with_faults = faults.iter().flat_map(ListedFault::packages).collect();

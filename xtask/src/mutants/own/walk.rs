@@ -1,8 +1,8 @@
 //! Reads a file as the compiler does and plants a fault at each number, rounding and setting.
 //!
 //! Left alone is what decides nothing (a plain index, how much memory is taken at first and the zeros that fill it, what
-//! messages say), and what is computed when the program is compiled: patterns, lengths of arrays, constants. Those have their faults where they
-//! are used.
+//! messages and errors are given to say), and what is computed when the program is compiled: patterns, lengths of arrays,
+//! constants. Those have their faults where they are used.
 
 use super::constants::{ByName, Constant, name_of};
 use super::numbers::Number;
@@ -150,9 +150,6 @@ impl<'a> Walk<'a, '_> {
             "round" | "round_ties_even" => vec![".floor()".to_owned(), ".ceil()".to_owned()],
             "trunc" => vec![".round()".to_owned(), ".ceil()".to_owned()],
             "div_ceil" => vec![format!(" / ({argument})")],
-            "saturating_sub" | "saturating_add" | "saturating_mul" => {
-                vec![format!(".{}({argument})", name.replace("saturating", "wrapping"))]
-            }
             _ => return,
         };
         if call.args.len() == usize::from(!argument.is_empty()) {
@@ -197,6 +194,10 @@ impl<'a> Walk<'a, '_> {
         let own = |name: &String| if name == "Self" { self.owner.clone() } else { Some(name.clone()) };
         let names: Vec<String> = path.iter().filter_map(own).collect();
         let Some(last) = names.last() else { return };
+        // What an error says is words.
+        if names.iter().any(|name| name.ends_with("Error")) {
+            return;
+        }
         let variant = names.iter().rev().nth(1).map(|owner| format!("{owner}::{last}")).unwrap_or_default();
         let with_default = self.types.has_default(last) && self.function != "default";
         let default = format!("{}::default()", self.text(&made.path));
