@@ -160,7 +160,7 @@ pub fn diagnose(
 ) -> Result<Diagnosis, DiagError> {
     let summary = summarise(posterior, options.prob, options.superchains)?;
     let find = |name: &str| statistic(sample_stats, name, &summary);
-    let divergences = find("diverging")?.map(|array| count(&array.values, |v| v != 0.0));
+    let divergences = find("diverging")?.map(|array| count(&array.values, is_true));
     let energies = find("energy")?.map(|array| array.values.to_f64());
     let bfmi = match &energies {
         Some(values) => {
@@ -170,7 +170,7 @@ pub fn diagnose(
         None => None,
     };
     let reached_max_treedepth = match (find("reached_max_treedepth")?, find("tree_depth")?, options.max_tree_depth) {
-        (Some(array), _, _) => Some(count(&array.values, |v| v != 0.0)),
+        (Some(array), _, _) => Some(count(&array.values, is_true)),
         (None, Some(array), Some(limit)) => Some(count(&array.values, |v| v >= f64::from(limit))),
         _ => None,
     };
@@ -196,22 +196,27 @@ pub fn diagnose(
     Ok(Diagnosis { summary, divergences, reached_max_treedepth, bfmi: bfmi.unwrap_or_default(), checks })
 }
 
-/// Returns the statistic that ArviZ calls `name`; it has one value for each draw of the posterior.
+/// Returns the statistic that ArviZ calls `name`, if it has one number for each draw of the posterior.
 fn statistic<'a>(
     sample_stats: Option<&'a Dataset>,
     name: &str,
     summary: &Summary,
 ) -> Result<Option<&'a Array>, DiagError> {
-    let Some((name, array)) = sample_stats.and_then(|stats| stats.statistic(name)) else { return Ok(None) };
+    let found = sample_stats.and_then(|stats| stats.statistic(name));
+    let of_draws =
+        |(_, array): &(&str, &Array)| array.is_sampled() && array.dims.len() == 2 && array.values.is_numeric();
+    let Some((name, array)) = found.filter(of_draws) else { return Ok(None) };
     let (found, expected) = (sampled_shape(name, array)?, (summary.chains, summary.draws));
-    if array.dims.len() != 2 {
-        return Err(DiagError::Dimensions { variable: name.to_owned(), dims: array.dims.clone() });
-    }
     if found != expected {
         let first = "the posterior".to_owned();
         return Err(DiagError::Disagree { variable: name.to_owned(), first, found, expected });
     }
     Ok(Some(array))
+}
+
+/// A flag that is not known is not raised.
+fn is_true(flag: f64) -> bool {
+    flag != 0.0 && !flag.is_nan()
 }
 
 /// Returns the last draw's value of each chain.

@@ -140,8 +140,8 @@ pub enum DiagError {
     /// A group without variables.
     #[error("the posterior has no variable with values: nothing to summarise")]
     NoVariables,
-    /// A variable whose first two axes are not chain and draw.
-    #[error("variable `{variable}` has dimensions ({}): the first two must be `chain` and `draw`; transpose it or drop it", .dims.join(", "))]
+    /// A variable without chains or draws.
+    #[error("variable `{variable}` has dimensions ({}): `chain` and `draw` must be among them; rename the dimensions, or drop the variable", .dims.join(", "))]
     Dimensions {
         /// The variable's name.
         variable: String,

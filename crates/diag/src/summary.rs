@@ -85,12 +85,12 @@ impl Summary {
 
 /// Summarises every element of every variable of `posterior`, whose variables are
 /// `chain x draw x ...`, with intervals that hold a share `prob` of the draws. `az.summary`. Variables of
-/// words, which other programs' traces may hold, are left out.
+/// words, or without chains and draws, which other programs' traces may hold, are left out.
 ///
 /// # Errors
 /// [`DiagError::Probability`] when `prob` is not above 0 and at most 1; [`DiagError::NoVariables`] when
 /// there is nothing to summarise; [`DiagError::Dimensions`], [`DiagError::Values`] and
-/// [`DiagError::Disagree`] name the variable that is not `chain x draw x ...`, is damaged, or has another
+/// [`DiagError::Disagree`] name the variable that is not `chain x draw x ...` where none is, is damaged, or has another
 /// number of chains or draws than the first.
 pub fn summary(posterior: &Dataset, prob: f64) -> Result<Summary, DiagError> {
     summarise(posterior, prob, None)
@@ -196,9 +196,9 @@ impl Block<'_> {
     }
 }
 
-/// Returns the variables of numbers: words have no summary.
+/// Returns the variables that have numbers for each draw: words and constants have no summary.
 pub(crate) fn numeric(group: &Dataset) -> impl Iterator<Item = (&String, &Array)> {
-    group.variables.iter().filter(|(_, array)| array.values.is_numeric())
+    group.variables.iter().filter(|(_, array)| array.values.is_numeric() && array.is_sampled())
 }
 
 /// Returns the chains and draws of all variables that have values.
@@ -217,13 +217,20 @@ fn common_shape(group: &Dataset) -> Result<(usize, usize), DiagError> {
             Some(_) => {}
         }
     }
-    common.map(|(_, shape)| shape).ok_or(DiagError::NoVariables)
+    common.map(|(_, shape)| shape).ok_or_else(|| {
+        let of_numbers = group.variables.iter().find(|(_, array)| array.values.is_numeric() && !array.is_sampled());
+        of_numbers.map_or(DiagError::NoVariables, |(name, array)| not_sampled(name, array))
+    })
+}
+
+fn not_sampled(name: &str, array: &Array) -> DiagError {
+    DiagError::Dimensions { variable: name.to_owned(), dims: array.dims.clone() }
 }
 
 /// Returns the chains and draws of a sampled variable.
 pub(crate) fn sampled_shape(name: &str, array: &Array) -> Result<(usize, usize), DiagError> {
     if !array.is_sampled() {
-        return Err(DiagError::Dimensions { variable: name.to_owned(), dims: array.dims.clone() });
+        return Err(not_sampled(name, array));
     }
     let size = array.shape.iter().try_fold(1usize, |n, &len| n.checked_mul(len));
     if array.shape.len() != array.dims.len() || size != Some(array.values.len()) {

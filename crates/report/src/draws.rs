@@ -25,7 +25,7 @@ pub(crate) fn first_draws(posterior: &Dataset, draws: usize) -> Dataset {
         chains.flat_map(|chain| &chain[..(draws * width).min(chain.len())]).copied().collect()
     }
     let mut first = Dataset { coords: posterior.coords.clone(), ..Dataset::default() };
-    for (name, array) in posterior.variables.iter().filter(|(_, array)| array.shape.len() >= 2) {
+    for (name, array) in posterior.variables.iter().filter(|(_, array)| array.is_sampled()) {
         let values = match &array.values {
             Values::F64(values) => Values::F64(cut(values, draws, array)),
             Values::I64(values) => Values::I64(cut(values, draws, array)),
@@ -49,7 +49,7 @@ pub(crate) fn summarise(posterior: &Dataset, superchains: Option<usize>) -> Resu
 
 /// All scalars, in the order of the dataset; what has no chains and draws is left out.
 pub(crate) fn elements(posterior: &Dataset) -> impl Iterator<Item = ElementDraws<'_>> {
-    posterior.variables.iter().filter(|(_, array)| array.shape.len() >= 2 && array.values.is_numeric()).flat_map(
+    posterior.variables.iter().filter(|(_, array)| array.is_sampled() && array.values.is_numeric()).flat_map(
         move |(variable, array)| {
             let stride: usize = array.shape[2..].iter().product();
             let (chains, draws) = (array.shape[0], array.shape[1]);

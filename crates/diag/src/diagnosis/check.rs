@@ -165,7 +165,7 @@ pub(crate) fn rhat(summary: &Summary, limit: f64, settings: Option<&SettingsInUs
         return Check::failed("rhat", message, "run at least 2 chains, better 4");
     }
     let Some(worst) = summary.worst_rhat() else {
-        return Check::failed("rhat", "no parameter varies".to_owned(), "see the checks finite and constant");
+        return Check::failed("rhat", "no parameter has an R-hat".to_owned(), "see the checks finite and constant");
     };
     let (kind, who) = match summary.superchains {
         // Well mixed superchains of few draws are above 1, too.
@@ -248,13 +248,26 @@ pub(crate) fn bfmi(bfmi: Option<&[f64]>, chains: usize, limit: f64) -> Check {
     let Some((chain, worst)) = worst else {
         return Check::skipped("bfmi", "the energy is constant or not finite".to_owned(), advice);
     };
+    let undefined = bfmi.iter().filter(|v| v.is_nan()).count();
     let message = if bfmi.len() < chains {
         format!("E-BFMI {worst:.3} of all chains together, at least {limit} wanted")
+    } else if undefined > 0 {
+        let of = format!("{undefined} of {chains} chains have none, as their energy is constant or not finite");
+        format!("smallest E-BFMI {worst:.3} (chain {chain}), at least {limit} wanted; {of}")
     } else {
         format!("smallest E-BFMI {worst:.3} (chain {chain}), at least {limit} wanted")
     };
-    Check { observed: Some(worst), threshold: Some(limit), ..Check::new("bfmi", CheckStatus::Pass, message) }.judge(
-        worst >= limit,
+    let judged =
+        Check { observed: Some(worst), threshold: Some(limit), ..Check::new("bfmi", CheckStatus::Pass, message) };
+    if worst >= limit {
+        return judged.judge(
+            undefined == 0,
+            CheckStatus::Warn,
+            "look at the chains without an E-BFMI: were they cut, or stuck?",
+        );
+    }
+    judged.judge(
+        false,
         CheckStatus::Fail,
         "the energy moves too slowly, tails may be missed: reparameterise the heavy-tailed parameters, usually scales",
     )

@@ -77,7 +77,9 @@ impl ElementWorkspace {
     /// Does what [`statistics`](Self::statistics) does, for values whose fourth powers are no larger than their type holds.
     fn in_this_unit(&mut self, values: &mut [f64], prob: f64) -> ParameterSummary {
         let size = values.len() as f64;
-        let mean = mean(values);
+        // The sum of equal numbers is rounded: the mean of large ones would lie beside them.
+        let constant = values.first().is_some_and(|first| values.iter().all(|value| value == first));
+        let mean = if constant { values[0] } else { mean(values) };
         let squares = |v: f64| (v - mean) * (v - mean);
         let sum_of_squares = sum_by(values, squares);
         let nan = has_nan(values);
@@ -85,6 +87,7 @@ impl ElementWorkspace {
             mean,
             sd: (sum_of_squares / (size - 1.0)).sqrt(),
             not_finite: if nan || !mean.is_finite() { values.iter().filter(|v| !v.is_finite()).count() } else { 0 },
+            constant,
             ..ParameterSummary::default()
         };
         if nan {
@@ -93,7 +96,6 @@ impl ElementWorkspace {
         }
         self.sorter.sort(values, &mut self.sorted);
         let sorted = &self.sorted.values;
-        found.constant = sorted[0] == sorted[sorted.len() - 1];
         found.hdi = hdi_of_sorted(sorted, prob);
         found.eti = eti_of_sorted(sorted, prob);
         if self.draws < 4 && self.superchains.is_none() {

@@ -192,6 +192,68 @@ fn each_check_finds_its_fault() {
     assert_eq!(fault("tree_depth", "reached_max_treedepth", &|i, _| f64::from(u8::from(i == 9))), CheckStatus::Warn);
 }
 
+/// Other programs keep constants beside the draws, one step size of each chain, and flags that nobody knows.
+#[test]
+fn what_is_not_of_every_draw_is_left_out() {
+    let options = DiagnoseOptions::default();
+    let (sound, all) = (posterior(4, 500), stats(4, 500));
+    let mut more = sound.clone();
+    more.insert("scale", sampled(&[], Values::F64(vec![3.0])));
+    more.insert("x", sampled(&[("school", 3), ("year", 2)], Values::F64(vec![1.0; 6])));
+    assert_eq!(summary(&more, 0.89).unwrap(), summary(&sound, 0.89).unwrap());
+    for (name, odd) in [
+        ("step_size", sampled(&[("chain", 4)], Values::F64(vec![1e-9; 4]))),
+        ("energy", sampled(&[("chain", 4), ("draw", 500), ("k", 2)], Values::F64(vec![1.0; 4000]))),
+        ("diverging", sampled(&[], Values::Bool(vec![true]))),
+        ("diverging", sampled(&[("chain", 4), ("draw", 500)], Values::Strings(vec!["False".to_owned(); 2000]))),
+    ] {
+        let id = match name {
+            "energy" => "bfmi",
+            "diverging" => "divergences",
+            _ => name,
+        };
+        let mut odd_stats = all.clone();
+        odd_stats.insert(name, odd);
+        assert_eq!(status(&sound, Some(&all), &options, id), CheckStatus::Pass);
+        assert_eq!(status(&sound, Some(&odd_stats), &options, id), CheckStatus::Skipped, "{name}");
+    }
+}
+
+#[test]
+fn flags_that_are_not_known_are_not_raised() {
+    let mut stats = stats(4, 500);
+    for name in ["diverging", "reached_max_treedepth"] {
+        edit(&mut stats, name, |i, _| if i % 100 == 7 { 1.0 } else { f64::NAN });
+    }
+    let found = diagnose(&posterior(4, 500), Some(&stats), &DiagnoseOptions::default()).unwrap();
+    assert_eq!((found.divergences, found.reached_max_treedepth), (Some(20), Some(20)));
+}
+
+#[test]
+fn chains_without_energy_are_counted() {
+    let (posterior, mut stats) = (posterior(4, 500), stats(4, 500));
+    edit(&mut stats, "energy", |i, v| if i < 500 { v } else { f64::NAN });
+    let bfmi = |options: &DiagnoseOptions| {
+        let found = diagnose(&posterior, Some(&stats), options).unwrap();
+        found.checks.into_iter().find(|check| check.id == "bfmi").unwrap()
+    };
+    let found = bfmi(&DiagnoseOptions::default());
+    assert_eq!(found.status, CheckStatus::Warn);
+    assert!(found.message.ends_with("3 of 4 chains have none, as their energy is constant or not finite"), "{found}");
+    assert_eq!(bfmi(&DiagnoseOptions { min_bfmi: 9.0, ..DiagnoseOptions::default() }).status, CheckStatus::Fail);
+}
+
+/// The sum of equal numbers is rounded, their mean and standard deviation are not.
+#[test]
+fn constants_are_exact() {
+    for value in [0.1, 1e300, -1e-300, 3.3e15] {
+        let mut group = Dataset::default();
+        group.insert("c", sampled(&[("chain", 4), ("draw", 1000)], Values::F64(vec![value; 4000])));
+        let row = &summary(&group, 0.89).unwrap().parameters[0];
+        assert_eq!((row.mean, row.sd, row.constant), (value, 0.0, true));
+    }
+}
+
 /// What is in use is not recommended, and the stuck chain is named with its step size.
 #[test]
 fn advice_knows_the_settings() {
@@ -348,11 +410,12 @@ fn what_cannot_be_summarised_is_named() {
         assert_eq!((found.is_ok(), refused), (fits, !fits), "{superchains}");
     }
 
-    let mut group = posterior(2, 10);
-    group.variables.get_mut("theta").unwrap().dims.swap(0, 1);
+    let mut group = Dataset::default();
+    group.variables.insert("theta".into(), sampled(&[("sample", 20), ("school", 1)], Values::I64(vec![1; 20])));
     assert_eq!(
         error(&group, 0.89).to_string(),
-        "variable `theta` has dimensions (draw, chain, school): the first two must be `chain` and `draw`; transpose it or drop it"
+        "variable `theta` has dimensions (sample, school): `chain` and `draw` must be among them; rename the dimensions, or \
+         drop the variable"
     );
     let mut group = posterior(2, 10);
     group.variables.get_mut("k").unwrap().values = Values::I64(vec![1; 19]);
