@@ -425,10 +425,10 @@ pub(crate) struct ExportArgs {
     /// Replace the file
     #[arg(long)]
     pub(crate) force: bool,
-    /// Also write posterior predictive draws and log likelihoods, N of each chain (NetCDF and Zarr)
+    /// Also write posterior predictive draws and log likelihoods, N of each chain (NetCDF, Zarr and Parquet)
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) predictive: usize,
-    /// Also write N draws of the prior, and observations made from them (NetCDF and Zarr)
+    /// Also write N draws of the prior, and observations made from them (NetCDF, Zarr and Parquet)
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) prior: usize,
 }

@@ -175,8 +175,13 @@ impl RunConfig {
             let name = model.name();
             return Err(UsageError(format!("{option}: {name} reads no table of observations; leave it out")));
         }
+        let in_file = || {
+            let path = self.given.file.as_ref().filter(|_| self.settings.get("data").is_some_and(names_a_table))?;
+            Some(format!("data.file in {}", path.display()))
+        };
+        let table = table.map(str::to_owned).or_else(in_file);
         for option in args.model_settings.given_for(model, models, OF_A_POSTERIOR)? {
-            if let (Some(table), OptionGroup::Data) = (table, option.option.group) {
+            if let (Some(table), OptionGroup::Data) = (&table, option.option.group) {
                 return Err(UsageError(format!(
                     "{}: the data come from {table}; leave out one of both",
                     option.option
@@ -470,6 +475,11 @@ fn overlay(base: &mut Table, over: Table) {
             }
         }
     }
+}
+
+/// Whether the settings of a model's data are those of a table.
+fn names_a_table(data: &Value) -> bool {
+    data.get("file").is_some()
 }
 
 #[cfg(test)]

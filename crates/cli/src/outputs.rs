@@ -22,6 +22,8 @@ use signs::Sign;
 #[derive(Default)]
 pub(crate) struct Outputs {
     inputs: Vec<Place>,
+    /// Those of the inputs that are tables, each of all files in a folder.
+    tables: Vec<Place>,
     outputs: Vec<Output>,
     /// The first path that cannot be told a place.
     failed: Option<anyhow::Error>,
@@ -59,6 +61,9 @@ pub(crate) enum Kind {
     Run(bool),
     /// A folder of several files of the command; the function tells those by their paths in it.
     Folder(fn(&Path) -> bool),
+    /// Such a folder whose files of the command are replaced; the second function tells whether they are the command's,
+    /// as they are nobody else's in a folder that it has written to.
+    Owned(fn(&Path) -> bool, fn(&Path) -> bool),
     /// Such a folder that may lie below a run folder or a folder that is read: pictures and comparisons.
     Pictures(fn(&Path) -> bool),
     /// A file in a folder of pictures that takes the place of an earlier one, by this sign.
@@ -133,11 +138,23 @@ fn holds(folder: &Path, wanted: Option<(u64, u64)>) -> bool {
     })
 }
 
+/// Returns the first file or folder right in `folder`, by its name, that a command owns.
+fn first_that(folder: &Path, owns: fn(&Path) -> bool) -> Option<PathBuf> {
+    let entries = fs::read_dir(folder).ok()?;
+    entries.flatten().map(|entry| PathBuf::from(entry.file_name())).filter(|name| owns(name)).min()
+}
+
 impl Outputs {
     /// Adds a file or folder that is read.
     pub(crate) fn input(&mut self, named_by: &str, path: &Path) {
         // Who reads it says what is wrong with it.
         self.inputs.extend(Place::of(named_by, path));
+    }
+
+    /// Adds a table that is read, which may be a folder of files.
+    pub(crate) fn table(&mut self, named_by: &str, path: &Path) {
+        self.input(named_by, path);
+        self.tables.extend(Place::of(named_by, path).into_iter().filter(|place| place.at.is_dir()));
     }
 
     /// Adds what is written.
@@ -161,6 +178,7 @@ impl Outputs {
             if output.place.is_stream && matches!(output.kind, Kind::Result(_) | Kind::Trace(..)) {
                 continue;
             }
+            output.is_in_no_table(&self.tables)?;
             output.is_no_input(&self.inputs)?;
             output.is_in_no_run()?;
             for other in &self.outputs[..number] {
@@ -201,11 +219,18 @@ impl Output {
         Ok(())
     }
 
+    /// Refuses a place in a folder of which every file is read, now or when somebody reads it again.
+    fn is_in_no_table(&self, tables: &[Place]) -> Result<()> {
+        let Some(table) = tables.iter().find(|table| self.place.at.starts_with(&table.at)) else { return Ok(()) };
+        let (by, folder) = (&table.named_by, table.given.display());
+        Err(self.place.refuse(format!("it lies in {folder}, the table that {by} reads; name a place outside")))
+    }
+
     /// Whether this output would change what is read in a folder around it.
     fn spoils(&self, folder: &Path) -> bool {
         let there = self.place.at.exists();
         match self.kind {
-            Kind::Pictures(_) | Kind::BesidePictures(_) | Kind::Folder(_) | Kind::Run(_) => false,
+            Kind::Pictures(_) | Kind::BesidePictures(_) | Kind::Folder(_) | Kind::Owned(..) | Kind::Run(_) => false,
             // A file of a folder of data sets is a data set.
             Kind::Result(sign) => !(there && sign.is_on(&self.place.at)) && (there || !RunFolder::is_run(folder)),
             Kind::Forced | Kind::Trace(..) => there,
@@ -217,7 +242,7 @@ impl Output {
         match self.kind {
             Kind::Result(_) | Kind::BesidePictures(_) | Kind::Forced => false,
             Kind::Trace(..) | Kind::Run(_) => true,
-            Kind::Folder(owns) | Kind::Pictures(owns) => owns(inside),
+            Kind::Folder(owns) | Kind::Pictures(owns) | Kind::Owned(owns, _) => owns(inside),
         }
     }
 
@@ -261,8 +286,14 @@ impl Output {
                 return Ok(RunWriter::may_create(&place.given, CreateOptions { force, ..CreateOptions::default() })?);
             }
             Kind::Trace(format, force) => return Ok(format.may_write(&place.at, force)?),
-            Kind::Folder(_) | Kind::Pictures(_) if place.at.exists() && !place.at.is_dir() => {
+            Kind::Folder(_) | Kind::Pictures(_) | Kind::Owned(..) if place.at.exists() && !place.at.is_dir() => {
                 return Err(place.refuse("it is a file; name a folder"));
+            }
+            Kind::Owned(owns, is_ours) => {
+                let Some(file) = first_that(&place.at, owns).filter(|_| !is_ours(&place.at)) else { return Ok(()) };
+                let why =
+                    format!("{} in it would be replaced, and is none of octopus'; name another folder", file.display());
+                return Err(place.refuse(why));
             }
             Kind::Folder(_) | Kind::Pictures(_) => return Ok(()),
             Kind::Result(_) | Kind::BesidePictures(_) | Kind::Forced => {}

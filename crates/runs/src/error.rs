@@ -21,12 +21,14 @@ pub enum RunError {
     #[error(transparent)]
     Format(#[from] FormatError),
     /// The folder for a new run holds something already.
-    #[error("{} exists and is not empty: choose another --out{}", path.display(), if *is_run { ", or replace the run in it with --force" } else { "; it is not a run folder, so --force does not replace it" })]
+    #[error("{} exists and is not empty: {}", path.display(), of_no_vacant(path, *is_run, *is_unfinished))]
     FolderNotEmpty {
         /// The folder.
         path: PathBuf,
         /// Whether it holds a run.
         is_run: bool,
+        /// Whether that run has draws to come.
+        is_unfinished: bool,
     },
     /// A file stands where a folder is needed.
     #[error("{} is a file, where a folder is needed: choose another path", path.display())]
@@ -198,5 +200,17 @@ impl RunError {
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let error = FileError::io(action, path);
         move |source| Self::File(error(source))
+    }
+}
+
+/// What to do about a folder that is not empty.
+fn of_no_vacant(path: &Path, is_run: bool, is_unfinished: bool) -> String {
+    match (is_run, is_unfinished) {
+        (true, true) => format!(
+            "its run is unfinished; go on with `octopus resume {}`, choose another --out, or replace it with --force",
+            path.display()
+        ),
+        (true, false) => "choose another --out, or replace the run in it with --force".to_owned(),
+        (false, _) => "choose another --out; it is not a run folder, so --force does not replace it".to_owned(),
     }
 }

@@ -91,7 +91,8 @@ impl RunWriter {
     pub fn may_create(dir: &Path, options: CreateOptions) -> Result<(), RunError> {
         let is_run = folder::is_run(dir);
         if dir.exists() && !(is_run && options.force) && !folder::is_vacant(dir)? {
-            return Err(RunError::FolderNotEmpty { path: dir.to_owned(), is_run });
+            let is_unfinished = folder::read_record(dir).is_ok_and(|record| record.status != RunStatus::Complete);
+            return Err(RunError::FolderNotEmpty { path: dir.to_owned(), is_run, is_unfinished });
         }
         Ok(())
     }

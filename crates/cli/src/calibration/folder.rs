@@ -78,7 +78,12 @@ impl Folder {
         text.push('\n');
         match fs::read_to_string(&file) {
             Ok(there) => {
-                let there: Value = serde_json::from_str(&there).with_context(|| format!("{}", file.display()))?;
+                let Ok(there) = serde_json::from_str::<Value>(&there) else {
+                    let why = format!(
+                        "--out: {shown} has a {SETTINGS} of no calibration: give another --out, or replace it with --force"
+                    );
+                    return Err(UsageError(why).into());
+                };
                 if there != serde_json::from_str::<Value>(&text)? {
                     let what = format!(
                         "{shown} holds a calibration with other settings (see {SETTINGS}): give the same options to go \

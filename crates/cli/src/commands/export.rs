@@ -33,7 +33,11 @@ pub(crate) fn run(args: &ExportArgs, global: Global) -> Result<Exit> {
     match &trace.record {
         Some(record) if !args.to.format.holds_draws_only() => add_groups(&mut trace.data, record, args, global.models)?,
         None if args.predictive > 0 || args.prior > 0 => {
-            trace.problem(global.models)?;
+            let option = if args.predictive > 0 { "--predictive" } else { "--prior" };
+            let file = args.trace.first().map(|path| path.display().to_string()).unwrap_or_default();
+            bail!(UsageError(format!(
+                "{option}: {file} does not tell its model; give the run folder that it came from"
+            )));
         }
         _ => {}
     }
@@ -54,6 +58,10 @@ fn add_groups(data: &mut InferenceData, record: &RunRecord, args: &ExportArgs, m
             let seed = record.sampler.seed;
             if args.prior > 0 {
                 PriorDraws::new(&*problem, seed, args.prior)?.add_groups(data);
+            }
+            let kept = record.sampler.draws;
+            if args.predictive > kept {
+                output::warn(format!("--predictive {}: each chain has {kept} draws, all are taken", args.predictive));
             }
             if args.predictive > 0 {
                 Predictive::new(data, &*problem, seed, args.predictive, PredictiveParts::ALL)?.add_groups(data);

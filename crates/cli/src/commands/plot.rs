@@ -84,6 +84,10 @@ fn profile(args: &PlotArgs, global: Global) -> Result<Exit> {
         let why = "--kind profile: give the one file of --profile, and no other kind and no --var";
         return Err(UsageError(why.into()).into());
     };
+    if file.is_dir() {
+        let why = format!("--kind profile: {} is a folder; give the file that --profile has written", file.display());
+        return Err(UsageError(why).into());
+    }
     let text = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
     let plot = ProfilePlot::from_chrome_trace(&text).with_context(|| {
         format!("{}: no trace in Chrome's form, such as `octopus sample ... --profile FILE` writes", file.display())

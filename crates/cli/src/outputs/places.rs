@@ -56,10 +56,10 @@ pub(crate) fn outputs_of(cli: &Cli) -> Outputs {
         }
         Command::Validate(args) => {
             found.settings(args.config.as_deref(), &args.data);
-            found.outputs("--out", args.out.as_deref(), Kind::Folder(is_of_a_validation));
+            found.outputs("--out", args.out.as_deref(), Kind::Owned(is_of_a_validation, has_a_validation));
         }
         Command::Random(args) => found.outputs("--out", args.out.as_deref(), Kind::Forced),
-        Command::Man(args) => found.output("--out", &args.out, Kind::Folder(is_page)),
+        Command::Man(args) => found.output("--out", &args.out, Kind::Owned(is_page, has_pages)),
         Command::Device(command) => device(command, &mut found),
         Command::Verify(_) | Command::Bench(_) | Command::Completions(_) => {}
     }
@@ -103,6 +103,24 @@ fn device(command: &DeviceCommand, found: &mut Outputs) {
     }
 }
 
+/// The results of a validation, and of its checks of the machine.
+const VALIDATION: Sign = Sign::Json("report of a validation", &["schema", "verdict", "reproduce"]);
+const VERIFICATION: Sign = Sign::Json("verification of a machine", &["schema", "provider", "overall"]);
+/// The manual page of the program itself.
+const PAGE: Sign = Sign::Csv("manual page", r".ie \n(.g .ds Aq");
+
+/// Whether a validation has written to a folder, if not to its end.
+fn has_a_validation(folder: &Path) -> bool {
+    RunFolder::is_run(&folder.join("run"))
+        || VALIDATION.is_on(&folder.join("report.json"))
+        || VERIFICATION.is_on(&folder.join("verification.json"))
+}
+
+/// Whether a folder has our manual pages.
+fn has_pages(folder: &Path) -> bool {
+    PAGE.is_on(&folder.join("octopus.1"))
+}
+
 /// Whether a file in a folder of pictures is one.
 fn is_picture(path: &Path) -> bool {
     has_ending(path, &["png", "svg"])
@@ -115,9 +133,17 @@ fn is_page(path: &Path) -> bool {
 
 /// Whether a path in the folder of a validation is the validation's.
 fn is_of_a_validation(path: &Path) -> bool {
-    const FILES: [&str; 5] = ["benchmark_report.txt", "report.json", "junit.xml", "index.html", "verification.json"];
+    const FILES: [&str; 6] = [
+        "benchmark_report.txt",
+        "report.json",
+        "junit.xml",
+        "index.html",
+        "verification.json",
+        "performance_comparison.png",
+    ];
     let is_below = ["run", "guide", "traces"].iter().any(|folder| path.starts_with(folder));
-    is_below || FILES.iter().any(|name| path == Path::new(name)) || is_picture(path)
+    let is_plot = path.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with("_plot"));
+    is_below || FILES.iter().any(|name| path == Path::new(name)) || is_plot && has_ending(path, &["png"])
 }
 
 /// Whether a path is of a file right in a folder, with one of these endings.
@@ -146,7 +172,7 @@ impl Outputs {
     /// Adds a file of settings, and the data that it or the options name.
     fn settings(&mut self, config: Option<&Path>, data: &DataArgs) {
         if let Some(data) = &data.data {
-            self.input("--data", data);
+            self.table("--data", data);
         }
         if let Some(config) = config {
             self.input("--config", config);
@@ -164,14 +190,15 @@ impl Outputs {
             Some(name) => all.remove(name).unwrap_or(Value::Boolean(false)),
             None => Value::Table(all),
         };
-        let mut open = vec![value];
-        while let Some(value) = open.pop() {
+        let by = path.display().to_string();
+        let mut open = vec![(String::new(), value)];
+        while let Some((key, value)) = open.pop() {
             match value {
-                Value::String(text) if Path::new(&text).is_file() => {
-                    self.input(&path.display().to_string(), Path::new(&text));
-                }
-                Value::Array(values) => open.extend(values),
-                Value::Table(table) => open.extend(table.into_iter().map(|(_, value)| value)),
+                Value::String(text) if Path::new(&text).is_file() => self.input(&by, Path::new(&text)),
+                // Other texts, such as names of columns, may be those of folders by chance.
+                Value::String(text) if key == "path" => self.table(&by, Path::new(&text)),
+                Value::Array(values) => open.extend(values.into_iter().map(|value| (String::new(), value))),
+                Value::Table(table) => open.extend(table),
                 _ => {}
             }
         }

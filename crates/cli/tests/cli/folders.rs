@@ -269,3 +269,34 @@ fn a_reader_that_has_gone_is_no_error_and_a_full_device_is() {
     let (code, stderr) = list(full.into());
     assert!(code == Some(3) && stderr.contains("cannot write to stdout"), "{code:?}: {stderr}");
 }
+
+/// Draws that a run has are worth more than the place where it is.
+#[test]
+fn an_unfinished_run_is_to_be_resumed() {
+    let dir = tempfile::tempdir().unwrap();
+    let sample = "sample eight-schools --draws 20 --tune 20 --device cpu -q --out {}/run";
+    run(dir.path(), sample).sampled();
+    run(dir.path(), sample).fails(3, &["run exists and is not empty", "or replace the run in it with --force"]);
+    let record = dir.path().join("run/run.toml");
+    let text = fs::read_to_string(&record).unwrap();
+    for status in ["running", "interrupted"] {
+        fs::write(&record, text.replace("status = \"complete\"", &format!("status = \"{status}\""))).unwrap();
+        run(dir.path(), sample).fails(3, &["its run is unfinished; go on with `octopus resume", "--force"]);
+    }
+}
+
+/// What needs a model is asked of a run, which names it.
+#[test]
+fn a_file_has_no_predictions() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path(), "sample eight-schools --draws 20 --tune 20 --device cpu -q --out {}/run").sampled();
+    run(dir.path(), "export {}/run --to netcdf --out {}/run.nc").succeeds();
+    for option in ["--predictive", "--prior"] {
+        let words = format!("export {{}}/run.nc --to zarr --out {{}}/new {option} 5");
+        run(dir.path(), &words).fails(2, &[option, "run.nc does not tell its model", "run folder"]);
+    }
+    let all = run(dir.path(), "export {}/run --to netcdf --out {}/all.nc --predictive 21");
+    assert!(all.succeeds().stderr.contains("--predictive 21: each chain has 20 draws"), "{all:?}");
+    let own = run(dir.path(), "export {}/run --to netcdf --out {}/own.nc --predictive 20");
+    assert!(!own.succeeds().stderr.contains("each chain has"), "{own:?}");
+}

@@ -242,6 +242,64 @@ fn outputs_are_apart_and_no_run_nor_a_user_s_file_is_written_to() {
     }
 }
 
+/// A table may be a folder of Parquet files: whatever lies in it is read, by this command or the next.
+#[test]
+fn nothing_is_written_into_a_table() {
+    let dir = tempfile::tempdir().unwrap();
+    prepare(dir.path());
+    fs::create_dir(dir.path().join("table")).unwrap();
+    run(dir.path(), "export {}/run --to parquet --out {}/p").succeeds();
+    fs::rename(dir.path().join("p/posterior.parquet"), dir.path().join("table/1.parquet")).unwrap();
+    let table =
+        "sample hierarchical-normal --group chain --value mu_pop --draws 20 --tune 20 --device cpu -q --data {}/table";
+    run(dir.path(), &format!("{table} --out {{}}/of-table")).sampled();
+    let config = format!("[data.file]\npath = {:?}\ngroup = \"chain\"\nvalue = \"mu_pop\"\n", dir.path().join("table"));
+    fs::write(dir.path().join("table.toml"), config).unwrap();
+    let before = contents(dir.path());
+    for words in [
+        &*format!("{table} --out {{}}/table/r"),
+        &*format!("{table} --out {{}}/table --force"),
+        &*format!("{table} --out {{}}/new --log-file {{}}/below/../table/log"),
+        "sample hierarchical-normal --config {}/table.toml --out {}/table/year=2021",
+        "validate hierarchical-normal --quick --data {}/table --group chain --value mu_pop --out {}/table/report",
+        "export {}/of-table --to netcdf --out {}/table/x.nc",
+        "export {}/of-table --to csv --out {}/table/t.csv",
+        "plot {}/of-table --out {}/table",
+        "plot {}/of-table --out {}/table/plots",
+        "compare {}/of-table {}/t.nc --out {}/table/comparison",
+    ] {
+        let answer = run(dir.path(), words);
+        answer.fails(2, &["table", "name a place outside"]);
+        refused(dir.path(), words, &before);
+    }
+}
+
+/// Reports and manual pages take the place of earlier ones, and of nothing else.
+#[test]
+fn pages_of_a_user_s_are_not_replaced() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text) in [("pages/octopus.1", "mine"), ("site/index.html", "mine"), ("figures/energy_plot.png", "mine")]
+    {
+        let path = dir.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let before = contents(dir.path());
+    let man = "man -q --out {}/";
+    let validate = "validate eight-schools --quick --stages compare --device cpu -q --out {}/";
+    for (words, names) in [
+        (format!("{man}pages"), ["octopus.1", "none of octopus'"]),
+        (format!("{validate}site"), ["index.html", "none of octopus'"]),
+        (format!("{validate}figures"), ["energy_plot.png", "none of octopus'"]),
+    ] {
+        run(dir.path(), &words).fails(2, &names);
+        refused(dir.path(), &words, &before);
+    }
+    for _ in 0..2 {
+        run(dir.path(), &format!("{man}other")).succeeds();
+    }
+}
+
 /// What is allowed stays allowed: pictures in a run folder, an export beside it, logs and results over earlier ones.
 #[test]
 fn places_of_their_own_are_written_to() {
@@ -276,6 +334,8 @@ fn places_of_their_own_are_written_to() {
     fs::write(dir.path().join("mine/ranks.csv"), "mine").unwrap();
     run(dir.path(), calibrate).fails(2, &["has a ranks.csv of no calibration", "--force"]);
     assert_eq!(fs::read(dir.path().join("mine/ranks.csv")).unwrap(), b"mine");
+    fs::write(dir.path().join("mine/settings.json"), "mine").unwrap();
+    run(dir.path(), calibrate).fails(2, &["has a settings.json of no calibration", "--force"]);
 }
 
 #[test]

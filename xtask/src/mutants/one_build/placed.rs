@@ -3,7 +3,7 @@
 use super::blame::{Blame, Rendered};
 use super::folder::Folder;
 use super::list::{Genre, ListedFault};
-use super::{render, sites};
+use super::{render, sites, switch};
 use crate::mutants::workshop::Workshop;
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
@@ -111,7 +111,7 @@ fn without_place(sources: &[Source], faults: usize) -> BTreeSet<usize> {
 fn write(sources: &[Source], placed: &Placed) -> Result<()> {
     let without: BTreeSet<usize> = placed.not_compiling.union(&placed.left_over).copied().collect();
     for source in sources {
-        let text = render::render(&source.text, &source.found.sites, &without);
+        let text = switch::permitted(&source.path, &render::render(&source.text, &source.found.sites, &without));
         // Files that stay as they are need not be compiled again.
         if fs::read_to_string(&source.path).is_ok_and(|known| known == text) {
             continue;

@@ -130,6 +130,15 @@ pub(super) fn depend(manifest: &str, path: &str) -> Result<String> {
     Ok(format!("{}{PACKAGE} = {{ path = \"{path}\" }}\n{}", &manifest[..at], &manifest[at..]))
 }
 
+/// What the compiler refuses of numbers that faults have changed: when it runs, the test fails, which is what is asked.
+const PERMITTED: &str = "#![allow(arithmetic_overflow, unconditional_panic)] ";
+
+/// Returns the text of a file; if it is the root of a crate, with [`PERMITTED`] in its first line.
+pub(super) fn permitted(path: &Path, text: &str) -> String {
+    let is_root = ["src/lib.rs", "src/main.rs"].iter().any(|root| path.ends_with(root));
+    if is_root { format!("{PERMITTED}{text}") } else { text.to_owned() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,5 +157,12 @@ mod tests {
         let changed = depend(manifest, "../s").unwrap();
         assert!(changed.contains("[dependencies]\nfault-switch = { path = \"../s\" }\nb = \"1\"\n"), "{changed}");
         assert!(depend("[package]\n", "../s").is_err());
+    }
+
+    #[test]
+    fn roots_of_crates_permit_what_faults_compute() {
+        let root = permitted(Path::new("crates/a/src/lib.rs"), "//! What it is.\nmod b;\n");
+        assert_eq!(root, "#![allow(arithmetic_overflow, unconditional_panic)] //! What it is.\nmod b;\n");
+        assert_eq!(permitted(Path::new("crates/a/src/b.rs"), "fn f() {}"), "fn f() {}");
     }
 }
