@@ -19,13 +19,8 @@ pub(super) struct TimeAxis {
     /// The calendar of dates, and the nanoseconds from 1 January 1970 at which they begin; none of durations.
     dates: Option<(Calendar, i128)>,
     unit: i128,
-}
-
-/// A count of units.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum TimeCount {
-    Whole(i128),
-    Real(f64),
+    /// Whether xarray leaves real numbers of such units to NumPy, and not to cftime, as far as NumPy has their dates.
+    is_numpys: bool,
 }
 
 impl TimeAxis {
@@ -39,11 +34,18 @@ impl TimeAxis {
         let axis = match units.split_once(" since ") {
             Some((unit, from)) => {
                 let calendar = Calendar::named(text(CALENDAR).unwrap_or("standard"))?;
-                Self { dates: Some((calendar, moment(calendar, from.trim())?)), unit: unit_of(unit.trim(), calendar)? }
+                let (from, name) = (moment(calendar, from.trim())?, unit.trim());
+                let is_numpys =
+                    matches!(calendar, Calendar::ProlepticGregorian | Calendar::Standard) && is_whole_name(name);
+                Self { dates: Some((calendar, from)), unit: unit_of(name, calendar)?, is_numpys }
             }
             None => {
                 let unit = TimeUnit::ALL.into_iter().find(|unit| unit.name() == units)?;
-                text(DTYPE)?.starts_with(DURATION).then_some(Self { dates: None, unit: unit.nanoseconds().into() })?
+                text(DTYPE)?.starts_with(DURATION).then_some(Self {
+                    dates: None,
+                    unit: unit.nanoseconds().into(),
+                    is_numpys: true,
+                })?
             }
         };
         let taken = if axis.dates.is_some() { [UNITS, CALENDAR] } else { [UNITS, DTYPE] };
@@ -51,34 +53,66 @@ impl TimeAxis {
         Some(axis)
     }
 
-    /// Returns the labels that these numbers are; `None` when they are beyond what can be counted.
-    pub(super) fn labels(&self, counts: impl Iterator<Item = Option<TimeCount>>) -> Option<Labels> {
+    /// Returns the labels that whole counts of units are; `None` when they are beyond what can be counted.
+    pub(super) fn of_whole(&self, counts: impl Iterator<Item = Option<i128>>) -> Option<Labels> {
         let from = self.dates.map_or(0, |(_, from)| from);
-        let time = |count: Option<TimeCount>| -> Option<Option<i128>> {
-            Some(match count {
-                None => None,
-                Some(TimeCount::Whole(count)) => Some(count.checked_mul(self.unit)?.checked_add(from)?),
-                Some(TimeCount::Real(count)) if count.is_nan() => None,
-                Some(TimeCount::Real(count)) if count.abs() > 1e18 => return None,
-                Some(TimeCount::Real(count)) => {
-                    let part = (count.fract() * self.unit as f64).round() as i128;
-                    Some(self.rounded(count.trunc() as i128 * self.unit + part) + from)
-                }
-            })
+        let time = |count: Option<i128>| -> Option<Option<i128>> {
+            count.map(|count| count.checked_mul(self.unit)?.checked_add(from)).map_or(Some(None), |time| time.map(Some))
         };
-        let times: Vec<Option<i128>> = counts.map(time).collect::<Option<_>>()?;
+        self.of_nanoseconds(&counts.map(time).collect::<Option<Vec<_>>>()?)
+    }
+
+    /// Returns the labels that real counts of units are, to the digits of xarray; `None` when they are beyond what can be
+    /// counted.
+    pub(super) fn of_reals(&self, counts: &[f64]) -> Option<Labels> {
+        if counts.iter().any(|count| count.abs() > 1e18) {
+            return None;
+        }
+        let times = match self.dates {
+            None => self.durations(counts),
+            Some((_, from)) => {
+                let is_numpys = self.is_numpys && counts.iter().all(|&count| self.is_in_numpys_range(count, from));
+                let time = |count: f64| from + if is_numpys { self.numpys(count) } else { self.cftimes(count) };
+                counts.iter().map(|&count| (!count.is_nan()).then(|| time(count))).collect()
+            }
+        };
+        self.of_nanoseconds(&times)
+    }
+
+    fn of_nanoseconds(&self, times: &[Option<i128>]) -> Option<Labels> {
         match self.dates {
-            Some((calendar, _)) => Dates::from_nanoseconds(calendar, &times).map(Labels::Dates),
-            None => Durations::from_nanoseconds(&times).map(Labels::Durations),
+            Some((calendar, _)) => Dates::from_nanoseconds(calendar, times).map(Labels::Dates),
+            None => Durations::from_nanoseconds(times).map(Labels::Durations),
         }
     }
 
-    /// Real numbers of the calendars that NumPy has not are cftime's, which counts microseconds.
-    fn rounded(&self, time: i128) -> i128 {
-        match self.dates {
-            Some((Calendar::ProlepticGregorian | Calendar::Standard, _)) | None => time,
-            Some(_) => (time + 500).div_euclid(1000) * 1000,
+    /// Whether a date, and the one from which it is counted, are within the 64 bits of NumPy's nanoseconds.
+    fn is_in_numpys_range(&self, count: f64, from: i128) -> bool {
+        [from, from + count as i128 * self.unit].into_iter().all(|time| i64::try_from(time).is_ok())
+    }
+
+    /// NumPy multiplies in double precision, whose rounding hides that 0.1 is none, and cuts off the rest.
+    fn numpys(&self, count: f64) -> i128 {
+        (count * self.unit as f64) as i128
+    }
+
+    /// cftime rounds to microseconds.
+    fn cftimes(&self, count: f64) -> i128 {
+        let part = (count.fract() * self.unit as f64).round() as i128;
+        (count.trunc() as i128 * self.unit + part + 500).div_euclid(1000) * 1000
+    }
+
+    /// xarray counts in the longest unit in which all durations are whole, each a thousandth of the one before, from
+    /// seconds down to nanoseconds, where it cuts off the rest.
+    fn durations(&self, counts: &[f64]) -> Vec<Option<i128>> {
+        let mut unit = self.unit.min(TimeUnit::Seconds.nanoseconds().into());
+        let scale = (self.unit / unit) as f64;
+        let mut counts: Vec<f64> = counts.iter().map(|count| count * scale).collect();
+        while unit > 1 && counts.iter().any(|count| count.fract().abs() > 0.0) {
+            counts.iter_mut().for_each(|count| *count *= 1000.0);
+            unit /= 1000;
         }
+        counts.into_iter().map(|count| (!count.is_nan()).then_some(count as i128 * unit)).collect()
     }
 }
 
@@ -116,6 +150,12 @@ pub(super) fn attributes_of(labels: &Labels) -> Vec<(&'static str, Attribute)> {
         attributes.push(("_FillValue", Attribute::I64(i64::MIN)));
     }
     attributes
+}
+
+/// Whether a unit has the name that NumPy's users write out, `days` or `day`, and none of cftime's short ones.
+fn is_whole_name(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    TimeUnit::ALL.into_iter().any(|unit| unit.name() == name || unit.name().trim_end_matches('s') == name)
 }
 
 /// Returns the nanoseconds of a unit under any of cftime's names for it.
@@ -201,10 +241,10 @@ mod tests {
             return None;
         };
         assert_eq!(attrs.keys().collect::<Vec<_>>(), ["long_name"]);
-        let count = |&count: &f64| {
-            Some(if count.fract() == 0.0 { TimeCount::Whole(count as i128) } else { TimeCount::Real(count) })
-        };
-        let labels = axis.labels(counts.iter().map(count))?;
+        let labels = axis.of_reals(counts)?;
+        if counts.iter().all(|count| count.fract() == 0.0) {
+            assert_eq!(axis.of_whole(counts.iter().map(|&count| Some(count as i128))), Some(labels.clone()));
+        }
         Some((0..labels.len()).map(|at| labels.text(at)).collect())
     }
 
@@ -278,8 +318,8 @@ mod tests {
             let (Labels::Dates(_) | Labels::Durations(_)) = &labels else { unreachable!() };
             let octopus_trace::Values::I64(counts) = super::super::label_values(&labels) else { unreachable!() };
             assert_eq!(has_gap, counts.contains(&i64::MIN));
-            let counts = counts.into_iter().map(|count| (count != i64::MIN).then_some(TimeCount::Whole(count.into())));
-            assert_eq!(axis.labels(counts), Some(labels));
+            let counts = counts.into_iter().map(|count| (count != i64::MIN).then_some(count.into()));
+            assert_eq!(axis.of_whole(counts), Some(labels));
             assert!(attrs.is_empty());
         }
         assert_eq!(attributes_of(&Labels::Range(2)), []);
