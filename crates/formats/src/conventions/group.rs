@@ -118,7 +118,7 @@ fn labels(
         let is_time = |count: &i128| *count != i64::MIN.into();
         let labels = match packing.whole(&values, storage) {
             Some(counts) => axis.of_whole(counts.into_iter().map(|count| count.filter(is_time))),
-            None => axis.of_reals(&packing.unpacked(values.clone(), storage).to_f64()),
+            None => axis.of_reals(&packing.unpacked(values.clone(), storage).to_f64(), packing.keeps_single(storage)),
         };
         if let Some(labels) = labels {
             return labels;

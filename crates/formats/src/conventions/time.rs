@@ -63,13 +63,13 @@ impl TimeAxis {
     }
 
     /// Returns the labels that real counts of units are, to the digits of xarray; `None` when they are beyond what can be
-    /// counted.
-    pub(super) fn of_reals(&self, counts: &[f64]) -> Option<Labels> {
+    /// counted. Some are stored in `single` precision.
+    pub(super) fn of_reals(&self, counts: &[f64], single: bool) -> Option<Labels> {
         if counts.iter().any(|count| count.abs() > 1e18) {
             return None;
         }
         let times = match self.dates {
-            None => self.durations(counts),
+            None => self.durations(counts, single),
             Some((_, from)) => {
                 let is_numpys = self.is_numpys && counts.iter().all(|&count| self.is_in_numpys_range(count, from));
                 let time = |count: f64| from + if is_numpys { self.numpys(count) } else { self.cftimes(count) };
@@ -96,20 +96,30 @@ impl TimeAxis {
         (count * self.unit as f64) as i128
     }
 
-    /// cftime rounds to microseconds.
+    /// cftime rounds to microseconds; of seconds and longer units, what it would round to one microsecond beside a whole
+    /// second becomes that second.
     fn cftimes(&self, count: f64) -> i128 {
         let part = (count.fract() * self.unit as f64).round() as i128;
-        (count.trunc() as i128 * self.unit + part + 500).div_euclid(1000) * 1000
+        let time = count.trunc() as i128 * self.unit + part;
+        let (below, nearest) = (time.div_euclid(1000), (time + 500).div_euclid(1000));
+        let is_long = self.unit >= TimeUnit::Seconds.nanoseconds().into();
+        1000 * match nearest.rem_euclid(1_000_000) {
+            1 if is_long => below,
+            999_999 if is_long => -(-time).div_euclid(1000),
+            _ => nearest,
+        }
     }
 
     /// xarray counts in the longest unit in which all durations are whole, each a thousandth of the one before, from
-    /// seconds down to nanoseconds, where it cuts off the rest.
-    fn durations(&self, counts: &[f64]) -> Vec<Option<i128>> {
+    /// seconds down to nanoseconds, where it cuts off the rest. Counts of longer units come to double precision first.
+    fn durations(&self, counts: &[f64], single: bool) -> Vec<Option<i128>> {
         let mut unit = self.unit.min(TimeUnit::Seconds.nanoseconds().into());
         let scale = (self.unit / unit) as f64;
+        let single = single && unit == self.unit;
+        let rounded = |value: f64| if single { f64::from(value as f32) } else { value };
         let mut counts: Vec<f64> = counts.iter().map(|count| count * scale).collect();
         while unit > 1 && counts.iter().any(|count| count.fract().abs() > 0.0) {
-            counts.iter_mut().for_each(|count| *count *= 1000.0);
+            counts.iter_mut().for_each(|count| *count = rounded(*count * 1000.0));
             unit /= 1000;
         }
         counts.into_iter().map(|count| (!count.is_nan()).then_some(count as i128 * unit)).collect()
@@ -241,7 +251,7 @@ mod tests {
             return None;
         };
         assert_eq!(attrs.keys().collect::<Vec<_>>(), ["long_name"]);
-        let labels = axis.of_reals(counts)?;
+        let labels = axis.of_reals(counts, false)?;
         if counts.iter().all(|count| count.fract() == 0.0) {
             assert_eq!(axis.of_whole(counts.iter().map(|&count| Some(count as i128))), Some(labels.clone()));
         }
@@ -271,6 +281,53 @@ mod tests {
             let found = texts(units, calendar, None, &counts);
             assert_eq!(found, Some(expected.map(str::to_owned).to_vec()), "{units}, {calendar:?}");
         }
+    }
+
+    /// What `xarray.decode_cf` and `decode_cf_timedelta` of xarray 2025.6 (NumPy 2) make of the same numbers.
+    #[test]
+    fn fractions_are_cut_where_xarray_cuts_them() {
+        let nanoseconds = |units: &str, calendar: Option<&str>, counts: &[f64]| -> Vec<i128> {
+            let attrs = [(UNITS, Some(units)), (CALENDAR, calendar), (DTYPE, Some("timedelta64[ns]"))];
+            let given = attrs.into_iter().filter_map(|(name, text)| Some((name.to_owned(), Attribute::from(text?))));
+            let labels = TimeAxis::take(&mut given.collect()).unwrap().of_reals(counts, false);
+            let (unit, counts) = match labels.unwrap() {
+                Labels::Dates(dates) => (dates.unit(), dates.counts().to_vec()),
+                Labels::Durations(durations) => (durations.unit(), durations.counts().to_vec()),
+                other => panic!("{other:?}"),
+            };
+            counts.into_iter().map(|count| i128::from(count) * i128::from(unit.nanoseconds())).collect()
+        };
+        let (second, hour): (i128, i128) = (1_000_000_000, 3_600_000_000_000);
+        for (units, calendar, counts, expected) in [
+            (
+                "seconds since 1970-01-01",
+                None,
+                [0.1, 1_577_836_800.3],
+                [second / 10, 1_577_836_800 * second + 3 * second / 10],
+            ),
+            ("days since 1970-01-01", None, [0.1, 1.0 / 3.0], [144 * hour / 60, 8 * hour]),
+            ("day since 1970-01-01", None, [-0.1, -1.0 / 3.0], [-144 * hour / 60, -8 * hour]),
+            ("milliseconds since 1970-01-01", None, [0.0001, 0.0018], [100, 1800]),
+            // cftime's: a short name, a calendar of its own, a date that NumPy has not.
+            ("msecs since 1970-01-01", None, [0.0001, 0.0018], [0, 2000]),
+            ("milliseconds since 1970-01-01", Some("noleap"), [0.0001, 0.0018], [0, 2000]),
+            ("days since 1970-01-01", None, [1e-11, 1e6], [0, 24_000_000 * hour]),
+            ("seconds", None, [0.1, -1.0 / 3.0], [second / 10, -333_333_333]),
+            ("seconds", None, [1.1, 2.675], [1_100_000_000, 2_675_000_000]),
+            ("milliseconds", None, [0.1, 2.7], [100_000, 2_700_000]),
+            ("nanoseconds", None, [0.9, 2.7], [0, 2]),
+            ("hours", None, [1.5, 0.1], [hour * 3 / 2, hour / 10]),
+        ] {
+            assert_eq!(nanoseconds(units, calendar, &counts), expected, "{units}, {calendar:?}");
+        }
+        let single = |units: &str, counts: [f32; 2]| {
+            let mut attrs =
+                [(UNITS, units), (DTYPE, "timedelta64[ns]")].map(|(name, text)| (name.to_owned(), text.into())).into();
+            TimeAxis::take(&mut attrs).unwrap().of_reals(&counts.map(f64::from), true)
+        };
+        let durations = |times: [i128; 2]| Durations::from_nanoseconds(&times.map(Some)).map(Labels::Durations);
+        assert_eq!(single("seconds", [0.1, 0.7]), durations([100_000_000, 700_000_000]));
+        assert_eq!(single("hours", [0.1, 0.7]), durations([360_000_005_364, 2_519_999_957_084]));
     }
 
     #[test]

@@ -294,6 +294,29 @@ mod tests {
     use netcdf_writer::{NcFileBuilder, NcWriteFormat, NcWriteOptions};
 
     #[test]
+    fn types_without_a_place_are_told_in_words() {
+        use netcdf_reader::NcCompoundField;
+        let compound = |names: &[&str]| {
+            let field = |(at, &name): (usize, &&str)| NcCompoundField {
+                name: name.into(),
+                offset: at as u64,
+                dtype: NcType::Byte,
+            };
+            NcType::Compound { size: 2, fields: names.iter().enumerate().map(field).collect() }
+        };
+        for (dtype, words) in [
+            (compound(&["r", "i"]), "complex numbers"),
+            (compound(&["a", "b\u{1b}"]), r"records of a, b\u{1b}"),
+            (NcType::Opaque { size: 2, tag: String::new() }, "bytes"),
+            (NcType::Array { base: Box::new(NcType::Byte), dims: vec![2] }, "arrays"),
+            (NcType::VLen { base: Box::new(NcType::Byte) }, "lists of any length"),
+        ] {
+            assert_eq!(other_type(&dtype).as_deref(), Some(words));
+        }
+        assert_eq!(other_type(&NcType::Double), None);
+    }
+
+    #[test]
     fn a_variable_above_the_limit_is_refused() {
         let mut file = NcFileBuilder::new();
         let draw = file.add_dimension("draw", 4).unwrap();

@@ -370,4 +370,77 @@ mod tests {
             assert!(unwritten.contains("posterior/n (2 of 2 chunks") && !unwritten.contains("ok"), "{unwritten}");
         }
     }
+    fn edited(path: &Path, edit: impl FnOnce(&mut Value)) {
+        let mut json: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+        edit(&mut json);
+        fs::write(path, json.to_string()).unwrap();
+    }
+
+    /// As xarray writes a `DataTree`: a group has no copy of what it inherits.
+    #[test]
+    fn labels_of_the_root_are_those_of_its_groups() {
+        let mut posterior = Dataset::default();
+        posterior.insert("t", Array::new([("chain", 1), ("draw", 1), ("i", 2)], Values::F64(vec![0.5, 1.5])));
+        posterior.insert("loose", Array::new([("i", 2)], Values::F64(vec![0.5, 1.5])));
+        posterior.coords.insert("i".into(), octopus_trace::Labels::Singles(vec![0.1, 0.7]));
+        let mut data = InferenceData::default();
+        data.attrs.insert("model".into(), "eight".into());
+        data.insert("posterior", posterior);
+        let dir = tempfile::tempdir().unwrap();
+        let stores: [(&str, WriteTrace); 2] = [("2", write_zarr_v2), ("3", write_zarr)];
+        for (version, write) in stores {
+            let store = dir.path().join(version);
+            write(&store, &data, false).unwrap();
+            assert_eq!(read_zarr(&store).unwrap(), data, "{version}");
+            for name in ["i", "loose"] {
+                fs::rename(store.join("posterior").join(name), store.join(name)).unwrap();
+            }
+            let read = read_zarr(&store).unwrap();
+            assert_eq!(read.attrs, data.attrs, "{version}");
+            assert_eq!(read.groups["posterior"].coords["i"], data.groups["posterior"].coords["i"], "{version}");
+            assert_eq!(read.groups["posterior"].element_name("t", 2, 1), "t[0.7]", "{version}");
+            let note = read.notes.last().unwrap();
+            assert!(note.ends_with("in no group such as `posterior`: loose"), "{version}: {note}");
+        }
+    }
+
+    #[test]
+    fn arrays_of_other_types_are_left_out_and_other_scales_refused() {
+        let mut posterior = Dataset::default();
+        posterior.insert("z", Array::new([("x", 2)], Values::F64(vec![0.5, 1.5])));
+        posterior.insert("mu", Array::new([("x", 2)], Values::F64(vec![0.5, 1.5])));
+        let mut data = InferenceData::default();
+        data.insert("posterior", posterior);
+        let dir = tempfile::tempdir().unwrap();
+        let stores: [(&str, WriteTrace, [&str; 2], Value); 2] = [
+            ("2", write_zarr_v2, [v2::ARRAY_FILE, v2::ATTRIBUTES_FILE], json!("<c16")),
+            ("3", write_zarr, [v3::FILE, v3::FILE], json!("complex128")),
+        ];
+        for (version, write, [of_array, of_attributes], name) in stores {
+            let store = dir.path().join(version);
+            write(&store, &data, false).unwrap();
+            let field = if version == "2" { "dtype" } else { "data_type" };
+            edited(&store.join("posterior/z").join(of_array), |array| array[field] = name.clone());
+            let read = read_zarr(&store).unwrap();
+            assert_eq!(read.groups["posterior"].variables.keys().collect::<Vec<_>>(), ["mu"], "{version}");
+            let [note] = &read.notes[..] else { panic!("{:?}", read.notes) };
+            assert!(note.ends_with(&format!("words only: posterior/z (type {name})")), "{note}");
+
+            let attributes = store.join("posterior/mu").join(of_attributes);
+            edited(&attributes, |node| {
+                let attributes = if version == "2" { node } else { &mut node["attributes"] };
+                attributes["most"] = json!(u64::MAX);
+            });
+            let read = read_zarr(&store).unwrap();
+            let most = &read.groups["posterior"].variable_attrs["mu"]["most"];
+            assert_eq!(*most, octopus_trace::Attribute::from("18446744073709551615"));
+            assert!(read.notes[1].ends_with("the attribute most of posterior/mu"), "{:?}", read.notes);
+            edited(&attributes, |node| {
+                let attributes = if version == "2" { node } else { &mut node["attributes"] };
+                attributes["scale_factor"] = json!("0.5");
+            });
+            let told = read_zarr(&store).unwrap_err().to_string();
+            assert!(["posterior", "mu", "scale_factor", "`0.5`"].iter().all(|word| told.contains(word)), "{told}");
+        }
+    }
 }
