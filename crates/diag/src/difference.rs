@@ -10,7 +10,7 @@ use crate::estimators::ranks::holm;
 use crate::numbers::order::{Sorted, quantile};
 use crate::numbers::scale::unit;
 use crate::numbers::tails::normal_beyond;
-use crate::pairing::{LabelPairing, counted_from, pair_labels};
+use crate::pairing::{LabelPairing, by_value, counted_from, pair_labels};
 use crate::summary::parameter::ParameterSummary;
 use crate::summary::{DEFAULT_PROB, Summary, numeric, summarise};
 use octopus_trace::{Array, Dataset, Values};
@@ -202,6 +202,7 @@ fn families(group: &Dataset) -> BTreeMap<String, Family> {
         // R writes `1,2` where we write `1, 2`.
         family.labels.push(label.split(',').map(str::trim).collect::<Vec<_>>().join(", "));
     }
+    found.values_mut().for_each(|family| family.labels = by_value(&family.labels));
     found
 }
 
@@ -381,6 +382,7 @@ fn wasserstein(a: &[f64], b: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use octopus_trace::Labels;
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "ours is held to that of the machine")]
@@ -393,6 +395,23 @@ mod tests {
             }
         }
         assert!(hypotenuse(f64::NAN, 1.0).is_nan() && hypotenuse(1.0, f64::NAN).is_nan());
+    }
+
+    #[test]
+    fn elements_are_paired_by_the_values_of_their_labels() {
+        let posterior = |labels: Labels| {
+            let mut data = Dataset::default();
+            let axes = [("chain", 1), ("draw", 1), ("k", labels.len())];
+            data.insert("t", Array::new(axes, Values::F64(vec![0.0; labels.len()])));
+            data.coords.insert("k".into(), labels);
+            data
+        };
+        let whole = posterior(Labels::Integers(vec![10, 20, 30]));
+        let found = common(&whole, &posterior(Labels::Reals(vec![30.0, 10.0, 20.0])));
+        assert_eq!(found.pairs, [[0, 1], [1, 2], [2, 0]]);
+        // Also those that both have, of unequal numbers.
+        let found = common(&whole, &posterior(Labels::Reals(vec![20.0, 10.0])));
+        assert!(found.pairs == [[0, 1], [1, 0]] && found.by_position.is_empty());
     }
 
     #[test]

@@ -21,8 +21,48 @@ pub enum LabelPairing {
     },
 }
 
-/// Pairs the elements of two things by their labels, of which each has as many.
+/// Pairs the elements of two things by their labels, of which each has as many. An integer is the same label as the real
+/// number of its value.
 pub fn pair_labels(first: &[String], second: &[String]) -> LabelPairing {
+    let values = [by_value(first), by_value(second)];
+    match pair_values(&values[0], &values[1]) {
+        LabelPairing::Different { label, first: of_first } => {
+            // As it was given.
+            let (values, labels) = if of_first { (&values[0], first) } else { (&values[1], second) };
+            let given = values.iter().zip(labels).find(|(value, _)| **value == label).map(|(_, given)| given.clone());
+            LabelPairing::Different { label: given.unwrap_or(label), first: of_first }
+        }
+        pairing => pairing,
+    }
+}
+
+/// Returns labels as what they stand for: a whole number is written as an integer is, whether its file holds integers or
+/// real numbers, `1.0` as `1`. Where that would mix labels up, they stay as they are.
+pub(crate) fn by_value(labels: &[String]) -> Vec<String> {
+    let values: Vec<String> = labels.iter().map(|label| value_of(label)).collect();
+    let count = |labels: &[String]| labels.iter().collect::<HashSet<_>>().len();
+    if count(&values) == count(labels) { values } else { labels.to_vec() }
+}
+
+/// Returns one label, also of several axes, `1.0, a`, and with the name of its variable, `y[1.0]`.
+fn value_of(label: &str) -> String {
+    let inner = label.strip_suffix(']').and_then(|label| label.split_once('['));
+    let (name, numbers) = inner.unwrap_or(("", label));
+    let part = |part: &str| {
+        let number = part.trim();
+        integer_of(number).map_or_else(|| part.to_owned(), |integer| part.replacen(number, &integer, 1))
+    };
+    let numbers = numbers.split(',').map(part).collect::<Vec<_>>().join(",");
+    if inner.is_some() { format!("{name}[{numbers}]") } else { numbers }
+}
+
+/// Returns the digits of a whole real number as labels write it, `1.0` or `1e16`; words such as `1.00` are none.
+fn integer_of(number: &str) -> Option<String> {
+    let value = number.parse::<f64>().ok().filter(|value| value.fract() == 0.0 && value.abs() < 1e38)?;
+    (format!("{value:?}") == number).then(|| (value as i128).to_string())
+}
+
+fn pair_values(first: &[String], second: &[String]) -> LabelPairing {
     if first == second {
         return LabelPairing::Same;
     }
@@ -160,6 +200,21 @@ mod tests {
             [from(&["0, 1", "1, 0"]), from(&["0, 1", "1, 1"]), from(&["a", "0"]), from(&[])],
             [Some(0), None, None, None]
         );
+    }
+
+    #[test]
+    fn integers_and_real_numbers_of_one_value_are_one_label() {
+        assert_eq!(pair(&["1", "2", "3"], &["1.0", "2.0", "3.0"]), LabelPairing::Same);
+        assert_eq!(pair(&["1", "2", "3"], &["3.0", "1.0", "2.0"]), LabelPairing::Reordered(vec![1, 2, 0]));
+        assert_eq!(pair(&["20000000000000000", "0"], &["-0.0", "2e16"]), LabelPairing::Reordered(vec![1, 0]));
+        assert_eq!(pair(&["1, a", "2, a"], &["2.0, a", "1.0, a"]), LabelPairing::Reordered(vec![1, 0]));
+        assert_eq!(pair(&["y[1]", "y[2]"], &["y[2.0]", "y[1.0]"]), LabelPairing::Reordered(vec![1, 0]));
+        // Halves, words, and labels that would be mixed up are what they are.
+        assert_eq!(pair(&["0.5", "1.0"], &["1", "0.5"]), LabelPairing::Reordered(vec![1, 0]));
+        assert!(matches!(pair(&["7", "8"], &["7.00", "8.00"]), LabelPairing::Different { .. }));
+        assert_eq!(pair(&["1", "1.0"], &["1.0", "1"]), LabelPairing::Reordered(vec![1, 0]));
+        let lacks = LabelPairing::Different { label: "9.0".into(), first: false };
+        assert_eq!(pair(&["7", "8", "8"], &["7.0", "8.0", "9.0"]), lacks);
     }
 
     #[test]

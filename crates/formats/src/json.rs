@@ -9,10 +9,23 @@ pub(crate) fn attributes_to_json(attributes: &IndexMap<String, Attribute>) -> Ma
     attributes.iter().map(|(name, value)| (name.clone(), to_json(value))).collect()
 }
 
-/// Reads the attributes that other programs wrote: flags become 0 and 1, and a value that [`Attribute`] cannot hold
-/// becomes its JSON text.
+/// Reads the attributes that other programs wrote: flags become 0 and 1, and a value that [`Attribute`] cannot hold, also
+/// an integer beyond 2^63 - 1, becomes its JSON text.
 pub(crate) fn attributes_from_json(attributes: &Map<String, Value>) -> IndexMap<String, Attribute> {
     attributes.iter().map(|(name, value)| (name.clone(), from_json(value))).collect()
+}
+
+/// Returns the names of the attributes with integers that only text can hold.
+pub(crate) fn names_of_digits(attributes: &Map<String, Value>) -> impl Iterator<Item = &String> {
+    let has_digits = |value: &Value| match value {
+        Value::Array(items) => items.iter().any(is_beyond),
+        value => is_beyond(value),
+    };
+    attributes.iter().filter(move |(_, value)| has_digits(value)).map(|(name, _)| name)
+}
+
+fn is_beyond(value: &Value) -> bool {
+    value.is_u64() && !value.is_i64()
 }
 
 fn to_json(attribute: &Attribute) -> Value {
@@ -29,6 +42,7 @@ fn from_json(value: &Value) -> Attribute {
     match value {
         Value::String(text) => Attribute::Text(text.clone()),
         Value::Bool(flag) => Attribute::I64((*flag).into()),
+        Value::Number(_) if is_beyond(value) => Attribute::Text(value.to_string()),
         Value::Number(number) => match number.as_i64() {
             Some(integer) => Attribute::I64(integer),
             None => Attribute::F64(number.as_f64().unwrap_or(f64::NAN)),
@@ -52,16 +66,17 @@ mod tests {
         assert_eq!(Value::Object(json.clone()).to_string(), r#"{"none":"NaN","one":1.0}"#);
         assert_eq!(attributes_from_json(&json)["one"], Attribute::F64(1.0));
         let Value::Object(theirs) = json!({ "a": true, "b": null, "c": [1, "x"], "d": { "e": 1 }, "f": u64::MAX,
-            "g": [1, null], "h": [[1], 2], "i": [{ "e": 1 }, 2] })
+            "g": [1, null], "h": [[1], 2], "i": [{ "e": 1 }, 2], "j": [1, u64::MAX] })
         else {
             unreachable!()
         };
+        assert_eq!(names_of_digits(&theirs).collect::<Vec<_>>(), ["f", "j"]);
         let theirs = attributes_from_json(&theirs);
         assert_eq!(theirs["a"], Attribute::I64(1));
         assert_eq!(theirs["b"], Attribute::from("null"));
         assert_eq!(theirs["c"], Attribute::List(vec![Attribute::I64(1), Attribute::from("x")]));
         assert_eq!(theirs["d"], Attribute::from(r#"{"e":1}"#));
-        assert_eq!(theirs["f"], Attribute::F64(u64::MAX as f64));
+        assert_eq!(theirs["f"], Attribute::from("18446744073709551615"));
         for (name, text) in [("g", "[1,null]"), ("h", "[[1],2]"), ("i", r#"[{"e":1},2]"#)] {
             assert_eq!(theirs[name], Attribute::from(text));
         }

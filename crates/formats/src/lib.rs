@@ -11,15 +11,15 @@
 //!
 //! | format | write | read | keeps |
 //! |--|--|--|--|
-//! | NetCDF-4 | [`write_netcdf`] | [`read_netcdf`] | all but what has no values |
+//! | NetCDF-4 | [`write_netcdf`] | [`read_netcdf`] | all but what has no values, and attributes that are long lists |
 //! | Zarr 3 | [`write_zarr`] | [`read_zarr`] | all |
 //! | Zarr 2, for ArviZ 0.23 | [`write_zarr_v2`] | [`read_zarr`] | all |
 //! | Parquet, a file for each group | [`write_parquet`] | [`read_parquet`] | all |
 //! | CSV of CmdStan, a file for each chain | [`write_stan_csv`] | [`read_stan_csv`] | numbers of the posterior, CmdStan's statistics |
 //!
 //! "All" are the groups, variables, dimensions, labels of every type, other coordinates and attributes of
-//! [`InferenceData`](octopus_trace::InferenceData). Attributes that are not finite become words in Zarr and Parquet, whose
-//! metadata are JSON. Every file appears whole or not at all. A table has labels in the names of its columns.
+//! [`InferenceData`](octopus_trace::InferenceData); attributes of the whole are kept by NetCDF and Zarr alone. Attributes
+//! that are not finite become words in Zarr and Parquet, whose metadata are JSON. Every file appears whole or not at all. A table has labels in the names of its columns.
 //!
 //! ```
 //! use octopus_formats::{read_trace, write_netcdf};

@@ -16,6 +16,8 @@ pub enum Labels {
     Strings(Vec<String>),
     /// Real numbers, e.g. doses.
     Reals(#[serde(with = "reals")] Vec<f64>),
+    /// Real numbers of single precision, as other programs store them: `0.1` is no `0.10000000149011612`.
+    Singles(#[serde(with = "reals")] Vec<f32>),
     /// Flags.
     Flags(Vec<bool>),
     /// Points in time of any calendar.
@@ -32,6 +34,10 @@ impl PartialEq for Labels {
             (Self::Strings(one), Self::Strings(other)) => one == other,
             (Self::Reals(one), Self::Reals(other)) => {
                 let same = |(one, other): (&f64, &f64)| one == other || one.is_nan() && other.is_nan();
+                one.len() == other.len() && one.iter().zip(other).all(same)
+            }
+            (Self::Singles(one), Self::Singles(other)) => {
+                let same = |(one, other): (&f32, &f32)| one == other || one.is_nan() && other.is_nan();
                 one.len() == other.len() && one.iter().zip(other).all(same)
             }
             (Self::Flags(one), Self::Flags(other)) => one == other,
@@ -52,6 +58,7 @@ impl Labels {
             Self::Integers(labels) => labels.len(),
             Self::Strings(labels) => labels.len(),
             Self::Reals(labels) => labels.len(),
+            Self::Singles(labels) => labels.len(),
             Self::Flags(labels) => labels.len(),
             Self::Dates(labels) => labels.len(),
             Self::Durations(labels) => labels.len(),
@@ -74,7 +81,8 @@ impl Labels {
         }
     }
 
-    /// Returns the label at `index` as text, whole, for data: `7`, `0.25`, `2020-01-31`, `3 days`, `oslo`.
+    /// Returns the label at `index` as text, whole, for data: `7`, `0.25`, `2020-01-31`, `3 days`, `oslo`. A real number
+    /// has the shortest digits that tell it from all others of its precision.
     ///
     /// # Panics
     /// When `index` is not below [`len`](Self::len).
@@ -84,7 +92,8 @@ impl Labels {
             Self::Range(_) => index.to_string(),
             Self::Integers(labels) => labels[index].to_string(),
             Self::Strings(labels) => labels[index].clone(),
-            Self::Reals(labels) => real(labels[index]),
+            Self::Reals(labels) => format!("{:?}", labels[index]),
+            Self::Singles(labels) => format!("{:?}", labels[index]),
             Self::Flags(labels) => labels[index].to_string(),
             Self::Dates(labels) => labels.text(index),
             Self::Durations(labels) => labels.text(index),
@@ -92,23 +101,18 @@ impl Labels {
     }
 }
 
-/// Returns the shortest digits that are this number, with those of single precision for what was one: `0.1` is no
-/// `0.10000000149011612`.
-fn real(value: f64) -> String {
-    let single = value as f32;
-    if f64::from(single) == value { format!("{single:?}") } else { format!("{value:?}") }
-}
-
 /// Real numbers as text, since JSON has no NaN: the shortest digits that read back to the same bits.
 mod reals {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::fmt::Debug;
+    use std::str::FromStr;
 
-    pub(super) fn serialize<S: Serializer>(values: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<T: Debug, S: Serializer>(values: &[T], serializer: S) -> Result<S::Ok, S::Error> {
         values.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>().serialize(serializer)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+    pub(super) fn deserialize<'de, T: FromStr, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
         let texts = Vec::<String>::deserialize(deserializer)?;
         let parse = |text: String| text.parse().map_err(|_| D::Error::custom(format!("`{text}` is no number")));
         texts.into_iter().map(parse).collect()
@@ -121,9 +125,14 @@ mod tests {
 
     #[test]
     fn real_numbers_have_their_shortest_digits() {
-        let labels = Labels::Reals(vec![0.1, f64::from(0.1f32), 1.0, -2.5e300, f64::NAN, f64::INFINITY, 1.0 / 3.0]);
-        let texts: Vec<String> = (0..labels.len()).map(|at| labels.text(at)).collect();
-        assert_eq!(texts, ["0.1", "0.1", "1.0", "-2.5e300", "NaN", "inf", "0.3333333333333333"]);
+        let texts = |labels: Labels| (0..labels.len()).map(|at| labels.text(at)).collect::<Vec<_>>();
+        let reals = texts(Labels::Reals(vec![0.1, 1.0, -2.5e300, f64::NAN, f64::INFINITY, 1.0 / 3.0]));
+        assert_eq!(reals, ["0.1", "1.0", "-2.5e300", "NaN", "inf", "0.3333333333333333"]);
+        let singles = texts(Labels::Singles(vec![0.1, 1.0, f32::NAN, 1.0 / 3.0]));
+        assert_eq!(singles, ["0.1", "1.0", "NaN", "0.33333334"]);
+        // What single precision could hold as well is told apart as what it is: seconds since 1970, powers of two.
+        let doubles = texts(Labels::Reals(vec![0.1f32.into(), 1_577_836_928.0, 2f64.powi(60)]));
+        assert_eq!(doubles, ["0.10000000149011612", "1577836928.0", "1.152921504606847e18"]);
     }
 
     #[test]
@@ -133,6 +142,9 @@ mod tests {
         assert_ne!(reals(&[0.5]), reals(&[0.5, 0.5]));
         assert_ne!(reals(&[0.5]), reals(&[f64::NAN]));
         assert_ne!(reals(&[0.0, 1.0]), Labels::Range(2));
+        assert_ne!(reals(&[0.5]), Labels::Singles(vec![0.5]));
+        assert_eq!(Labels::Singles(vec![f32::NAN, 0.5]), Labels::Singles(vec![f32::NAN, 0.5]));
+        assert_ne!(Labels::Singles(vec![0.5]), Labels::Singles(vec![0.25]));
         assert_ne!(Labels::Integers(vec![0, 1]), Labels::Range(2));
         assert_eq!(Labels::Flags(vec![true]), Labels::Flags(vec![true]));
     }

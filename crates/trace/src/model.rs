@@ -320,6 +320,8 @@ impl Dataset {
 pub struct InferenceData {
     /// The groups, in order.
     pub groups: IndexMap<String, Dataset>,
+    /// Attributes of the whole, by name. NetCDF and Zarr keep them.
+    pub attrs: IndexMap<String, Attribute>,
     /// What a reader has to say of the files that it read, in sentences for the user: what it left out, what is not there
     /// that should be. No file keeps them.
     pub notes: Vec<String>,

@@ -6,6 +6,7 @@ use crate::opened::open;
 use crate::output;
 use anyhow::{Context, Result};
 use octopus_diag::{DiagError, DiagnoseOptions, Rows, diagnose};
+use octopus_trace::{Dataset, shown};
 
 /// Summarises and checks the draws.
 ///
@@ -22,6 +23,9 @@ pub(crate) fn run(args: &DiagnoseArgs, global: Global) -> Result<Exit> {
         }
         Err(error) => return Err(error).with_context(|| trace.name.clone()),
     };
+    if let Some(note) = words_note(posterior) {
+        output::unless_quiet(global.quiet, &[note]).iter().for_each(output::note);
+    }
     if trace.unfinished() {
         let run = &trace.name;
         output::warn(format!("the run is not complete, this is what is drawn so far; `octopus resume {run}` goes on"));
@@ -32,4 +36,27 @@ pub(crate) fn run(args: &DiagnoseArgs, global: Global) -> Result<Exit> {
         output::print(&diagnosis.to_text(if args.all { Rows::All } else { Rows::default() }))?;
     }
     Ok(if diagnosis.good() { Exit::Fine } else { Exit::Bad })
+}
+
+/// Returns a note that names the variables of words, of which there is nothing to compute; `None` where there are none.
+fn words_note(posterior: &Dataset) -> Option<String> {
+    let words = posterior.variables.iter().filter(|(_, array)| !array.values.is_numeric());
+    let names: Vec<_> = words.map(|(name, _)| shown(name)).collect();
+    (!names.is_empty()).then(|| format!("note: left out, since they hold words and no numbers: {}", names.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_trace::{Array, Values};
+
+    #[test]
+    fn variables_of_words_are_named() {
+        let mut posterior = Dataset::default();
+        posterior.insert("mu", Array::new([("chain", 1), ("draw", 1)], Values::F64(vec![0.5])));
+        assert_eq!(words_note(&posterior), None);
+        posterior.insert("state", Array::new([("chain", 1), ("draw", 1)], Values::Strings(vec!["on".into()])));
+        let note = words_note(&posterior).unwrap();
+        assert!(note.starts_with("note: left out") && note.ends_with(": state"), "{note}");
+    }
 }

@@ -1,7 +1,6 @@
 //! Labels of a dimension as a coordinate variable, and back.
 
-use octopus_trace::Labels;
-use octopus_trace::Values;
+use octopus_trace::{Labels, Values};
 
 /// Labels as the values of a coordinate variable: of dates and durations their counts.
 pub(crate) fn label_values(labels: &Labels) -> Values {
@@ -10,6 +9,7 @@ pub(crate) fn label_values(labels: &Labels) -> Values {
         Labels::Integers(values) => Values::I64(values.clone()),
         Labels::Strings(words) => Values::Strings(words.clone()),
         Labels::Reals(values) => Values::F64(values.clone()),
+        Labels::Singles(values) => Values::F64(values.iter().copied().map(f64::from).collect()),
         Labels::Flags(flags) => Values::Bool(flags.clone()),
         Labels::Dates(dates) => Values::I64(dates.counts().to_vec()),
         Labels::Durations(durations) => Values::I64(durations.counts().to_vec()),

@@ -7,9 +7,11 @@
 mod group;
 mod labels;
 mod packing;
+mod remarks;
 mod time;
 
-pub(crate) use group::{StoredVariable, WrittenVariable, read_group, written};
+pub(crate) use group::{StoredVariable, WrittenVariable, inherit_labels, read_group, written};
 pub(crate) use labels::{label_values, labels_of};
 pub(crate) use packing::{Packing, StorageType};
+pub(crate) use remarks::Remarks;
 pub(crate) use time::{date_attributes, duration_attributes};

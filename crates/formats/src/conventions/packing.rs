@@ -2,7 +2,7 @@
 //! them.
 
 use indexmap::IndexMap;
-use octopus_trace::{Attribute, Values};
+use octopus_trace::{Attribute, Values, shown};
 
 /// How a variable's values are stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,7 +40,7 @@ pub(crate) struct Packing {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum MissingMark {
-    Integer(i64),
+    Integer(i128),
     Real(f64),
 }
 
@@ -55,21 +55,28 @@ impl MissingMark {
 
 impl Packing {
     /// Takes what is about stored numbers out of a variable's attributes.
-    pub(crate) fn take(attrs: &mut IndexMap<String, Attribute>) -> Self {
+    ///
+    /// # Errors
+    /// When a scale or an offset is no number: the values would be others than those that are meant.
+    pub(crate) fn take(attrs: &mut IndexMap<String, Attribute>) -> Result<Self, String> {
         let is_text = |name: &str, text: &str| matches!(attrs.get(name), Some(Attribute::Text(found)) if found.eq_ignore_ascii_case(text));
         let numbers = |name: &str| attrs.get(name).map(numbers).unwrap_or_default();
-        let first = |name: &str| numbers(name).first().copied().map(MissingMark::to_f64);
+        let number = |name: &str| match (numbers(name).first(), attrs.get(name)) {
+            (Some(number), _) => Ok(Some(number.to_f64())),
+            (None, None) => Ok(None),
+            (None, Some(other)) => Err(no_number(name, other)),
+        };
         let packing = Self {
             is_bool: is_text("dtype", "bool"),
             signed: [("true", false), ("false", true)]
                 .into_iter()
                 .find_map(|(text, signed)| is_text("_Unsigned", text).then_some(signed)),
             missing: ["_FillValue", "missing_value"].into_iter().flat_map(numbers).collect(),
-            scale: first("scale_factor"),
-            offset: first("add_offset"),
+            scale: number("scale_factor")?,
+            offset: number("add_offset")?,
         };
         attrs.retain(|name, _| !(ATTRIBUTES.contains(&name.as_str()) || packing.is_bool && name == "dtype"));
-        packing
+        Ok(packing)
     }
 
     /// Adds a value that marks missing ones.
@@ -86,6 +93,11 @@ impl Packing {
         }
         let integers = self.integers(bits, signed);
         Some(values.iter().map(|&value| integers.of(value)).collect())
+    }
+
+    /// Returns whether stored values stand for real numbers of single precision.
+    pub(super) fn keeps_single(&self, storage: StorageType) -> bool {
+        storage == StorageType::Real { single: true } && !self.is_packed()
     }
 
     fn is_packed(&self) -> bool {
@@ -151,7 +163,7 @@ impl Integers<'_> {
     fn of(&self, value: i64) -> Option<i128> {
         let found = self.signs(value);
         let is_mark = |number: &MissingMark| match *number {
-            MissingMark::Integer(mark) => found == if self.turned { self.signs(mark) } else { i128::from(mark) },
+            MissingMark::Integer(mark) => found == if self.turned { self.signs(mark as i64) } else { mark },
             MissingMark::Real(mark) if self.turned && mark.fract() == 0.0 => found == self.signs(mark as i64),
             MissingMark::Real(mark) => found as f64 == mark,
         };
@@ -168,11 +180,27 @@ impl Integers<'_> {
 /// Returns the numbers in an attribute.
 fn numbers(attribute: &Attribute) -> Vec<MissingMark> {
     match attribute {
-        Attribute::I64(value) => vec![MissingMark::Integer(*value)],
+        Attribute::I64(value) => vec![MissingMark::Integer((*value).into())],
         Attribute::F64(value) => vec![MissingMark::Real(*value)],
-        Attribute::Text(text) => in_text(text).map(MissingMark::Real).into_iter().collect(),
+        Attribute::Text(text) => {
+            let real = in_text(text).map(MissingMark::Real);
+            real.or_else(|| beyond_in_text(text).map(MissingMark::Integer)).into_iter().collect()
+        }
         Attribute::List(items) => items.iter().flat_map(numbers).collect(),
     }
+}
+
+/// Returns an unsigned integer beyond those of a trace, of which attributes keep the digits.
+fn beyond_in_text(text: &str) -> Option<i128> {
+    text.parse::<u64>().ok().filter(|&value| i64::try_from(value).is_err()).map(i128::from)
+}
+
+fn no_number(name: &str, value: &Attribute) -> String {
+    let found = match value {
+        Attribute::Text(text) => format!("the text `{}`", shown(text)),
+        other => format!("{other:?}"),
+    };
+    format!("its attribute {name} is {found}, not a number: write it as a number, or remove it if nothing is scaled")
 }
 
 /// Returns a real number as JSON holds it in text: an infinity, or the base 64 of its eight bytes, which xarray writes
@@ -207,7 +235,7 @@ mod tests {
 
     fn packing<const N: usize>(attributes: [(&str, Attribute); N]) -> Packing {
         let mut attrs = attributes.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        let packing = Packing::take(&mut attrs);
+        let packing = Packing::take(&mut attrs).unwrap();
         assert!(attrs.is_empty(), "{attrs:?}");
         packing
     }
@@ -226,11 +254,31 @@ mod tests {
 
     #[test]
     fn other_attributes_stay() {
-        let all = ["_FillValue", "missing_value", "scale_factor", "add_offset", "_Unsigned", "dtype", "units"];
+        let all = ["_FillValue", "missing_value", "_Unsigned", "dtype", "units"];
         let mut attrs: IndexMap<String, Attribute> =
             all.iter().map(|&name| (name.to_owned(), Attribute::from("int8"))).collect();
-        assert_eq!(Packing::take(&mut attrs), Packing::default());
+        assert_eq!(Packing::take(&mut attrs), Ok(Packing::default()));
         assert_eq!(attrs.keys().collect::<Vec<_>>(), ["dtype", "units"]);
+    }
+
+    /// xarray refuses such a file, too.
+    #[test]
+    fn scales_and_offsets_are_numbers() {
+        for (name, value) in [("scale_factor", Attribute::from("0.5")), ("add_offset", Attribute::List(Vec::new()))] {
+            let mut attrs = IndexMap::from([(name.to_owned(), value)]);
+            let told = Packing::take(&mut attrs).unwrap_err();
+            assert!(told.starts_with(&format!("its attribute {name} is ")) && told.contains("write it as a"), "{told}");
+        }
+        let mut attrs = IndexMap::from([("scale_factor".to_owned(), Attribute::from("0.5"))]);
+        assert!(Packing::take(&mut attrs).unwrap_err().contains("the text `0.5`, not a number"));
+    }
+
+    #[test]
+    fn single_precision_stays_unless_it_is_scaled() {
+        let single = StorageType::Real { single: true };
+        let (filled, scaled) = ("_FillValue", ("scale_factor", Attribute::F64(0.5)));
+        assert!(packing([(filled, Attribute::F64(-9.0))]).keeps_single(single));
+        assert!(!packing([scaled]).keeps_single(single) && !Packing::default().keeps_single(DOUBLE));
     }
 
     /// What `xarray.decode_cf` of xarray 2026.9 makes of the same arrays.
@@ -288,6 +336,13 @@ mod tests {
                 StorageType::Integer { bits: 64, signed: true },
                 packing([("_Unsigned", text("true"))]),
                 "F64([1.8446744073709552e19])",
+            ),
+            // A mark beyond the integers of a trace.
+            (
+                integers(&[-1, -2, 2]),
+                unsigned(64),
+                packing([("_FillValue", text("18446744073709551615"))]),
+                "F64([NaN, 1.8446744073709552e19, 2.0])",
             ),
             // The mark has the type of the stored numbers.
             (

@@ -19,13 +19,8 @@ pub(super) struct TimeAxis {
     /// The calendar of dates, and the nanoseconds from 1 January 1970 at which they begin; none of durations.
     dates: Option<(Calendar, i128)>,
     unit: i128,
-}
-
-/// A count of units.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum TimeCount {
-    Whole(i128),
-    Real(f64),
+    /// Whether xarray leaves real numbers of such units to NumPy, and not to cftime, as far as NumPy has their dates.
+    is_numpys: bool,
 }
 
 impl TimeAxis {
@@ -39,11 +34,18 @@ impl TimeAxis {
         let axis = match units.split_once(" since ") {
             Some((unit, from)) => {
                 let calendar = Calendar::named(text(CALENDAR).unwrap_or("standard"))?;
-                Self { dates: Some((calendar, moment(calendar, from.trim())?)), unit: unit_of(unit.trim(), calendar)? }
+                let (from, name) = (moment(calendar, from.trim())?, unit.trim());
+                let is_numpys =
+                    matches!(calendar, Calendar::ProlepticGregorian | Calendar::Standard) && is_whole_name(name);
+                Self { dates: Some((calendar, from)), unit: unit_of(name, calendar)?, is_numpys }
             }
             None => {
                 let unit = TimeUnit::ALL.into_iter().find(|unit| unit.name() == units)?;
-                text(DTYPE)?.starts_with(DURATION).then_some(Self { dates: None, unit: unit.nanoseconds().into() })?
+                text(DTYPE)?.starts_with(DURATION).then_some(Self {
+                    dates: None,
+                    unit: unit.nanoseconds().into(),
+                    is_numpys: true,
+                })?
             }
         };
         let taken = if axis.dates.is_some() { [UNITS, CALENDAR] } else { [UNITS, DTYPE] };
@@ -51,34 +53,76 @@ impl TimeAxis {
         Some(axis)
     }
 
-    /// Returns the labels that these numbers are; `None` when they are beyond what can be counted.
-    pub(super) fn labels(&self, counts: impl Iterator<Item = Option<TimeCount>>) -> Option<Labels> {
+    /// Returns the labels that whole counts of units are; `None` when they are beyond what can be counted.
+    pub(super) fn of_whole(&self, counts: impl Iterator<Item = Option<i128>>) -> Option<Labels> {
         let from = self.dates.map_or(0, |(_, from)| from);
-        let time = |count: Option<TimeCount>| -> Option<Option<i128>> {
-            Some(match count {
-                None => None,
-                Some(TimeCount::Whole(count)) => Some(count.checked_mul(self.unit)?.checked_add(from)?),
-                Some(TimeCount::Real(count)) if count.is_nan() => None,
-                Some(TimeCount::Real(count)) if count.abs() > 1e18 => return None,
-                Some(TimeCount::Real(count)) => {
-                    let part = (count.fract() * self.unit as f64).round() as i128;
-                    Some(self.rounded(count.trunc() as i128 * self.unit + part) + from)
-                }
-            })
+        let time = |count: Option<i128>| -> Option<Option<i128>> {
+            count.map(|count| count.checked_mul(self.unit)?.checked_add(from)).map_or(Some(None), |time| time.map(Some))
         };
-        let times: Vec<Option<i128>> = counts.map(time).collect::<Option<_>>()?;
+        self.of_nanoseconds(&counts.map(time).collect::<Option<Vec<_>>>()?)
+    }
+
+    /// Returns the labels that real counts of units are, to the digits of xarray; `None` when they are beyond what can be
+    /// counted. Some are stored in `single` precision.
+    pub(super) fn of_reals(&self, counts: &[f64], single: bool) -> Option<Labels> {
+        if counts.iter().any(|count| count.abs() > 1e18) {
+            return None;
+        }
+        let times = match self.dates {
+            None => self.durations(counts, single),
+            Some((_, from)) => {
+                let is_numpys = self.is_numpys && counts.iter().all(|&count| self.is_in_numpys_range(count, from));
+                let time = |count: f64| from + if is_numpys { self.numpys(count) } else { self.cftimes(count) };
+                counts.iter().map(|&count| (!count.is_nan()).then(|| time(count))).collect()
+            }
+        };
+        self.of_nanoseconds(&times)
+    }
+
+    fn of_nanoseconds(&self, times: &[Option<i128>]) -> Option<Labels> {
         match self.dates {
-            Some((calendar, _)) => Dates::from_nanoseconds(calendar, &times).map(Labels::Dates),
-            None => Durations::from_nanoseconds(&times).map(Labels::Durations),
+            Some((calendar, _)) => Dates::from_nanoseconds(calendar, times).map(Labels::Dates),
+            None => Durations::from_nanoseconds(times).map(Labels::Durations),
         }
     }
 
-    /// Real numbers of the calendars that NumPy has not are cftime's, which counts microseconds.
-    fn rounded(&self, time: i128) -> i128 {
-        match self.dates {
-            Some((Calendar::ProlepticGregorian | Calendar::Standard, _)) | None => time,
-            Some(_) => (time + 500).div_euclid(1000) * 1000,
+    /// Whether a date, and the one from which it is counted, are within the 64 bits of NumPy's nanoseconds.
+    fn is_in_numpys_range(&self, count: f64, from: i128) -> bool {
+        [from, from + count as i128 * self.unit].into_iter().all(|time| i64::try_from(time).is_ok())
+    }
+
+    /// NumPy multiplies in double precision, whose rounding hides that 0.1 is none, and cuts off the rest.
+    fn numpys(&self, count: f64) -> i128 {
+        (count * self.unit as f64) as i128
+    }
+
+    /// cftime rounds to microseconds; of seconds and longer units, what it would round to one microsecond beside a whole
+    /// second becomes that second.
+    fn cftimes(&self, count: f64) -> i128 {
+        let part = (count.fract() * self.unit as f64).round() as i128;
+        let time = count.trunc() as i128 * self.unit + part;
+        let (below, nearest) = (time.div_euclid(1000), (time + 500).div_euclid(1000));
+        let is_long = self.unit >= TimeUnit::Seconds.nanoseconds().into();
+        1000 * match nearest.rem_euclid(1_000_000) {
+            1 if is_long => below,
+            999_999 if is_long => -(-time).div_euclid(1000),
+            _ => nearest,
         }
+    }
+
+    /// xarray counts in the longest unit in which all durations are whole, each a thousandth of the one before, from
+    /// seconds down to nanoseconds, where it cuts off the rest. Counts of longer units come to double precision first.
+    fn durations(&self, counts: &[f64], single: bool) -> Vec<Option<i128>> {
+        let mut unit = self.unit.min(TimeUnit::Seconds.nanoseconds().into());
+        let scale = (self.unit / unit) as f64;
+        let single = single && unit == self.unit;
+        let rounded = |value: f64| if single { f64::from(value as f32) } else { value };
+        let mut counts: Vec<f64> = counts.iter().map(|count| count * scale).collect();
+        while unit > 1 && counts.iter().any(|count| count.fract().abs() > 0.0) {
+            counts.iter_mut().for_each(|count| *count = rounded(*count * 1000.0));
+            unit /= 1000;
+        }
+        counts.into_iter().map(|count| (!count.is_nan()).then_some(count as i128 * unit)).collect()
     }
 }
 
@@ -116,6 +160,12 @@ pub(super) fn attributes_of(labels: &Labels) -> Vec<(&'static str, Attribute)> {
         attributes.push(("_FillValue", Attribute::I64(i64::MIN)));
     }
     attributes
+}
+
+/// Whether a unit has the name that NumPy's users write out, `days` or `day`, and none of cftime's short ones.
+fn is_whole_name(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    TimeUnit::ALL.into_iter().any(|unit| unit.name() == name || unit.name().trim_end_matches('s') == name)
 }
 
 /// Returns the nanoseconds of a unit under any of cftime's names for it.
@@ -201,10 +251,10 @@ mod tests {
             return None;
         };
         assert_eq!(attrs.keys().collect::<Vec<_>>(), ["long_name"]);
-        let count = |&count: &f64| {
-            Some(if count.fract() == 0.0 { TimeCount::Whole(count as i128) } else { TimeCount::Real(count) })
-        };
-        let labels = axis.labels(counts.iter().map(count))?;
+        let labels = axis.of_reals(counts, false)?;
+        if counts.iter().all(|count| count.fract() == 0.0) {
+            assert_eq!(axis.of_whole(counts.iter().map(|&count| Some(count as i128))), Some(labels.clone()));
+        }
         Some((0..labels.len()).map(|at| labels.text(at)).collect())
     }
 
@@ -231,6 +281,53 @@ mod tests {
             let found = texts(units, calendar, None, &counts);
             assert_eq!(found, Some(expected.map(str::to_owned).to_vec()), "{units}, {calendar:?}");
         }
+    }
+
+    /// What `xarray.decode_cf` and `decode_cf_timedelta` of xarray 2025.6 (NumPy 2) make of the same numbers.
+    #[test]
+    fn fractions_are_cut_where_xarray_cuts_them() {
+        let nanoseconds = |units: &str, calendar: Option<&str>, counts: &[f64]| -> Vec<i128> {
+            let attrs = [(UNITS, Some(units)), (CALENDAR, calendar), (DTYPE, Some("timedelta64[ns]"))];
+            let given = attrs.into_iter().filter_map(|(name, text)| Some((name.to_owned(), Attribute::from(text?))));
+            let labels = TimeAxis::take(&mut given.collect()).unwrap().of_reals(counts, false);
+            let (unit, counts) = match labels.unwrap() {
+                Labels::Dates(dates) => (dates.unit(), dates.counts().to_vec()),
+                Labels::Durations(durations) => (durations.unit(), durations.counts().to_vec()),
+                other => panic!("{other:?}"),
+            };
+            counts.into_iter().map(|count| i128::from(count) * i128::from(unit.nanoseconds())).collect()
+        };
+        let (second, hour): (i128, i128) = (1_000_000_000, 3_600_000_000_000);
+        for (units, calendar, counts, expected) in [
+            (
+                "seconds since 1970-01-01",
+                None,
+                [0.1, 1_577_836_800.3],
+                [second / 10, 1_577_836_800 * second + 3 * second / 10],
+            ),
+            ("days since 1970-01-01", None, [0.1, 1.0 / 3.0], [144 * hour / 60, 8 * hour]),
+            ("day since 1970-01-01", None, [-0.1, -1.0 / 3.0], [-144 * hour / 60, -8 * hour]),
+            ("milliseconds since 1970-01-01", None, [0.0001, 0.0018], [100, 1800]),
+            // cftime's: a short name, a calendar of its own, a date that NumPy has not.
+            ("msecs since 1970-01-01", None, [0.0001, 0.0018], [0, 2000]),
+            ("milliseconds since 1970-01-01", Some("noleap"), [0.0001, 0.0018], [0, 2000]),
+            ("days since 1970-01-01", None, [1e-11, 1e6], [0, 24_000_000 * hour]),
+            ("seconds", None, [0.1, -1.0 / 3.0], [second / 10, -333_333_333]),
+            ("seconds", None, [1.1, 2.675], [1_100_000_000, 2_675_000_000]),
+            ("milliseconds", None, [0.1, 2.7], [100_000, 2_700_000]),
+            ("nanoseconds", None, [0.9, 2.7], [0, 2]),
+            ("hours", None, [1.5, 0.1], [hour * 3 / 2, hour / 10]),
+        ] {
+            assert_eq!(nanoseconds(units, calendar, &counts), expected, "{units}, {calendar:?}");
+        }
+        let single = |units: &str, counts: [f32; 2]| {
+            let mut attrs =
+                [(UNITS, units), (DTYPE, "timedelta64[ns]")].map(|(name, text)| (name.to_owned(), text.into())).into();
+            TimeAxis::take(&mut attrs).unwrap().of_reals(&counts.map(f64::from), true)
+        };
+        let durations = |times: [i128; 2]| Durations::from_nanoseconds(&times.map(Some)).map(Labels::Durations);
+        assert_eq!(single("seconds", [0.1, 0.7]), durations([100_000_000, 700_000_000]));
+        assert_eq!(single("hours", [0.1, 0.7]), durations([360_000_005_364, 2_519_999_957_084]));
     }
 
     #[test]
@@ -278,8 +375,8 @@ mod tests {
             let (Labels::Dates(_) | Labels::Durations(_)) = &labels else { unreachable!() };
             let octopus_trace::Values::I64(counts) = super::super::label_values(&labels) else { unreachable!() };
             assert_eq!(has_gap, counts.contains(&i64::MIN));
-            let counts = counts.into_iter().map(|count| (count != i64::MIN).then_some(TimeCount::Whole(count.into())));
-            assert_eq!(axis.labels(counts), Some(labels));
+            let counts = counts.into_iter().map(|count| (count != i64::MIN).then_some(count.into()));
+            assert_eq!(axis.of_whole(counts), Some(labels));
             assert!(attrs.is_empty());
         }
         assert_eq!(attributes_of(&Labels::Range(2)), []);

@@ -5,12 +5,13 @@
 use super::{filters, tree};
 use crate::FormatError;
 use crate::checked::{ALLOWANCE, Budget, MAX_VARIABLE_BYTES};
-use crate::conventions::{Packing, StorageType, StoredVariable, read_group};
+use crate::conventions::{Packing, Remarks, StorageType, StoredVariable, inherit_labels, read_group};
 use hdf5_reader::Hdf5File;
 use hdf5_reader::storage::{BytesStorage, DynStorage};
 use indexmap::IndexMap;
 use netcdf_reader::{
-    Error, NcAttrValue, NcAttribute, NcFile, NcFormat, NcGroup, NcOpenOptions, NcReadable, NcType, NcValue, NcVariable,
+    Error, NcAttrValue, NcAttribute, NcEnumMember, NcFile, NcFormat, NcOpenOptions, NcReadable, NcType, NcValue,
+    NcVariable,
 };
 use octopus_files::read_regular;
 use octopus_trace::{Array, Attribute, Dataset, InferenceData, Values, shown};
@@ -26,11 +27,15 @@ const EXPANSION: usize = 1032;
 /// with the attribute `dtype = "bool"`, or h5py's enumeration) [`Values::Bool`]. Packed integers, and those of which one
 /// is missing, become real numbers, NaN where the value is missing, as in xarray. Axes may have any order in the file:
 /// here chains and draws come first. What the attribute `coordinates` names is a coordinate, labels are dates or
-/// durations where xarray takes them for such, and other attributes of variables are kept.
+/// durations where xarray takes them for such, and other attributes of variables are kept. Labels of the root are those
+/// of every group with such a dimension.
+///
+/// [Notes](InferenceData::notes) tell which variables are left out, since a trace has no place for their type or they are
+/// in no group, and which integers are kept as text.
 ///
 /// # Errors
-/// When the file cannot be read, is not NetCDF, has no groups, claims more memory than it can fill or than there is, or
-/// holds a variable of a type that a trace cannot have.
+/// When the file cannot be read, is not NetCDF, has no groups, or claims more memory than it can fill or than there is;
+/// when a variable has a scale that is no number.
 pub fn read_netcdf(path: &Path) -> Result<InferenceData, FormatError> {
     // Into memory first: a file cut short while it is mapped would kill the process.
     let bytes = read_regular(path).map_err(FormatError::io("read", path))?;
@@ -38,7 +43,9 @@ pub fn read_netcdf(path: &Path) -> Result<InferenceData, FormatError> {
     let options = options(bytes.len());
     let budget = Budget::new(bytes.len(), EXPANSION, options.max_read_bytes);
     let storage: DynStorage = Arc::new(BytesStorage::new(bytes));
-    octopus_files::decode(|| decode(&storage, options, budget, &unreadable), unreadable)
+    let mut remarks = Remarks::default();
+    let read = octopus_files::decode(|| decode(&storage, options, budget, &mut remarks, &unreadable), unreadable);
+    read.map(|data| InferenceData { notes: remarks.into_notes(path), ..data })
 }
 
 /// How a file of so many bytes is opened: no variable may take more memory than they, and a trace's variable, may.
@@ -57,6 +64,7 @@ fn decode(
     storage: &DynStorage,
     options: NcOpenOptions,
     mut budget: Budget,
+    remarks: &mut Remarks,
     unreadable: &impl Fn(String) -> FormatError,
 ) -> Result<InferenceData, FormatError> {
     let file = NcFile::from_storage_with_options(storage.clone(), options)
@@ -69,23 +77,51 @@ fn decode(
     if root.groups.is_empty() {
         return Err(unreadable("it has no groups such as `posterior`, so it is not ArviZ's InferenceData".into()));
     }
-    let mut data = InferenceData::default();
+    let (labels, others): (Vec<&NcVariable>, Vec<&NcVariable>) =
+        root.variables.iter().partition(|variable| is_labels(variable));
+    others.into_iter().for_each(|variable| remarks.outside(&variable.name));
+    let shared = stored_group(&file, ("", &root.attributes), labels, &mut budget, remarks).map_err(unreadable)?;
+    let mut data = InferenceData { attrs: shared.attrs.clone(), ..InferenceData::default() };
     for group in &root.groups {
-        let dataset = stored_group(&file, group, &mut budget)
+        let named = (group.name.as_str(), group.attributes.as_slice());
+        let mut dataset = stored_group(&file, named, &group.variables, &mut budget, remarks)
             .map_err(|what| unreadable(format!("group {}: {what}", shown(&group.name))))?;
+        inherit_labels(&mut dataset, &shared);
         data.insert(&group.name, dataset);
     }
     Ok(data)
 }
 
-fn stored_group(file: &NcFile, group: &NcGroup, budget: &mut Budget) -> Result<Dataset, String> {
+/// Whether a variable has the labels of a dimension; words of characters have their length as an axis more.
+fn is_labels(variable: &NcVariable) -> bool {
+    let axes = if variable.dtype == NcType::Char { 2 } else { 1 };
+    variable.dimensions.len() == axes && variable.dimensions[0].name == variable.name
+}
+
+/// Reads these variables of a group, given as its name, which is empty at the root, and its attributes.
+fn stored_group<'a>(
+    file: &NcFile,
+    (group, attributes): (&str, &[NcAttribute]),
+    variables: impl IntoIterator<Item = &'a NcVariable>,
+    budget: &mut Budget,
+    remarks: &mut Remarks,
+) -> Result<Dataset, String> {
     let mut stored = Vec::new();
-    for variable in &group.variables {
-        let path = format!("{}/{}", group.name, variable.name);
-        let read = stored_variable(file, &path, variable, budget);
-        stored.push(read.map_err(|what| format!("variable {}: {what}", shown(&variable.name)))?);
+    for variable in variables {
+        if let Some(what) = other_type(&variable.dtype) {
+            remarks.of_other_type(group, &variable.name, &what);
+            continue;
+        }
+        let path = if group.is_empty() { variable.name.clone() } else { format!("{group}/{}", variable.name) };
+        let read = stored_variable(file, &path, variable, budget)
+            .map_err(|what| format!("variable {}: {what}", shown(&variable.name)))?;
+        for name in names_of_digits(&variable.attributes).filter(|name| read.attrs.contains_key(*name)) {
+            remarks.attribute_as_text(group, &variable.name, name);
+        }
+        stored.push(read);
     }
-    read_group(attributes_of(&group.attributes), stored)
+    names_of_digits(attributes).for_each(|name| remarks.attribute_as_text(group, "", name));
+    read_group(group, attributes_of(attributes), stored, remarks)
 }
 
 fn stored_variable(
@@ -116,9 +152,37 @@ fn stored_variable(
     if variable.dtype == NcType::Char {
         attrs.shift_remove("_Encoding");
     }
-    let packing = Packing::take(&mut attrs);
+    let packing = Packing::take(&mut attrs)?;
     let array = Array { dims, shape, values };
     Ok(StoredVariable { name: variable.name.clone(), array, storage: storage_of(&variable.dtype), attrs, packing })
+}
+
+/// Returns what a type is in words for which a trace has no place; `None` for numbers, flags and words.
+fn other_type(dtype: &NcType) -> Option<String> {
+    let names = |names: Vec<&str>| names.into_iter().map(shown).collect::<Vec<_>>().join(", ");
+    Some(match dtype {
+        NcType::Enum { members, .. } if is_flags(members) => return None,
+        NcType::Enum { members, .. } => {
+            format!("an enumeration of {}", names(members.iter().map(|member| member.name.as_str()).collect()))
+        }
+        NcType::Compound { fields, .. } => {
+            let fields: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+            match fields.as_slice() {
+                // As h5netcdf and netcdf4-python call the parts.
+                ["r", "i"] | ["_r", "_i"] | ["real", "imag"] => "complex numbers".to_owned(),
+                _ => format!("records of {}", names(fields)),
+            }
+        }
+        NcType::Opaque { .. } => "bytes".to_owned(),
+        NcType::Array { .. } => "arrays".to_owned(),
+        NcType::VLen { .. } => "lists of any length".to_owned(),
+        _ => return None,
+    })
+}
+
+/// Whether an enumeration is h5py's of flags.
+fn is_flags(members: &[NcEnumMember]) -> bool {
+    members.iter().map(|member| member.name.as_str()).eq(["FALSE", "TRUE"])
 }
 
 /// Returns how many bytes of memory are taken at once for one value while it is read: as the reader gives it, as we keep
@@ -154,11 +218,7 @@ fn read_values(file: &NcFile, path: &str, dtype: &NcType) -> Result<Values, Stri
         Ok(Values::I64(file.read_variable::<T>(path)?.into_iter().map(Into::into).collect()))
     }
     let result = match dtype {
-        NcType::Enum { members, .. } => {
-            let names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
-            if names != ["FALSE", "TRUE"] {
-                return Err(format!("its type is an enumeration of {names:?}"));
-            }
+        NcType::Enum { .. } => {
             let flags = file.read_variable_user_defined(path);
             flags.map(|values| Values::Bool(values.into_iter().map(|value| is_true(&value)).collect()))
         }
@@ -176,7 +236,7 @@ fn read_values(file: &NcFile, path: &str, dtype: &NcType) -> Result<Values, Stri
         NcType::UInt64 => {
             file.read_variable::<u64>(path).map(|values| Values::I64(values.into_iter().map(|v| v as i64).collect()))
         }
-        other => return Err(format!("its type {other:?} has no place in a trace")),
+        other => return Err(format!("it has {}", other_type(other).unwrap_or_default())),
     };
     result.map_err(|error| error.to_string())
 }
@@ -187,6 +247,16 @@ fn is_true(value: &NcValue) -> bool {
 
 fn attributes_of(attributes: &[NcAttribute]) -> IndexMap<String, Attribute> {
     attributes.iter().map(|attribute| (attribute.name.clone(), attribute_of(&attribute.value))).collect()
+}
+
+/// Returns the names of the attributes with integers that only text can hold.
+fn names_of_digits(attributes: &[NcAttribute]) -> impl Iterator<Item = &str> {
+    let is_beyond = |value: &u64| i64::try_from(*value).is_err();
+    let has_digits = move |attribute: &&NcAttribute| match &attribute.value {
+        NcAttrValue::UInt64s(values) => values.iter().any(is_beyond),
+        _ => false,
+    };
+    attributes.iter().filter(has_digits).map(|attribute| attribute.name.as_str())
 }
 
 fn attribute_of(value: &NcAttrValue) -> Attribute {
@@ -210,7 +280,7 @@ fn attribute_of(value: &NcAttrValue) -> Attribute {
         NcAttrValue::UShorts(values) => list(values, |value| Attribute::I64(value.into())),
         NcAttrValue::UInts(values) => list(values, |value| Attribute::I64(value.into())),
         NcAttrValue::UInt64s(values) => {
-            list(values, |value| i64::try_from(value).map_or(Attribute::F64(value as f64), Attribute::I64))
+            list(values, |value| i64::try_from(value).map_or_else(|_| value.to_string().into(), Attribute::I64))
         }
         NcAttrValue::Floats(values) => list(values, |value| Attribute::F64(value.into())),
         NcAttrValue::Doubles(values) => list(values, Attribute::F64),
@@ -224,6 +294,29 @@ mod tests {
     use netcdf_writer::{NcFileBuilder, NcWriteFormat, NcWriteOptions};
 
     #[test]
+    fn types_without_a_place_are_told_in_words() {
+        use netcdf_reader::NcCompoundField;
+        let compound = |names: &[&str]| {
+            let field = |(at, &name): (usize, &&str)| NcCompoundField {
+                name: name.into(),
+                offset: at as u64,
+                dtype: NcType::Byte,
+            };
+            NcType::Compound { size: 2, fields: names.iter().enumerate().map(field).collect() }
+        };
+        for (dtype, words) in [
+            (compound(&["r", "i"]), "complex numbers"),
+            (compound(&["a", "b\u{1b}"]), r"records of a, b\u{1b}"),
+            (NcType::Opaque { size: 2, tag: String::new() }, "bytes"),
+            (NcType::Array { base: Box::new(NcType::Byte), dims: vec![2] }, "arrays"),
+            (NcType::VLen { base: Box::new(NcType::Byte) }, "lists of any length"),
+        ] {
+            assert_eq!(other_type(&dtype).as_deref(), Some(words));
+        }
+        assert_eq!(other_type(&NcType::Double), None);
+    }
+
+    #[test]
     fn a_variable_above_the_limit_is_refused() {
         let mut file = NcFileBuilder::new();
         let draw = file.add_dimension("draw", 4).unwrap();
@@ -235,7 +328,7 @@ mod tests {
             let options = NcOpenOptions { max_read_bytes: most, ..options(0) };
             let unreadable = |what: String| FormatError::Unreadable { path: "a.nc".into(), what };
             let budget = Budget::new(0, 0, usize::MAX);
-            decode(&storage, options, budget, &unreadable).map_err(|error| error.to_string())
+            decode(&storage, options, budget, &mut Remarks::default(), &unreadable).map_err(|error| error.to_string())
         };
         assert!(read(32).is_ok());
         let told = read(31).unwrap_err();

@@ -138,7 +138,7 @@ fn read_built(file: &netcdf_writer::NcFileBuilder) -> Result<InferenceData, Form
 }
 
 #[test]
-fn enumerations_are_flags_or_refused() {
+fn enumerations_are_flags_or_left_out_with_a_note() {
     use netcdf_writer::{NcEnumMember, NcIntegerValue, NcType};
     let read = |names: [&str; 2]| {
         let member = |(name, value): (&str, i8)| NcEnumMember { name: name.into(), value: NcIntegerValue::I8(value) };
@@ -147,14 +147,111 @@ fn enumerations_are_flags_or_refused() {
         let x = file.add_dimension_path("posterior/x", 3).unwrap();
         let flags = NcType::Enum { base: Box::new(NcType::Byte), members };
         let variable = file.add_user_defined_variable_path("posterior/v", &[x], flags).unwrap();
+        let other = file.add_variable_path::<f64>("posterior/w", &[x]).unwrap();
+        file.write_variable(other, &[0.5, 1.5, 2.5]).unwrap();
         file.write_enum_variable(variable, &[0, 1, 1].map(NcIntegerValue::I8)).unwrap();
         read_built(&file)
     };
     // h5py's flags.
     let data = read(["FALSE", "TRUE"]).unwrap();
     assert_eq!(data.posterior().unwrap().get("v").unwrap().values, Values::Bool(vec![false, true, true]));
-    let message = read(["RED", "BLUE"]).unwrap_err().to_string();
-    assert!(message.contains("variable v: its type is an enumeration of"), "{message}");
+    let data = read(["RED", "BLUE"]).unwrap();
+    assert_eq!(data.posterior().unwrap().variables.keys().collect::<Vec<_>>(), ["w"]);
+    let [note] = &data.notes[..] else { panic!("{:?}", data.notes) };
+    assert!(
+        note.contains("a.nc")
+            && note.ends_with(
+                "left out, since a trace holds numbers, flags and words only: posterior/v (an enumeration of RED, BLUE)"
+            ),
+        "{note}"
+    );
+}
+
+#[test]
+fn a_scale_that_is_no_number_is_refused() {
+    let mut file = netcdf_writer::NcFileBuilder::new();
+    let x = file.add_dimension_path("posterior/x", 2).unwrap();
+    let variable = file.add_variable_path::<i16>("posterior/mu", &[x]).unwrap();
+    file.add_variable_attribute(variable, "scale_factor", netcdf_writer::NcAttrValue::Chars("0.5".into())).unwrap();
+    file.write_variable(variable, &[1i16, 2]).unwrap();
+    let told = read_built(&file).unwrap_err().to_string();
+    assert!(
+        ["a.nc", "group posterior", "variable mu", "scale_factor", "`0.5`"].iter().all(|word| told.contains(word)),
+        "{told}"
+    );
+}
+
+/// As `xarray.DataTree.to_netcdf` writes them.
+#[test]
+fn labels_and_attributes_of_the_root_belong_to_every_group() {
+    use netcdf_writer::NcAttrValue;
+    let mut file = netcdf_writer::NcFileBuilder::new();
+    let [draw, i, k] = [("draw", 2), ("i", 2), ("k", 2)].map(|(name, len)| file.add_dimension(name, len).unwrap());
+    let words = file.add_string_variable_path("i", &[i]).unwrap();
+    file.write_string_variable(words, &["p".to_owned(), "q".to_owned()]).unwrap();
+    for (name, dims) in [("draw", vec![draw]), ("k", vec![k]), ("loose", vec![draw, k])] {
+        let variable = file.add_variable_path::<i64>(name, &dims).unwrap();
+        file.write_variable(variable, &[7i64, 8, 9, 10][..2 * dims.len()]).unwrap();
+    }
+    let t = file.add_variable_path::<f64>("posterior/t", &[draw, i]).unwrap();
+    file.write_variable(t, &[0.0, 1.0, 2.0, 3.0]).unwrap();
+    file.add_attribute("model", NcAttrValue::Chars("eight".into())).unwrap();
+    file.add_attribute("n", NcAttrValue::UInt64s(vec![u64::MAX])).unwrap();
+    let data = read_built(&file).unwrap();
+    let posterior = data.posterior().unwrap();
+    assert_eq!(posterior.element_name("t", 1, 1), "t[q]");
+    assert_eq!(posterior.coords["draw"], Labels::Integers(vec![7, 8]));
+    assert_eq!(posterior.coords.len(), 2);
+    assert_eq!(data.attrs["model"], Attribute::from("eight"));
+    assert_eq!(data.attrs["n"], Attribute::from("18446744073709551615"));
+    let [outside, digits] = &data.notes[..] else { panic!("{:?}", data.notes) };
+    assert!(outside.ends_with("in no group such as `posterior`: loose"), "{outside}");
+    assert!(digits.ends_with("2^63 - 1: the attribute n"), "{digits}");
+}
+
+#[test]
+fn integers_beyond_those_of_a_trace_keep_their_digits() {
+    use netcdf_writer::NcAttrValue;
+    let mut file = netcdf_writer::NcFileBuilder::new();
+    let k = file.add_dimension_path("posterior/k", 2).unwrap();
+    let labels = file.add_variable_path::<u64>("posterior/k", &[k]).unwrap();
+    file.add_variable_attribute(labels, "valid_max", NcAttrValue::UInt64s(vec![1, u64::MAX])).unwrap();
+    file.write_variable(labels, &[u64::MAX, 3]).unwrap();
+    let missing = file.add_variable_path::<u64>("posterior/m", &[k]).unwrap();
+    file.add_variable_attribute(missing, "_FillValue", NcAttrValue::UInt64s(vec![u64::MAX])).unwrap();
+    file.write_variable(missing, &[u64::MAX, 3]).unwrap();
+    let data = read_built(&file).unwrap();
+    let posterior = data.posterior().unwrap();
+    assert_eq!(posterior.coords["k"], Labels::Strings(vec!["18446744073709551615".into(), "3".into()]));
+    let bounds = [Attribute::I64(1), Attribute::from("18446744073709551615")];
+    assert_eq!(posterior.variable_attrs["k"]["valid_max"], Attribute::List(bounds.to_vec()));
+    assert_eq!(format!("{:?}", posterior.variables["m"].values), "F64([NaN, 3.0])");
+    // What marks missing values is no attribute that is kept.
+    let [note] = &data.notes[..] else { panic!("{:?}", data.notes) };
+    assert!(note.ends_with(": the attribute valid_max of posterior/k, the labels posterior/k"), "{note}");
+}
+
+/// HDF5 stores attributes with what they belong to, in 64 KiB at most.
+#[test]
+fn long_texts_are_written_and_long_lists_left_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.nc");
+    let mut data = example();
+    let text = |len: usize| Attribute::Text("x".repeat(len));
+    data.attrs.insert("code".into(), text(66_000));
+    let posterior = &mut data.groups["posterior"];
+    let lists = [("short", 8_000), ("long", 8_001)];
+    posterior
+        .attrs
+        .extend([63_999, 64_000, 64_001, 65_535, 65_536, 300_000].map(|len| (format!("of_{len}"), text(len))));
+    let own = lists.map(|(name, len)| (name.to_owned(), Attribute::List(vec![Attribute::I64(7); len])));
+    posterior.variable_attrs.insert("mu".into(), own.into_iter().chain([("code".to_owned(), text(70_000))]).collect());
+    write_netcdf(&path, &data, false).unwrap();
+    let read = read_netcdf(&path).unwrap();
+    data.groups["posterior"].variable_attrs["mu"].shift_remove("long");
+    assert_eq!(read.attrs, data.attrs);
+    let (read, data) = (&read.groups["posterior"], &data.groups["posterior"]);
+    assert_eq!((&read.attrs, &read.variable_attrs), (&data.attrs, &data.variable_attrs));
 }
 
 /// As xarray understands the attributes, for which `valid_min` says nothing.

@@ -11,23 +11,31 @@ use indexmap::IndexMap;
 use netcdf_writer::{
     DimensionId, Error, NcAttrValue, NcFileBuilder, NcWriteFormat, NcWriteOptions, NcWriteType, VariableId,
 };
-use octopus_trace::{Array, Attribute, Dataset, InferenceData, Values, shown};
+use octopus_trace::{Attribute, Dataset, InferenceData, Values, shown};
 use std::io;
 use std::path::Path;
 
 /// Deflate: higher levels take far longer and gain less than 1% on draws.
 const DEFLATE_LEVEL: u8 = 1;
 
+/// What an attribute may have, in bytes, where it is stored with the object that it belongs to: 64 KiB less its name and its
+/// type.
+const LONGEST_ATTRIBUTE: usize = 64_000;
+
 /// Writes `data` as NetCDF-4 that `arviz.from_netcdf` opens: coordinate variables for labels, flags as
 /// xarray stores them (int8 with the attribute `dtype = "bool"`), deflated with shuffled bytes. A group with
-/// nothing in it is left out, and so, with a note, is a variable with a dimension of length 0. Dates and durations are
-/// written as xarray does.
+/// nothing in it is left out, and so, with a note, are a variable with a dimension of length 0 and an attribute that is a
+/// list of more than 64 KiB. Dates and durations are written as xarray does.
 ///
 /// # Errors
 /// When `path` exists and `overwrite` is false, when a group contradicts itself, or when the file cannot
 /// be written; then nothing is left at `path` that was not there before.
 pub fn write_netcdf(path: &Path, data: &InferenceData, overwrite: bool) -> Result<(), FormatError> {
     let mut file = NcFileBuilder::new();
+    for (name, value) in stored_attributes("", &data.attrs) {
+        let invalid = |error: Error| FormatError::Encode { path: path.to_owned(), what: error.to_string() };
+        file.add_attribute(name, value).map_err(invalid)?;
+    }
     for (name, dataset) in &data.groups {
         let sizes = checked::dimensions(name, dataset)?;
         let invalid = |what: String| FormatError::Invalid { group: name.clone(), what };
@@ -49,21 +57,22 @@ fn add_group(
 ) -> Result<(), String> {
     let text = |error: Error| error.to_string();
     let (attrs, variables) = written(dataset);
-    for (name, attribute) in &attrs {
-        file.add_group_attribute(group, name, attribute_value(attribute)).map_err(text)?;
+    for (name, value) in stored_attributes(group, &attrs) {
+        file.add_group_attribute(group, name, value).map_err(text)?;
     }
     let mut dims: IndexMap<&str, DimensionId> = IndexMap::new();
     for (&dim, &len) in sizes.iter().filter(|(_, len)| **len > 0) {
         dims.insert(dim, file.add_dimension_path(format!("{group}/{dim}"), len as u64).map_err(text)?);
     }
     let mut empty = Vec::new();
-    for WrittenVariable { name, array, attrs } in &variables {
+    for variable in &variables {
+        let WrittenVariable { name, array, .. } = variable;
         let own: Option<Vec<DimensionId>> = array.dims.iter().map(|dim| dims.get(dim.as_str()).copied()).collect();
         let Some(own) = own else {
             empty.push(shown(name));
             continue;
         };
-        add_variable(file, format!("{group}/{name}"), &own, array, attrs)
+        add_variable(file, format!("{group}/{name}"), &own, variable)
             .map_err(|error| format!("variable {}: {error}", shown(name)))?;
     }
     if !empty.is_empty() {
@@ -77,10 +86,14 @@ fn add_variable(
     file: &mut NcFileBuilder,
     path: String,
     dims: &[DimensionId],
-    array: &Array,
-    attrs: &IndexMap<String, Attribute>,
+    WrittenVariable { array, single, attrs, .. }: &WrittenVariable<'_>,
 ) -> Result<(), netcdf_writer::Error> {
+    let attrs = stored_attributes(&path, attrs);
     let variable = match &array.values {
+        Values::F64(values) if *single => {
+            let values: Vec<f32> = values.iter().map(|&value| value as f32).collect();
+            add_numbers(file, path, dims, &array.shape, &values)?
+        }
         Values::F64(values) => add_numbers(file, path, dims, &array.shape, values)?,
         Values::I64(values) => add_numbers(file, path, dims, &array.shape, values)?,
         Values::Bool(values) => {
@@ -96,8 +109,8 @@ fn add_variable(
         }
     };
     let is_flags = matches!(array.values, Values::Bool(_));
-    for (name, attribute) in attrs.iter().filter(|(name, _)| !(is_flags && *name == "dtype")) {
-        file.add_variable_attribute(variable, name, attribute_value(attribute))?;
+    for (name, value) in attrs.into_iter().filter(|(name, _)| !(is_flags && *name == "dtype")) {
+        file.add_variable_attribute(variable, name, value)?;
     }
     Ok(())
 }
@@ -119,10 +132,37 @@ fn add_numbers<T: NcWriteType>(
     Ok(variable)
 }
 
+/// Returns attributes as they are stored, without those that are too long, of which a warning tells; `place` is the path
+/// of what has them.
+fn stored_attributes<'a>(place: &str, attrs: &'a IndexMap<String, Attribute>) -> Vec<(&'a str, NcAttrValue)> {
+    let stored = attrs.iter().map(|(name, attribute)| (name.as_str(), attribute_value(attribute)));
+    let (kept, long): (Vec<_>, Vec<_>) = stored.partition(|(_, value)| stored_bytes(value) <= LONGEST_ATTRIBUTE);
+    for (name, _) in long {
+        let place = if place.is_empty() { "the file" } else { place };
+        let (name, place) = (shown(name), shown(place));
+        tracing::warn!("the attribute {name} of {place} is left out, since NetCDF holds no list of more than 64 KiB");
+    }
+    kept
+}
+
+/// Returns the bytes that an attribute has beside the object that it belongs to. Texts of the string type are stored
+/// elsewhere: each has an address there.
+fn stored_bytes(value: &NcAttrValue) -> usize {
+    match value {
+        NcAttrValue::Chars(text) => text.len(),
+        NcAttrValue::Strings(texts) => 16 * texts.len(),
+        NcAttrValue::Int64s(values) => 8 * values.len(),
+        NcAttrValue::Doubles(values) => 8 * values.len(),
+        // What is not made here.
+        _ => 0,
+    }
+}
+
 fn attribute_value(attribute: &Attribute) -> NcAttrValue {
     match attribute {
-        // Plain characters are read as text everywhere; other alphabets need the string type, which says UTF-8.
-        Attribute::Text(text) if text.is_ascii() => NcAttrValue::Chars(text.clone()),
+        // Plain characters are read as text everywhere; other alphabets need the string type, which says UTF-8. So do long
+        // texts, for which there is no room beside what they belong to.
+        Attribute::Text(text) if text.is_ascii() && text.len() <= LONGEST_ATTRIBUTE => NcAttrValue::Chars(text.clone()),
         Attribute::Text(text) => NcAttrValue::Strings(vec![text.clone()]),
         Attribute::F64(value) => NcAttrValue::Doubles(vec![*value]),
         Attribute::I64(value) => NcAttrValue::Int64s(vec![*value]),
@@ -160,6 +200,7 @@ mod tests {
     use super::*;
     use hdf5_reader::filters::{FILTER_SHUFFLE, FilterRegistry};
     use hdf5_reader::{Hdf5File, OpenOptions};
+    use octopus_trace::Array;
 
     #[test]
     fn words_of_plain_characters_are_text_everywhere() {

@@ -9,7 +9,7 @@ use arrow_array::types::{
 };
 use arrow_array::{
     Array, ArrayRef, BooleanArray, Date32Array, DurationMicrosecondArray, DurationMillisecondArray,
-    DurationNanosecondArray, Float64Array, Int64Array, StringArray, TimestampMicrosecondArray,
+    DurationNanosecondArray, Float32Array, Float64Array, Int64Array, StringArray, TimestampMicrosecondArray,
     TimestampMillisecondArray, TimestampNanosecondArray,
 };
 use arrow_schema::DataType;
@@ -62,6 +62,7 @@ pub(super) fn label_column(labels: &Labels, places: &[usize]) -> ArrayRef {
                 _ => Arc::new(DurationMillisecondArray::from(counts)),
             }
         }
+        Labels::Singles(values) => Arc::new(Float32Array::from_iter_values(places.iter().map(|&at| values[at]))),
         _ => to_arrow(&label_values(labels).gather(places)),
     }
 }
@@ -249,9 +250,9 @@ pub(super) fn append((target, width): &mut Column, (more, more_width): Column) -
 mod tests {
     use super::*;
     use arrow_array::{
-        Date32Array, Decimal128Array, DictionaryArray, FixedSizeListArray, Float16Array, Float32Array, Int8Array,
-        Int16Array, Int32Array, LargeListArray, LargeStringArray, ListArray, NullArray, StringViewArray, UInt8Array,
-        UInt16Array, UInt32Array, UInt64Array,
+        Date32Array, Decimal128Array, DictionaryArray, FixedSizeListArray, Float16Array, Int8Array, Int16Array,
+        Int32Array, LargeListArray, LargeStringArray, ListArray, NullArray, StringViewArray, UInt8Array, UInt16Array,
+        UInt32Array, UInt64Array,
     };
 
     #[test]

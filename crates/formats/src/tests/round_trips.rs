@@ -27,6 +27,7 @@ fn labels(len: usize) -> BoxedStrategy<Option<Labels>> {
         prop::collection::vec(-1_000_000..-1i64, len).prop_map(|v| Some(Labels::Integers(v))),
         prop::collection::vec("[a-zäøß☃ .,:]{0,6}", len).prop_map(|v| Some(Labels::Strings(v))),
         prop::collection::vec(prop::num::f64::ANY, len).prop_map(|v| Some(Labels::Reals(v))),
+        prop::collection::vec(prop::num::f32::ANY, len).prop_map(|v| Some(Labels::Singles(v))),
         prop::collection::vec(any::<bool>(), len).prop_map(|v| Some(Labels::Flags(v))),
         (0..6usize, times(len)).prop_map(|(calendar, v)| {
             const ALL: [Calendar; 6] = [

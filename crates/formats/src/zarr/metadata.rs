@@ -7,7 +7,7 @@ use super::dtype::{DataType, Kind, real};
 use super::{v2, v3};
 use crate::FormatError;
 use crate::conventions::Packing;
-use crate::json::attributes_from_json;
+use crate::json::{attributes_from_json, names_of_digits};
 use indexmap::IndexMap;
 use octopus_files::read_regular;
 use octopus_trace::Attribute;
@@ -32,10 +32,33 @@ pub(super) struct ArrayMetadata {
     pub packing: Packing,
     /// The other attributes.
     pub attrs: IndexMap<String, Attribute>,
+    /// The names of those whose integers are kept as text.
+    pub as_text: Vec<String>,
 }
 
-/// Reads `folder` as an array; `None` if it is none.
-pub(super) fn array(folder: &Path) -> Result<Option<ArrayMetadata>, FormatError> {
+/// Why a trace does not get an array.
+#[derive(Debug)]
+pub(super) enum NoArray {
+    /// Its type has no place in a trace; the type as the metadata name it.
+    Type(String),
+    /// The metadata are damaged, or need what this program has not; a sentence says so.
+    Damaged(String),
+}
+
+impl From<String> for NoArray {
+    fn from(what: String) -> Self {
+        Self::Damaged(what)
+    }
+}
+
+impl From<&str> for NoArray {
+    fn from(what: &str) -> Self {
+        Self::Damaged(what.to_owned())
+    }
+}
+
+/// Reads `folder` as an array; `None` if it is none, and the name of its type if a trace has no place for that.
+pub(super) fn array(folder: &Path) -> Result<Option<Result<ArrayMetadata, String>>, FormatError> {
     let (path, parsed) = if let Some(array) = file(&folder.join(v2::ARRAY_FILE))? {
         let attributes = file(&folder.join(v2::ATTRIBUTES_FILE))?.unwrap_or_default();
         (folder.join(v2::ARRAY_FILE), version_2(&array, &attributes))
@@ -45,7 +68,11 @@ pub(super) fn array(folder: &Path) -> Result<Option<ArrayMetadata>, FormatError>
             _ => return Ok(None),
         }
     };
-    parsed.map(Some).map_err(|what| FormatError::Unreadable { path, what })
+    match parsed {
+        Ok(array) => Ok(Some(Ok(array))),
+        Err(NoArray::Type(name)) => Ok(Some(Err(name))),
+        Err(NoArray::Damaged(what)) => Err(FormatError::Unreadable { path, what }),
+    }
 }
 
 /// Returns the attributes of the group in `folder`; `None` if it holds none.
@@ -111,17 +138,18 @@ fn without_python_numbers(text: &str) -> String {
     out.replace('\u{2}', "\\\"").replace('\u{1}', "\\\\")
 }
 
-fn version_2(array: &Value, attributes: &Value) -> Result<ArrayMetadata, String> {
+fn version_2(array: &Value, attributes: &Value) -> Result<ArrayMetadata, NoArray> {
     let shape = lengths(&array["shape"]).ok_or("it has no shape")?;
-    let data_type = DataType::of_numpy(&array["dtype"])?;
+    let data_type = DataType::of_numpy(&array["dtype"]).map_err(NoArray::Type)?;
     let fill = &array["fill_value"];
     let dims = names(&attributes[v2::DIMENSIONS]);
-    let (mut attrs, mut packing) = understood(attributes, data_type);
+    let Understood { mut attrs, mut packing, as_text } = Understood::of(attributes, data_type)?;
     attrs.shift_remove(v2::DIMENSIONS);
     // xarray keeps the value that marks missing ones here, and takes whatever is here for it.
     if matches!(data_type.kind, Kind::Float | Kind::Integer | Kind::Unsigned) && data_type.time.is_none() {
         let whole = fill.as_i64().map(Attribute::I64);
-        whole.or(real(fill).map(Attribute::F64)).iter().for_each(|fill| packing.add_missing(fill));
+        let beyond = fill.as_u64().map(|fill| Attribute::Text(fill.to_string()));
+        whole.or(beyond).or(real(fill).map(Attribute::F64)).iter().for_each(|fill| packing.add_missing(fill));
     }
     Ok(ArrayMetadata {
         chunk: lengths(&array["chunks"]).ok_or("it has no shape of chunks")?,
@@ -134,15 +162,16 @@ fn version_2(array: &Value, attributes: &Value) -> Result<ArrayMetadata, String>
         data_type,
         packing,
         attrs,
+        as_text,
     })
 }
 
-fn version_3(node: &Value) -> Result<ArrayMetadata, String> {
+fn version_3(node: &Value) -> Result<ArrayMetadata, NoArray> {
     let shape = lengths(&node["shape"]).ok_or("it has no shape")?;
-    let mut data_type = DataType::of_version_3(&node["data_type"])?;
+    let mut data_type = DataType::of_version_3(&node["data_type"]).map_err(NoArray::Type)?;
     let grid = &node["chunk_grid"];
     if grid["name"] != "regular" {
-        return Err(format!("its chunks lie in the grid {}, not in a regular one", grid["name"]));
+        return Err(format!("its chunks lie in the grid {}, not in a regular one", grid["name"]).into());
     }
     let encoding = &node["chunk_key_encoding"];
     let (prefix, usual) = if encoding["name"] == "v2" { ("", ".") } else { ("c", "/") };
@@ -151,7 +180,7 @@ fn version_3(node: &Value) -> Result<ArrayMetadata, String> {
         Some(_) => ".",
         None => usual,
     };
-    let (attrs, packing) = understood(&node["attributes"], data_type);
+    let Understood { attrs, packing, as_text } = Understood::of(&node["attributes"], data_type)?;
     Ok(ArrayMetadata {
         chunk: lengths(&grid["configuration"]["chunk_shape"]).ok_or("it has no shape of chunks")?,
         pipeline: Pipeline::of_version_3(&node["codecs"], shape.len(), &mut data_type)?,
@@ -159,6 +188,7 @@ fn version_3(node: &Value) -> Result<ArrayMetadata, String> {
         fill: node["fill_value"].clone(),
         packing,
         attrs,
+        as_text,
         prefix,
         separator,
         shape,
@@ -166,15 +196,25 @@ fn version_3(node: &Value) -> Result<ArrayMetadata, String> {
     })
 }
 
-/// Returns the attributes of an array, and what they say of its stored numbers. A type of NumPy's that is a time is told
-/// by the attributes that other programs give it.
-fn understood(attributes: &Value, data_type: DataType) -> (IndexMap<String, Attribute>, Packing) {
-    let mut attrs = attributes.as_object().map(attributes_from_json).unwrap_or_default();
-    let packing = Packing::take(&mut attrs);
-    if let Some(time) = data_type.time {
-        attrs.extend(time.attributes().map(|(name, value)| (name.to_owned(), value)));
+/// The attributes of an array, and what they say of its stored numbers.
+struct Understood {
+    attrs: IndexMap<String, Attribute>,
+    packing: Packing,
+    as_text: Vec<String>,
+}
+
+impl Understood {
+    /// Understands attributes. A type of NumPy's that is a time is told by the attributes that other programs give it.
+    fn of(attributes: &Value, data_type: DataType) -> Result<Self, String> {
+        let mut attrs = attributes.as_object().map(attributes_from_json).unwrap_or_default();
+        let packing = Packing::take(&mut attrs)?;
+        let digits = attributes.as_object().into_iter().flat_map(names_of_digits);
+        let as_text = digits.filter(|name| attrs.contains_key(*name)).cloned().collect();
+        if let Some(time) = data_type.time {
+            attrs.extend(time.attributes().map(|(name, value)| (name.to_owned(), value)));
+        }
+        Ok(Self { attrs, packing, as_text })
     }
-    (attrs, packing)
 }
 
 /// Returns a list of lengths.

@@ -8,10 +8,11 @@ use super::metadata::{self, ArrayMetadata};
 use super::{v2, v3};
 use crate::FormatError;
 use crate::checked::{ALLOWANCE, Budget, EXPANSION, MAX_VARIABLE_BYTES, memory_for};
-use crate::conventions::{StoredVariable, read_group};
-use crate::json::attributes_from_json;
+use crate::conventions::{Remarks, StoredVariable, inherit_labels, read_group};
+use crate::json::{attributes_from_json, names_of_digits};
 use octopus_files::read_regular;
-use octopus_trace::{Array, InferenceData, shown};
+use octopus_trace::{Array, Dataset, InferenceData, shown};
+use serde_json::{Map, Value};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -22,12 +23,12 @@ use std::path::{Path, PathBuf};
 /// likewise. The `fill_value` of version 2 marks missing values, as it does for xarray. An array without names for its
 /// axes gets `<array>_dim_0`, ... Groups in groups are left out: ArviZ's schema has none.
 ///
-/// [Notes](InferenceData::notes) tell which arrays the store's own metadata name that are not in it, and of which chunks
-/// are not there.
+/// [Notes](InferenceData::notes) tell which arrays the store's own metadata name that are not in it, of which chunks are
+/// not there, and what `read_netcdf` tells.
 ///
 /// # Errors
 /// When `path` is no Zarr store, has no groups, or holds an array that is damaged, is encoded in another way or has a
-/// type that a trace cannot have. The error names the array's file.
+/// scale that is no number. The error names the array's file.
 pub fn read_zarr(path: &Path) -> Result<InferenceData, FormatError> {
     let unreadable = |what: String| FormatError::Unreadable { path: path.to_owned(), what };
     if !path.is_dir() {
@@ -52,14 +53,18 @@ pub(crate) fn is_store(path: &Path) -> bool {
 /// Returns the groups, with notes on what the store lacks.
 fn read_store(path: &Path) -> Result<InferenceData, FormatError> {
     let unreadable = |what: String| FormatError::Unreadable { path: path.to_owned(), what };
-    let mut store = StoreReader { budget: Budget::new(0, EXPANSION, usize::MAX), unwritten: Vec::new() };
-    let mut data = InferenceData::default();
+    let budget = Budget::new(0, EXPANSION, usize::MAX);
+    let mut store = StoreReader { budget, unwritten: Vec::new(), remarks: Remarks::default() };
+    let attributes = metadata::group(path)?.unwrap_or_default();
+    let root = store.group(path, "", &attributes)?.map_err(unreadable)?;
+    let mut data = InferenceData { attrs: root.attrs.clone(), ..InferenceData::default() };
     let mut gone = absent_nodes(path, "")?;
     for (name, folder) in folders(path)? {
         if let Some(attributes) = metadata::group(&folder)? {
-            let stored = store.group(&folder, &name)?;
-            let dataset = read_group(attributes_from_json(&attributes), stored);
-            data.insert(&name, dataset.map_err(|what| unreadable(format!("group {}: {what}", shown(&name))))?);
+            let dataset = store.group(&folder, &name, &attributes)?;
+            let mut dataset = dataset.map_err(|what| unreadable(format!("group {}: {what}", shown(&name))))?;
+            inherit_labels(&mut dataset, &root);
+            data.insert(&name, dataset);
             gone.extend(absent_nodes(&folder, &name)?);
         }
     }
@@ -74,6 +79,7 @@ fn read_store(path: &Path) -> Result<InferenceData, FormatError> {
         let unwritten = store.unwritten.join(", ");
         note(format!("chunks are not in it, and their values are taken for the fill value: {unwritten}"));
     }
+    data.notes.extend(store.remarks.into_notes(path));
     Ok(data)
 }
 
@@ -93,18 +99,39 @@ struct StoreReader {
     budget: Budget,
     /// The arrays of which chunks are not there, in words.
     unwritten: Vec<String>,
+    remarks: Remarks,
 }
 
 impl StoreReader {
-    fn group(&mut self, folder: &Path, group: &str) -> Result<Vec<StoredVariable>, FormatError> {
+    /// Reads a group, which has no name at the root; the inner error is a sentence on the group as a whole.
+    fn group(
+        &mut self,
+        folder: &Path,
+        group: &str,
+        attributes: &Map<String, Value>,
+    ) -> Result<Result<Dataset, String>, FormatError> {
         let mut stored = Vec::new();
         for (name, folder) in folders(folder)? {
-            let Some(array) = metadata::array(&folder)? else { continue };
+            let array = match metadata::array(&folder)? {
+                None => continue,
+                Some(Err(data_type)) => {
+                    self.remarks.of_other_type(group, &name, &data_type);
+                    continue;
+                }
+                Some(Ok(array)) => array,
+            };
+            let is_labels = array.dims.as_deref().is_some_and(|dims| dims == [name.as_str()]);
+            if group.is_empty() && !is_labels {
+                self.remarks.outside(&name);
+                continue;
+            }
+            array.as_text.iter().for_each(|attribute| self.remarks.attribute_as_text(group, &name, attribute));
             let unreadable = |what: String| FormatError::Unreadable { path: folder.clone(), what };
-            let place = format!("{group}/{name}");
+            let place = if group.is_empty() { name.clone() } else { format!("{group}/{name}") };
             stored.push(octopus_files::decode(|| self.array(&folder, name, &place, array), unreadable)?);
         }
-        Ok(stored)
+        names_of_digits(attributes).for_each(|attribute| self.remarks.attribute_as_text(group, "", attribute));
+        Ok(read_group(group, attributes_from_json(attributes), stored, &mut self.remarks))
     }
 
     fn array(
@@ -329,7 +356,7 @@ mod tests {
             fs::remove_file(store.join("posterior/mu").join(chunk)).unwrap();
             for name in ["n", "ok"] {
                 let folder = store.join("posterior").join(name);
-                let array = metadata::array(&folder).unwrap().unwrap();
+                let array = metadata::array(&folder).unwrap().unwrap().unwrap();
                 for (file, _, _) in chunk_files(&folder, &array).unwrap() {
                     fs::remove_file(file).unwrap();
                 }
@@ -341,6 +368,79 @@ mod tests {
             assert!(gone.contains("posterior/tau") && gone.contains("prior/mu"), "{gone}");
             assert!(unwritten.contains("posterior/mu (1 of 2 chunks, fill value"), "{unwritten}");
             assert!(unwritten.contains("posterior/n (2 of 2 chunks") && !unwritten.contains("ok"), "{unwritten}");
+        }
+    }
+    fn edited(path: &Path, edit: impl FnOnce(&mut Value)) {
+        let mut json: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+        edit(&mut json);
+        fs::write(path, json.to_string()).unwrap();
+    }
+
+    /// As xarray writes a `DataTree`: a group has no copy of what it inherits.
+    #[test]
+    fn labels_of_the_root_are_those_of_its_groups() {
+        let mut posterior = Dataset::default();
+        posterior.insert("t", Array::new([("chain", 1), ("draw", 1), ("i", 2)], Values::F64(vec![0.5, 1.5])));
+        posterior.insert("loose", Array::new([("i", 2)], Values::F64(vec![0.5, 1.5])));
+        posterior.coords.insert("i".into(), octopus_trace::Labels::Singles(vec![0.1, 0.7]));
+        let mut data = InferenceData::default();
+        data.attrs.insert("model".into(), "eight".into());
+        data.insert("posterior", posterior);
+        let dir = tempfile::tempdir().unwrap();
+        let stores: [(&str, WriteTrace); 2] = [("2", write_zarr_v2), ("3", write_zarr)];
+        for (version, write) in stores {
+            let store = dir.path().join(version);
+            write(&store, &data, false).unwrap();
+            assert_eq!(read_zarr(&store).unwrap(), data, "{version}");
+            for name in ["i", "loose"] {
+                fs::rename(store.join("posterior").join(name), store.join(name)).unwrap();
+            }
+            let read = read_zarr(&store).unwrap();
+            assert_eq!(read.attrs, data.attrs, "{version}");
+            assert_eq!(read.groups["posterior"].coords["i"], data.groups["posterior"].coords["i"], "{version}");
+            assert_eq!(read.groups["posterior"].element_name("t", 2, 1), "t[0.7]", "{version}");
+            let note = read.notes.last().unwrap();
+            assert!(note.ends_with("in no group such as `posterior`: loose"), "{version}: {note}");
+        }
+    }
+
+    #[test]
+    fn arrays_of_other_types_are_left_out_and_other_scales_refused() {
+        let mut posterior = Dataset::default();
+        posterior.insert("z", Array::new([("x", 2)], Values::F64(vec![0.5, 1.5])));
+        posterior.insert("mu", Array::new([("x", 2)], Values::F64(vec![0.5, 1.5])));
+        let mut data = InferenceData::default();
+        data.insert("posterior", posterior);
+        let dir = tempfile::tempdir().unwrap();
+        let stores: [(&str, WriteTrace, [&str; 2], Value); 2] = [
+            ("2", write_zarr_v2, [v2::ARRAY_FILE, v2::ATTRIBUTES_FILE], json!("<c16")),
+            ("3", write_zarr, [v3::FILE, v3::FILE], json!("complex128")),
+        ];
+        for (version, write, [of_array, of_attributes], name) in stores {
+            let store = dir.path().join(version);
+            write(&store, &data, false).unwrap();
+            let field = if version == "2" { "dtype" } else { "data_type" };
+            edited(&store.join("posterior/z").join(of_array), |array| array[field] = name.clone());
+            let read = read_zarr(&store).unwrap();
+            assert_eq!(read.groups["posterior"].variables.keys().collect::<Vec<_>>(), ["mu"], "{version}");
+            let [note] = &read.notes[..] else { panic!("{:?}", read.notes) };
+            assert!(note.ends_with(&format!("words only: posterior/z (type {name})")), "{note}");
+
+            let attributes = store.join("posterior/mu").join(of_attributes);
+            edited(&attributes, |node| {
+                let attributes = if version == "2" { node } else { &mut node["attributes"] };
+                attributes["most"] = json!(u64::MAX);
+            });
+            let read = read_zarr(&store).unwrap();
+            let most = &read.groups["posterior"].variable_attrs["mu"]["most"];
+            assert_eq!(*most, octopus_trace::Attribute::from("18446744073709551615"));
+            assert!(read.notes[1].ends_with("the attribute most of posterior/mu"), "{:?}", read.notes);
+            edited(&attributes, |node| {
+                let attributes = if version == "2" { node } else { &mut node["attributes"] };
+                attributes["scale_factor"] = json!("0.5");
+            });
+            let told = read_zarr(&store).unwrap_err().to_string();
+            assert!(["posterior", "mu", "scale_factor", "`0.5`"].iter().all(|word| told.contains(word)), "{told}");
         }
     }
 }

@@ -24,22 +24,23 @@ pub(super) fn group() -> Value {
 }
 
 /// Returns the files of the root; `metadata` are the contents of all others by their paths.
-pub(super) fn root(mut metadata: Value) -> Vec<(&'static str, Value)> {
+pub(super) fn root(attributes: Value, mut metadata: Value) -> Vec<(&'static str, Value)> {
     metadata[GROUP_FILE] = group();
-    metadata[ATTRIBUTES_FILE] = json!({});
+    metadata[ATTRIBUTES_FILE] = attributes.clone();
     let consolidated = json!({ "metadata": metadata, "zarr_consolidated_format": 1 });
-    vec![(GROUP_FILE, group()), (ATTRIBUTES_FILE, json!({})), (CONSOLIDATED_FILE, consolidated)]
+    vec![(GROUP_FILE, group()), (ATTRIBUTES_FILE, attributes), (CONSOLIDATED_FILE, consolidated)]
 }
 
 /// Returns the metadata of an array; what marks a missing value stands in them, not in the attributes.
-pub(super) fn array(array: &Array, chunk: &[usize], attrs: &Map<String, Value>) -> Value {
+pub(super) fn array(array: &Array, single: bool, chunk: &[usize], attrs: &Map<String, Value>) -> Value {
     let dtype = match &array.values {
+        Values::F64(_) if single => "<f4".to_owned(),
         Values::F64(_) => "<f8".to_owned(),
         Values::I64(_) => "<i8".to_owned(),
         Values::Bool(_) => "|b1".to_owned(),
         Values::Strings(words) => format!("<U{}", longest(words)),
     };
-    let width = width(&array.values);
+    let width = width(&array.values, single);
     let shuffle = is_shuffled(&array.values).then(|| json!([{ "id": "shuffle", "elementsize": width }]));
     json!({
         "zarr_format": 2,
@@ -49,7 +50,7 @@ pub(super) fn array(array: &Array, chunk: &[usize], attrs: &Map<String, Value>) 
         "order": "C",
         "fill_value": match attrs.get(FILL) {
             Some(fill) => fill.clone(),
-            None if dtype == "<f8" => json!("NaN"),
+            None if matches!(array.values, Values::F64(_)) => json!("NaN"),
             None => Value::Null,
         },
         "compressor": { "id": "zlib", "level": LEVEL },
@@ -69,9 +70,10 @@ pub(super) fn key(index: &[usize]) -> String {
 
 /// Returns the bytes of a chunk that holds the values of `range` and is `len` values long: the last chunk of an axis is
 /// as long as the others.
-pub(super) fn encode(values: &Values, range: Range<usize>, len: usize) -> io::Result<Vec<u8>> {
-    let width = width(values);
+pub(super) fn encode(values: &Values, single: bool, range: Range<usize>, len: usize) -> io::Result<Vec<u8>> {
+    let width = width(values, single);
     let mut bytes: Vec<u8> = match values {
+        Values::F64(values) if single => values[range].iter().flat_map(|&value| (value as f32).to_le_bytes()).collect(),
         Values::F64(values) => values[range].iter().flat_map(|value| value.to_le_bytes()).collect(),
         Values::I64(values) => values[range].iter().flat_map(|value| value.to_le_bytes()).collect(),
         Values::Bool(flags) => flags[range].iter().map(|&flag| u8::from(flag)).collect(),
@@ -98,8 +100,9 @@ fn is_shuffled(values: &Values) -> bool {
 }
 
 /// Returns the bytes of one value.
-fn width(values: &Values) -> usize {
+fn width(values: &Values, single: bool) -> usize {
     match values {
+        Values::F64(_) if single => 4,
         Values::F64(_) | Values::I64(_) => 8,
         Values::Bool(_) => 1,
         Values::Strings(words) => 4 * longest(words),
@@ -135,7 +138,7 @@ mod tests {
             (Values::Bool(vec![false, false, true]), vec![1, 0, 0]),
             (words, [[0xdf_u8, 0, 0, 0, 0, 0, 0, 0], [0; 8], [0; 8]].concat()),
         ] {
-            let (packed, mut bytes) = (encode(&values, 2..3, 3).unwrap(), Vec::new());
+            let (packed, mut bytes) = (encode(&values, false, 2..3, 3).unwrap(), Vec::new());
             flate2::read::ZlibDecoder::new(&packed[..]).read_to_end(&mut bytes).unwrap();
             assert_eq!(bytes, expected, "{values:?}");
         }

@@ -16,17 +16,18 @@ pub(super) fn group(attributes: Value) -> Value {
 }
 
 /// Returns the root; `nodes` are the metadata of all others by their paths.
-pub(super) fn root(nodes: Value) -> Value {
-    let mut root = group(json!({}));
+pub(super) fn root(attributes: Value, nodes: Value) -> Value {
+    let mut root = group(attributes);
     root["consolidated_metadata"] = json!({ "kind": "inline", "must_understand": false, "metadata": nodes });
     root
 }
 
-pub(super) fn array(array: &Array, chunk: &[usize], attrs: Map<String, Value>) -> Value {
+pub(super) fn array(array: &Array, single: bool, chunk: &[usize], attrs: Map<String, Value>) -> Value {
     // Gzip rather than Blosc or Zstandard: every reader has it, and draws are mostly noise.
     let gzip = json!({ "name": "gzip", "configuration": { "level": LEVEL } });
     let numbers = json!({ "name": "bytes", "configuration": { "endian": "little" } });
     let (data_type, fill_value, codec) = match &array.values {
+        Values::F64(_) if single => ("float32", json!("NaN"), numbers),
         Values::F64(_) => ("float64", json!("NaN"), numbers),
         Values::I64(_) => ("int64", json!(0), numbers),
         Values::Bool(_) => ("bool", json!(false), json!({ "name": "bytes" })),
@@ -53,15 +54,17 @@ pub(super) fn key(index: &[usize]) -> String {
 
 /// Returns the bytes of a chunk that holds the values of `range` and is `len` values long: the last chunk of an axis is
 /// as long as the others.
-pub(super) fn encode(values: &Values, range: Range<usize>, len: usize) -> io::Result<Vec<u8>> {
+pub(super) fn encode(values: &Values, single: bool, range: Range<usize>, len: usize) -> io::Result<Vec<u8>> {
     let padding = len - range.len();
     let mut bytes: Vec<u8> = match values {
+        Values::F64(values) if single => values[range].iter().flat_map(|&value| (value as f32).to_le_bytes()).collect(),
         Values::F64(values) => values[range].iter().flat_map(|value| value.to_le_bytes()).collect(),
         Values::I64(values) => values[range].iter().flat_map(|value| value.to_le_bytes()).collect(),
         Values::Bool(flags) => flags[range].iter().map(|&flag| u8::from(flag)).collect(),
         Values::Strings(words) => vlen(&words[range], len)?,
     };
     let width = match values {
+        Values::F64(_) if single => 4,
         Values::F64(_) | Values::I64(_) => 8,
         Values::Bool(_) => 1,
         // The number of words, then the length of each before it: an empty word is four zeros.
@@ -98,7 +101,7 @@ mod tests {
             (Values::Bool(vec![false, false, true]), vec![1, 0, 0]),
             (words, b"\x03\0\0\0\x02\0\0\0\xc3\x9f\0\0\0\0\0\0\0\0".to_vec()),
         ] {
-            let (packed, mut bytes) = (encode(&values, 2..3, 3).unwrap(), Vec::new());
+            let (packed, mut bytes) = (encode(&values, false, 2..3, 3).unwrap(), Vec::new());
             flate2::read::GzDecoder::new(&packed[..]).read_to_end(&mut bytes).unwrap();
             assert_eq!(bytes, expected, "{values:?}");
         }

@@ -11,7 +11,7 @@ use crate::conventions::{WrittenVariable, written};
 use crate::export::export_folder;
 use crate::json::attributes_to_json;
 use octopus_files::{Disk, Storage, folder_of};
-use octopus_trace::{Array, Dataset, InferenceData};
+use octopus_trace::{Dataset, InferenceData};
 use serde_json::{Map, Value};
 use std::fs;
 use std::ops::Range;
@@ -56,7 +56,7 @@ fn write(path: &Path, data: &InferenceData, overwrite: bool, version: Version) -
             checked::dimensions(group, dataset)?;
             store.put_group(group, dataset)?;
         }
-        store.finish()
+        store.finish(Value::Object(attributes_to_json(&data.attrs)))
     })
 }
 
@@ -101,27 +101,28 @@ impl Store {
             }
             Version::V3 => self.put_metadata(group, v3::FILE, v3::group(attributes))?,
         }
-        for WrittenVariable { name, array, attrs } in &variables {
-            self.put_array(&format!("{group}/{name}"), array, attributes_to_json(attrs))?;
+        for variable in &variables {
+            self.put_array(&format!("{group}/{}", variable.name), variable)?;
         }
         Ok(())
     }
 
-    fn put_array(&mut self, name: &str, array: &Array, attrs: Map<String, Value>) -> Result<(), FormatError> {
+    fn put_array(&mut self, name: &str, variable: &WrittenVariable<'_>) -> Result<(), FormatError> {
+        let (array, single, attrs) = (&variable.array, variable.single, attributes_to_json(&variable.attrs));
         // A chunk of length 0 is not allowed, even of an empty array.
         let chunk: Vec<usize> = chunk_shape(&array.shape).into_iter().map(|len| len.max(1)).collect();
         match self.version {
             Version::V2 => {
-                self.put_metadata(name, v2::ARRAY_FILE, v2::array(array, &chunk, &attrs))?;
+                self.put_metadata(name, v2::ARRAY_FILE, v2::array(array, single, &chunk, &attrs))?;
                 self.put_metadata(name, v2::ATTRIBUTES_FILE, v2::array_attributes(array, attrs))?;
             }
-            Version::V3 => self.put_metadata(name, v3::FILE, v3::array(array, &chunk, attrs))?,
+            Version::V3 => self.put_metadata(name, v3::FILE, v3::array(array, single, &chunk, attrs))?,
         }
         let values = chunk.iter().product();
         for (index, range) in chunk_ranges(&array.shape, &chunk) {
             let (key, bytes) = match self.version {
-                Version::V2 => (v2::key(&index), v2::encode(&array.values, range, values)),
-                Version::V3 => (v3::key(&index), v3::encode(&array.values, range, values)),
+                Version::V2 => (v2::key(&index), v2::encode(&array.values, single, range, values)),
+                Version::V3 => (v3::key(&index), v3::encode(&array.values, single, range, values)),
             };
             let path = format!("{name}/{key}");
             self.put(&path, &bytes.map_err(FormatError::io("write", &self.root.join(&path)))?)?;
@@ -129,12 +130,12 @@ impl Store {
         Ok(())
     }
 
-    /// Writes the root, last, with all metadata in it.
-    fn finish(mut self) -> Result<(), FormatError> {
+    /// Writes the root with its attributes, last, with all metadata in it.
+    fn finish(mut self, attributes: Value) -> Result<(), FormatError> {
         let metadata = Value::Object(std::mem::take(&mut self.metadata));
         let files = match self.version {
-            Version::V2 => v2::root(metadata),
-            Version::V3 => vec![(v3::FILE, v3::root(metadata))],
+            Version::V2 => v2::root(attributes, metadata),
+            Version::V3 => vec![(v3::FILE, v3::root(attributes, metadata))],
         };
         files.into_iter().try_for_each(|(name, value)| self.put(name, value.to_string().as_bytes()))
     }
@@ -160,7 +161,7 @@ fn chunk_ranges(shape: &[usize], chunk: &[usize]) -> Vec<(Vec<usize>, Range<usiz
 #[cfg(test)]
 mod tests {
     use super::*;
-    use octopus_trace::Values;
+    use octopus_trace::{Array, Values};
     use serde_json::json;
 
     #[test]
