@@ -1,7 +1,7 @@
 //! Attributes as JSON, for the formats whose metadata are JSON.
 
 use indexmap::IndexMap;
-use octopus_trace::Attribute;
+use octopus_trace::{Attribute, Labels};
 use serde_json::{Map, Value, json};
 
 /// Returns attributes as JSON, which has no NaN and no infinity: those become words.
@@ -13,6 +13,15 @@ pub(crate) fn attributes_to_json(attributes: &IndexMap<String, Attribute>) -> Ma
 /// becomes its JSON text.
 pub(crate) fn attributes_from_json(attributes: &Map<String, Value>) -> IndexMap<String, Attribute> {
     attributes.iter().map(|(name, value)| (name.clone(), from_json(value))).collect()
+}
+
+/// Returns the labels of dimensions as the metadata hold them.
+pub(crate) fn labels_from_json(described: &Map<String, Value>) -> Result<IndexMap<String, Labels>, String> {
+    let labels = |(dim, labels): (&String, &Value)| {
+        let labels = serde_json::from_value(labels.clone()).map_err(|error| format!("labels of {dim}: {error}"))?;
+        Ok((dim.clone(), labels))
+    };
+    described.iter().map(labels).collect()
 }
 
 fn to_json(attribute: &Attribute) -> Value {
