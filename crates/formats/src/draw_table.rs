@@ -87,7 +87,7 @@ impl DrawTable {
         if width.is_some() {
             return None;
         }
-        if let Some(own) = name.strip_prefix(OF_STATISTICS).filter(|own| SAMPLE_STATS.contains(own)) {
+        if let Some(own) = name.strip_prefix(OF_STATISTICS).filter(|own| !own.is_empty()) {
             return Some(own);
         }
         let is_of_stan = || STATISTICS.iter().any(|(theirs, _)| self.columns.contains_key(*theirs));

@@ -680,7 +680,8 @@ fn what_a_stan_csv_cannot_hold_is_told() {
     data.groups["sample_stats"].insert("energy", Array::new([("chain", 1)], Values::F64(vec![1.0])));
     data.insert("log_likelihood", data.groups["posterior"].clone());
     data.insert("prior", Dataset::default());
-    let lost = |has_max_depth: bool| write::what_is_lost_of(&data, has_max_depth).unwrap();
+    let table = write::Table::new(&data, "").unwrap();
+    let lost = |has_max_depth: bool| write::what_is_lost(&data, &table, has_max_depth);
     let all = [
         "city (text)",
         "the statistic scaling",

@@ -91,7 +91,7 @@ pub fn write_stan_csv(
 
 /// Returns what of a trace is not written: variables of words, the statistics that CmdStan does not know, and groups. The
 /// depth limit tells which trees reached it.
-fn what_is_lost(data: &InferenceData, sampling: &Table<'_>, has_max_depth: bool) -> Vec<String> {
+pub(super) fn what_is_lost(data: &InferenceData, sampling: &Table<'_>, has_max_depth: bool) -> Vec<String> {
     let words = sampling.words.iter().map(|name| format!("{name} (text)"));
     let is_written = |name: &str| {
         let column = STATISTICS.iter().find(|(_, ours)| *ours == name).map(|(theirs, _)| *theirs);
@@ -104,12 +104,6 @@ fn what_is_lost(data: &InferenceData, sampling: &Table<'_>, has_max_depth: bool)
     let groups =
         data.groups.iter().filter(|(name, dataset)| !kept.contains(&name.as_str()) && !dataset.variables.is_empty());
     words.chain(statistics).chain(groups.map(|(name, _)| format!("the group {name}"))).collect()
-}
-
-/// Returns what of a trace is not written.
-#[cfg(test)]
-pub(super) fn what_is_lost_of(data: &InferenceData, has_max_depth: bool) -> Result<Vec<String>, FormatError> {
-    Ok(what_is_lost(data, &Table::new(data, "")?, has_max_depth))
 }
 
 /// Returns whether a folder holds what this wrote and nothing else.
@@ -125,7 +119,7 @@ pub(super) fn is_ours(path: &Path) -> bool {
 }
 
 /// The columns of one phase.
-struct Table<'a> {
+pub(super) struct Table<'a> {
     chains: usize,
     draws: usize,
     header: Vec<String>,
@@ -139,7 +133,7 @@ struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    fn new(data: &'a InferenceData, prefix: &str) -> Result<Self, FormatError> {
+    pub(super) fn new(data: &'a InferenceData, prefix: &str) -> Result<Self, FormatError> {
         let group = format!("{prefix}posterior");
         let invalid = |what: String| FormatError::Invalid { group: group.clone(), what };
         let posterior = data.group(&group).ok_or_else(|| invalid("it is not in the trace".into()))?;

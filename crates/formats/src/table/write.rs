@@ -203,6 +203,7 @@ mod tests {
         // Each is again what it was.
         let values = |group: &str, name: &str| read.groups[group].variables[name].values.to_f64();
         assert_eq!((values("posterior", "energy"), values("sample_stats", "energy")), (vec![1.0, 2.0], vec![7.0, 8.0]));
+        assert_eq!((values("posterior", "mu"), values("sample_stats", "mu")), (vec![3.0, 4.0], vec![9.0, 10.0]));
         let mut columns = Columns::default();
         columns.add_all(&data.groups["posterior"], "");
         assert_eq!(
