@@ -217,8 +217,7 @@ mod tests {
         let mut stats = dataset(&[("lp", &[-1.0, -2.0])]);
         stats.insert("scaling", Array::new([("chain", 1)], Values::F64(vec![0.5])));
         stats.insert("short", Array::new([("chain", 1), ("draw", 1)], Values::F64(vec![0.5])));
-        let mut columns = Columns::default();
-        columns.shape = Some((1, 2));
+        let mut columns = Columns { shape: Some((1, 2)), ..Columns::default() };
         assert_eq!(columns.add_all(&stats, OF_STATISTICS), ["scaling over (chain)", "short over (chain, draw)"]);
         stats.variables.shift_remove("short");
         let mut data = InferenceData::default();
