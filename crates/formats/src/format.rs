@@ -10,6 +10,7 @@ use crate::zarr::{Zarr, ZarrV2};
 use crate::{FormatError, read_stan_csv};
 use octopus_files::open_regular;
 use octopus_trace::InferenceData;
+use std::borrow::Cow;
 use std::fmt::Debug;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -21,11 +22,11 @@ pub const FORMATS: [&dyn TraceFormat; 6] = [&NetCdf, &Zarr, &ZarrV2, &Parquet, &
 
 /// What can be read beside run folders, for those who have given something else.
 pub(crate) const READ: &str =
-    "a NetCDF file, a Zarr store, a Parquet file or folder, or CmdStan's CSV files, one for each chain";
+    "a NetCDF file, a Zarr store, a Parquet file or folder, a CSV table, or CmdStan's CSV files, one for each chain";
 
 /// What can be read beside run folders, in short, for help texts.
 pub const READ_IN_SHORT: &str =
-    "a NetCDF file, Zarr store or Parquet of any program; or the CSV files of CmdStan's chains";
+    "a NetCDF file, Zarr store, Parquet or CSV table of any program; or the CSV files of CmdStan's chains";
 
 /// What can be written, in short, for help texts.
 pub const WRITTEN_IN_SHORT: &str = "NetCDF or Zarr (for ArviZ), Parquet, Stan CSV, or a CSV table";
@@ -104,7 +105,7 @@ pub trait TraceFormat: Debug + Sync {
 pub fn detect_format(path: &Path) -> Result<&'static dyn TraceFormat, FormatError> {
     let metadata = std::fs::metadata(path).map_err(FormatError::io("read", path))?;
     let found = if metadata.is_dir() { of_folder(path)? } else { of_file(path)? };
-    found.map_err(|found| FormatError::UnknownFormat { path: path.to_owned(), found: found.to_owned() })
+    found.map_err(|found| FormatError::UnknownFormat { path: path.to_owned(), found: found.into_owned() })
 }
 
 /// Reads a trace of any format: a single path, or the CSV files of CmdStan's chains.
@@ -134,7 +135,10 @@ pub fn read_trace(paths: &[PathBuf]) -> Result<InferenceData, FormatError> {
 }
 
 /// The format, or what it is instead.
-pub(crate) type Found = Result<&'static dyn TraceFormat, &'static str>;
+pub(crate) type Found = Result<&'static dyn TraceFormat, Cow<'static, str>>;
+
+/// What a file is of which nothing can be told.
+const OF_ANOTHER_KIND: &str = "a file of another kind";
 
 fn of_folder(path: &Path) -> Result<Found, FormatError> {
     for format in FORMATS {
@@ -142,29 +146,58 @@ fn of_folder(path: &Path) -> Result<Found, FormatError> {
             return Ok(Ok(format));
         }
     }
-    Ok(Err("a folder with neither run.toml, zarr.json, .zgroup, Parquet files nor CSV files of CmdStan"))
+    let what = "a folder with neither run.toml, zarr.json, .zgroup, Parquet files nor CSV files of CmdStan";
+    Ok(Err(match what_to_do_in(path)? {
+        Some(hint) => format!("{what}; {hint}").into(),
+        None => what.into(),
+    }))
+}
+
+/// Returns what to do with the first file in a folder that is a trace by itself, or a CSV file in a form that is not read.
+fn what_to_do_in(folder: &Path) -> Result<Option<String>, FormatError> {
+    /// More files than anyone reads about, and few enough to look into.
+    const MOST: usize = 100;
+    let mut files = listed(folder)?;
+    files.retain(|path| path.is_file());
+    for file in files.iter().take(MOST) {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        let is_stan = |format: &dyn TraceFormat| format.name() == StanFiles.name();
+        match of_file(file)? {
+            Ok(format) if is_stan(format) => {
+                return Ok(Some(format!(
+                    "{name} is a {}: give the files by name, or end their names in .csv",
+                    format.kind()
+                )));
+            }
+            Ok(format) => return Ok(Some(format!("{name} is a {}: give the file itself", format.kind()))),
+            Err(what) if what != OF_ANOTHER_KIND && name.contains(".csv") => {
+                return Ok(Some(format!("{name} is {what}")));
+            }
+            Err(_) => {}
+        }
+    }
+    Ok(None)
 }
 
 /// Returns the format of a file, or what it is instead.
 pub(crate) fn of_file(path: &Path) -> Result<Found, FormatError> {
     let bytes = beginning(path)?;
     if let Some(other) = foreign_kind(path, &bytes) {
-        return Ok(Err(other));
+        return Ok(Err(other.into()));
     }
     Ok(FORMATS.into_iter().find(|format| format.has_file(&bytes)).ok_or_else(|| {
         if path.file_name().is_some_and(|name| name == "run.toml") {
-            "the record of a run: give its folder"
-        } else if bytes.starts_with(b"chain,draw,") {
-            "a CSV table of draws, which does not tell variables from elements: give what it was made from"
+            "the record of a run: give its folder".into()
         } else {
-            "a file of another kind"
+            OF_ANOTHER_KIND.into()
         }
     }))
 }
 
-/// Returns the first bytes of a file; the comments of CmdStan before the first column take 2 kB.
+/// Returns the first bytes of a file: the comments of CmdStan before the first column take 2 kB, and the names of 50 000
+/// columns, of which R has those of chains and draws last, 1 MB.
 fn beginning(path: &Path) -> Result<Vec<u8>, FormatError> {
-    const BEGINNING: u64 = 1 << 16;
+    const BEGINNING: u64 = 1 << 20;
     let mut bytes = Vec::new();
     let file = open_regular(path).map_err(FormatError::io("read", path))?;
     file.take(BEGINNING).read_to_end(&mut bytes).map_err(FormatError::io("read", path))?;
@@ -173,12 +206,18 @@ fn beginning(path: &Path) -> Result<Vec<u8>, FormatError> {
 
 /// Returns what in a folder has a name with this ending, sorted.
 pub(crate) fn files_ending(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, FormatError> {
+    let mut files = listed(folder)?;
+    files.retain(|path| path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending)));
+    Ok(files)
+}
+
+/// Returns what is in a folder, sorted.
+fn listed(folder: &Path) -> Result<Vec<PathBuf>, FormatError> {
     let entries = std::fs::read_dir(folder).map_err(FormatError::io("list", folder))?;
     let paths: Result<Vec<PathBuf>, _> = entries.map(|entry| entry.map(|entry| entry.path())).collect();
-    let mut files = paths.map_err(FormatError::io("list", folder))?;
-    files.retain(|path| path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending)));
-    files.sort();
-    Ok(files)
+    let mut paths = paths.map_err(FormatError::io("list", folder))?;
+    paths.sort();
+    Ok(paths)
 }
 
 #[cfg(test)]
@@ -203,7 +242,6 @@ mod tests {
         refuse("c.nc.gz", b"\x1f\x8b\x08..", &["compressed with gzip: unpack it"]);
         refuse("run.toml", b"schema = 1\n", &["give its folder"]);
         refuse("zarr.json", b"{}", &["give the folder"]);
-        refuse("d.csv", b"chain,draw,mu\n", &["table of draws"]);
         let folder = dir.path().join("thesis");
         fs::create_dir(&folder).unwrap();
         assert!(detect_format(&folder).unwrap_err().to_string().contains("run.toml"));
@@ -224,6 +262,28 @@ mod tests {
     }
 
     #[test]
+    fn what_lies_in_a_folder_is_told() {
+        let chain = "# stan_version_major = 2\nlp__,mu\n-1,2\n";
+        let utf16: Vec<u8> = [0xff, 0xfe].into_iter().chain(chain.bytes().flat_map(|byte| [byte, 0])).collect();
+        for (name, contents, words) in [
+            ("m_1.csv.gz", &b"\x1f\x8b\x08.."[..], "m_1.csv.gz is compressed with gzip: unpack it"),
+            (
+                "m_1.txt",
+                chain.as_bytes(),
+                "m_1.txt is a CSV of CmdStan: give the files by name, or end their names in .csv",
+            ),
+            ("m_1.csv", &utf16, "m_1.csv is text in UTF-16: save it as UTF-8"),
+            ("all.csv", b"chain,draw,mu\n0,0,1\n", "all.csv is a CSV table of draws: give the file itself"),
+        ] {
+            let dir = tempfile::tempdir().unwrap();
+            fs::write(dir.path().join(name), contents).unwrap();
+            fs::write(dir.path().join("a.json"), "{}").unwrap();
+            let message = detect_format(dir.path()).unwrap_err().to_string();
+            assert!(message.contains("a folder with neither") && message.contains(words), "{message}");
+        }
+    }
+
+    #[test]
     fn formats_say_what_they_are() {
         let words = |format: &&dyn TraceFormat| {
             let holds = if format.holds_draws_only() { "draws" } else { "all groups" };
@@ -238,7 +298,7 @@ mod tests {
                 "parquet | Parquet | A folder of Parquet files, one for each group: DuckDB, Polars, pandas | all groups",
                 "stan-csv | CSV of CmdStan | A folder of CmdStan's CSV files, one for each chain: \
                  `arviz.from_cmdstan`, posterior, stansummary | draws",
-                "csv | csv | One line for each draw | draws",
+                "csv | CSV table of draws | One line for each draw | draws",
             ]
         );
     }
@@ -250,7 +310,7 @@ mod tests {
         let mut data = InferenceData::default();
         data.insert("posterior", posterior);
         let dir = tempfile::tempdir().unwrap();
-        let readers = ["netcdf", "zarr", "zarr", "parquet", "stan-csv", "none"];
+        let readers = ["netcdf", "zarr", "zarr", "parquet", "stan-csv", "csv"];
         for (format, reader) in FORMATS.into_iter().zip(readers) {
             let path = dir.path().join(format.name());
             let write = format.writer().unwrap();

@@ -1,7 +1,7 @@
 //! Attributes as JSON, for the formats whose metadata are JSON.
 
 use indexmap::IndexMap;
-use octopus_trace::Attribute;
+use octopus_trace::{Attribute, Labels};
 use serde_json::{Map, Value, json};
 
 /// Returns attributes as JSON, which has no NaN and no infinity: those become words.
@@ -26,6 +26,15 @@ pub(crate) fn names_of_digits(attributes: &Map<String, Value>) -> impl Iterator<
 
 fn is_beyond(value: &Value) -> bool {
     value.is_u64() && !value.is_i64()
+}
+
+/// Returns the labels of dimensions as the metadata hold them.
+pub(crate) fn labels_from_json(described: &Map<String, Value>) -> Result<IndexMap<String, Labels>, String> {
+    let labels = |(dim, labels): (&String, &Value)| {
+        let labels = serde_json::from_value(labels.clone()).map_err(|error| format!("labels of {dim}: {error}"))?;
+        Ok((dim.clone(), labels))
+    };
+    described.iter().map(labels).collect()
 }
 
 fn to_json(attribute: &Attribute) -> Value {

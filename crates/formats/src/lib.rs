@@ -1,9 +1,9 @@
-//! Reads and writes traces on disk (NetCDF, Zarr, Parquet, CSV of CmdStan), and reads users' observations.
+//! Reads and writes traces on disk (NetCDF, Zarr, Parquet, CSV of CmdStan, CSV tables), and reads users' observations.
 //!
 //! | task | begin with |
 //! |--|--|
 //! | read a trace of any format, also of PyMC, NumPyro, nutpie, CmdStan | [`read_trace`], [`detect_format`] |
-//! | hand draws to ArviZ, xarray, pandas, Stan's tools, a spreadsheet | the writers below, [`write_csv`] |
+//! | hand draws to ArviZ, xarray, pandas, Stan's tools, a spreadsheet | the writers below |
 //! | write numbers into one Parquet file, more than memory holds | [`parquet_plan`] |
 //! | read a user's observations | [`observations::read_grouped`] |
 //!
@@ -16,6 +16,7 @@
 //! | Zarr 2, for ArviZ 0.23 | [`write_zarr_v2`] | [`read_zarr`] | all |
 //! | Parquet, a file for each group | [`write_parquet`] | [`read_parquet`] | all |
 //! | CSV of CmdStan, a file for each chain | [`write_stan_csv`] | [`read_stan_csv`] | numbers of the posterior, CmdStan's statistics |
+//! | CSV table, a line for each draw | [`write_csv`] | [`read_csv`] | draws and statistics, each element a column |
 //!
 //! "All" are the groups, variables, dimensions, labels of every type, other coordinates and attributes of
 //! [`InferenceData`](octopus_trace::InferenceData); attributes of the whole are kept by NetCDF and Zarr alone. Attributes
@@ -43,6 +44,8 @@
 mod checked;
 mod chunks;
 mod conventions;
+mod csv_text;
+mod draw_table;
 mod error;
 mod export;
 mod foreign;
@@ -66,5 +69,5 @@ pub use parquet_files::{
     check_parquet_claims, list_column, parquet_plan, read_parquet, write_parquet, writer_properties,
 };
 pub use stan::{InverseMetric, StanCsv, StanMetric, read_stan_csv, write_stan_csv};
-pub use table::write_csv;
+pub use table::{read_csv, write_csv};
 pub use zarr::{read_zarr, write_zarr, write_zarr_v2};

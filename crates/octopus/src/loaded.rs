@@ -52,7 +52,7 @@ impl Trace {
             (Some(posterior), _) => Ok(posterior),
             (None, Some(_)) => Err(TraceError::InWarmUp { name: name.clone() }),
             (None, None) if warmup() => Err(TraceError::lacks(format!(
-                "{name} has no draws yet, only those of warm-up: its chains were stopped in warm-up, or are still in it"
+                "{name} has no draws yet, only those of warm-up: its chains were stopped in warm-up, are still in it, or were to draw none after it"
             ))),
             (None, None) => Err(TraceError::lacks(format!("{name} has no group `posterior`: it is no trace of draws"))),
         }

@@ -7,7 +7,6 @@
 //! entry `octopus` of the file's metadata is JSON: names of dimensions, shapes, labels, attributes.
 
 mod claims;
-mod draws;
 mod encode;
 mod numbers;
 mod read;

@@ -2,29 +2,28 @@
 //!
 //! Which files of a folder are read and which belong together, and which compression cannot be read, is decided here.
 
+use super::METADATA;
 use super::claims::check_parquet_claims;
-use super::draws::DrawTable;
-use super::values::{NoValues, append, from_arrow, from_json};
-use super::{METADATA, draws};
+use super::values::{NoValues, from_arrow, from_json};
 use crate::FormatError;
+use crate::draw_table::{Column, DrawTable, append};
 use crate::format::files_ending;
-use crate::json::attributes_from_json;
+use crate::json::{attributes_from_json, labels_from_json};
 use bytes::Bytes;
 use indexmap::IndexMap;
 use octopus_files::{open_regular, read_regular};
-use octopus_trace::Labels;
 use octopus_trace::{Array, Dataset, InferenceData, Values};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::Compression;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Reads a folder that [`write_parquet`](super::write_parquet) wrote, or one file of it.
 ///
-/// Other Parquet files are read, too, if they have the columns `chain` and `draw` (or R's `.chain` and
-/// `.iteration`) and a row for each draw of each chain, in any order: statistics under ArviZ's names go to
-/// `sample_stats`, all other columns of numbers to `posterior`. Files of a folder with the same columns are one table, and
+/// Other Parquet files are read, too, if they have the columns `chain` and `draw` (or R's `.chain` and `.iteration`,
+/// CmdStanPy's `chain__` and `iter__`, or `chain` and `iteration`) and a row for each draw of each chain, in any order:
+/// statistics under ArviZ's names or Stan's go to `sample_stats`, all other columns of numbers to `posterior`. Files of a folder with the same columns are one table, and
 /// the names of folders in Hive's form, `chain=1`, are columns. The index that pandas keeps is no variable, columns of
 /// other types than numbers and words are left out, and a note says so.
 ///
@@ -62,7 +61,7 @@ pub fn read_parquet(path: &Path) -> Result<InferenceData, FormatError> {
     for (file, table) in tables {
         let unreadable = |what: String| FormatError::Unreadable { path: file.clone(), what };
         data.notes.extend(table.notes(&file));
-        for (group, dataset) in draws::groups(table).map_err(unreadable)? {
+        for (group, dataset) in table.groups().map_err(unreadable)? {
             add(&mut data, &file, group, dataset)?;
         }
     }
@@ -131,9 +130,6 @@ pub(crate) fn unknown_codec(compression: Compression) -> Option<String> {
     let name = format!("{compression:?}");
     (!known).then(|| name.split('(').next().unwrap_or_default().to_owned())
 }
-
-/// A column: its values and how many each row has, if it is one of lists.
-pub(super) type Column = (Values, Option<usize>);
 
 /// What a file holds.
 enum Contents {
@@ -206,7 +202,7 @@ fn group_of(metadata: &Value, mut columns: IndexMap<String, Column>) -> Result<(
         let array = array(described, columns.shift_remove(name));
         dataset.variables.insert(name.clone(), array.map_err(|what| format!("variable {name}: {what}"))?);
     }
-    dataset.coords = coords(part("coords")?)?;
+    dataset.coords = labels_from_json(part("coords")?)?;
     // Files of before July 2026 have neither.
     let later = |name: &str| metadata[name].as_object().into_iter().flatten();
     for (name, described) in later("other_coords") {
@@ -239,13 +235,4 @@ fn array(described: &Value, column: Option<Column>) -> Result<Array, String> {
         return Err(format!("it has {} values for the shape {shape:?} over {dims:?}", values.len()));
     }
     Ok(Array { dims, shape, values })
-}
-
-/// Returns the labels of dimensions as the metadata hold them.
-pub(super) fn coords(described: &Map<String, Value>) -> Result<IndexMap<String, Labels>, String> {
-    let labels = |(dim, labels): (&String, &Value)| {
-        let labels = serde_json::from_value(labels.clone()).map_err(|error| format!("labels of {dim}: {error}"))?;
-        Ok((dim.clone(), labels))
-    };
-    described.iter().map(labels).collect()
 }

@@ -73,7 +73,8 @@ fn tables_that_are_no_traces_are_told() {
     };
     let reals = || -> ArrayRef { Arc::new(Float64Array::from(vec![1.0, 2.0])) };
     refuse(vec![("draw", integers(&[0, 1])), ("mu", reals())], &["`chain`", "draw, mu"]);
-    refuse(vec![("chain", reals()), ("draw", integers(&[0, 1]))], &["column chain", "whole numbers"]);
+    let half = || -> ArrayRef { Arc::new(Float64Array::from(vec![0.0, 0.5])) };
+    refuse(vec![("chain", half()), ("draw", integers(&[0, 1]))], &["column chain", "whole numbers", "has 0.5"]);
     refuse(vec![("chain", integers(&[0, 1])), ("draw", integers(&[0, 1]))], &["2 rows", "[1, 1]"]);
     refuse(vec![("chain", integers(&[0, 0])), ("draw", integers(&[0, 0]))], &["2 rows"]);
     refuse(vec![("chain", integers(&[0, 0, 1])), ("draw", integers(&[0, 1, 0]))], &["3 rows", "[2, 1]"]);
@@ -376,4 +377,82 @@ fn claims_beyond_the_file_are_refused() {
     let message = read(2, 1).unwrap_err();
     assert!(message.contains("has 2 values in its pages, which are more than it claims"), "{message}");
     assert!(read(3, 2).unwrap_err().contains("2 rows where it announces 3"));
+}
+
+#[test]
+fn chains_are_whole_numbers_of_any_type() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.parquet");
+    let reals = |values: [f64; 2]| -> ArrayRef { Arc::new(Float64Array::from(values.to_vec())) };
+    for (chain, draw, count) in
+        [("chain", "draw", "row"), ("chain__", "iter__", "draw__"), ("chain", "iteration", "unconstrained")]
+    {
+        table(
+            &path,
+            vec![
+                (chain, reals([1.0, 0.0])),
+                (draw, reals([3.0, 3.0])),
+                ("mu", reals([0.5, 1.5])),
+                (count, reals([1.0, 2.0])),
+            ],
+        );
+        let data = read_parquet(&path).unwrap();
+        let posterior = data.posterior().unwrap();
+        assert_eq!(posterior.coords["chain"], Labels::Range(2), "{chain}, {draw}");
+        assert_eq!(posterior.coords["draw"], Labels::Integers(vec![3]), "{chain}, {draw}");
+        assert_eq!(posterior.variables["mu"].values.to_f64(), [1.5, 0.5], "{chain}, {draw}");
+        assert_eq!(posterior.variables.len(), if count == "row" { 2 } else { 1 }, "{chain}, {draw}");
+    }
+}
+
+/// Columns of a chain of two draws.
+fn one_chain<'a>(columns: impl IntoIterator<Item = (&'a str, [f64; 2])>) -> Vec<(&'a str, ArrayRef)> {
+    let own = [("chain", [0.0, 0.0]), ("draw", [0.0, 1.0])];
+    let real = |(name, values): (&'a str, [f64; 2])| (name, Arc::new(Float64Array::from(values.to_vec())) as ArrayRef);
+    own.into_iter().chain(columns).map(real).collect()
+}
+
+#[test]
+fn statistics_of_stan_are_no_parameters() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.parquet");
+    let columns = [
+        ("lp__", [-1.0, -2.0]),
+        ("divergent__", [0.0, 1.0]),
+        ("treedepth__", [3.0, 4.0]),
+        ("energy__", [5.0, 6.0]),
+        ("energy", [8.0, 9.0]),
+        ("other__", [0.5, 0.5]),
+        ("mu", [0.0, 7.0]),
+    ];
+    table(&path, one_chain(columns));
+    let data = read_parquet(&path).unwrap();
+    let stats = &data.groups["sample_stats"].variables;
+    assert_eq!(stats.keys().collect::<Vec<_>>(), ["lp", "diverging", "tree_depth", "energy", "other"]);
+    assert_eq!(stats["diverging"].values, Values::Bool(vec![false, true]));
+    assert_eq!(stats["tree_depth"].values, Values::I64(vec![3, 4]));
+    assert_eq!(stats["energy"].values.to_f64(), [5.0, 6.0]);
+    // Beside Stan's own name, the plain one is a parameter's.
+    let posterior = &data.groups["posterior"].variables;
+    assert_eq!(posterior.keys().collect::<Vec<_>>(), ["energy", "mu"]);
+    assert!(data.notes.is_empty(), "{:?}", data.notes);
+    // What ends so in a table of another program is a variable.
+    table(&path, one_chain([("other__", [0.5, 0.5])]));
+    assert!(read_parquet(&path).unwrap().groups["posterior"].variables.contains_key("other__"));
+}
+
+#[test]
+fn columns_that_are_statistics_by_name_alone_are_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.parquet");
+    table(&path, one_chain([("energy", [0.0, 1.0]), ("n_steps", [1.0, 3.0]), ("tau", [1.0, 2.0])]));
+    let data = read_parquet(&path).unwrap();
+    assert_eq!(data.groups["sample_stats"].variables.keys().collect::<Vec<_>>(), ["energy", "n_steps"]);
+    let [note] = &data.notes[..] else { panic!("{:?}", data.notes) };
+    assert!(note.contains("a.parquet: columns energy, n_steps are taken for statistics of the sampler"), "{note}");
+    assert!(note.ends_with("rename those that are parameters"), "{note}");
+    // Our own files say themselves what is what.
+    let ours = dir.path().join("ours");
+    write_parquet(&ours, &data, false).unwrap();
+    assert!(read_parquet(&ours).unwrap().notes.is_empty());
 }

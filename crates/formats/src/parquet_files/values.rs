@@ -1,7 +1,7 @@
 //! Values as Arrow's columns, and back: the types of Parquet, nulls and lists.
 
-use super::read::Column;
 use crate::conventions::label_values;
+use crate::draw_table::Column;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType, Float16Type,
@@ -225,27 +225,6 @@ fn looked_up(column: &dyn Array) -> Option<Values> {
     })
 }
 
-/// Puts the values of a later batch after those of an earlier one.
-pub(super) fn append((target, width): &mut Column, (more, more_width): Column) -> Result<(), String> {
-    if *width != more_width {
-        return Err("its lists are not all of one length".into());
-    }
-    match (target, more) {
-        (Values::F64(target), Values::F64(more)) => target.extend(more),
-        (Values::I64(target), Values::I64(more)) => target.extend(more),
-        (Values::Bool(target), Values::Bool(more)) => target.extend(more),
-        (Values::Strings(target), Values::Strings(more)) => target.extend(more),
-        // One part had a null among its integers.
-        (target, more) if target.is_numeric() && more.is_numeric() => {
-            let mut all = target.to_f64();
-            all.extend(more.to_f64());
-            *target = Values::F64(all);
-        }
-        _ => return Err("its parts have different types".into()),
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -254,28 +233,6 @@ mod tests {
         Int32Array, LargeListArray, LargeStringArray, ListArray, NullArray, StringViewArray, UInt8Array, UInt16Array,
         UInt32Array, UInt64Array,
     };
-
-    #[test]
-    fn later_batches_come_after_earlier_ones() {
-        let (words, reals) = (|word: &str| Values::Strings(vec![word.into()]), |value| Values::F64(vec![value]));
-        let joined = |target: Values, more: Values| {
-            let mut column = (target, None);
-            append(&mut column, (more, None)).map(|()| column.0)
-        };
-        assert_eq!(joined(Values::I64(vec![1]), Values::I64(vec![2])), Ok(Values::I64(vec![1, 2])));
-        assert_eq!(joined(reals(1.5), reals(2.5)), Ok(Values::F64(vec![1.5, 2.5])));
-        assert_eq!(joined(Values::I64(vec![1]), reals(0.5)), Ok(Values::F64(vec![1.0, 0.5])));
-        assert_eq!(joined(words("a"), words("b")), Ok(Values::Strings(vec!["a".into(), "b".into()])));
-        let flags = (Values::Bool(vec![true]), Values::Bool(vec![false]));
-        assert_eq!(joined(flags.0, flags.1), Ok(Values::Bool(vec![true, false])));
-        assert!(joined(words("a"), reals(1.0)).is_err() && joined(reals(1.0), words("a")).is_err());
-        let mut lists = (reals(1.0), Some(1));
-        assert_eq!(append(&mut lists, (reals(2.0), Some(1))), Ok(()));
-        assert_eq!(lists, (Values::F64(vec![1.0, 2.0]), Some(1)));
-        for width in [None, Some(2)] {
-            assert!(append(&mut lists, (reals(2.0), width)).unwrap_err().contains("one length"));
-        }
-    }
 
     #[test]
     fn columns_of_every_type() {

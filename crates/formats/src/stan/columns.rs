@@ -2,10 +2,12 @@
 //!
 //! Here are the names of the sampler's statistics (`lp__`, `stepsize__`, ...) in CmdStan and in ArviZ.
 
+use crate::draw_table::is_whole;
 use indexmap::IndexMap;
+use octopus_trace::Values;
 
 /// The sampler's own columns: CmdStan's name and ArviZ's, in CmdStan's order.
-pub(super) const STATISTICS: [(&str, &str); 7] = [
+pub(crate) const STATISTICS: [(&str, &str); 7] = [
     ("lp__", "lp"),
     ("accept_stat__", "acceptance_rate"),
     ("stepsize__", "step_size"),
@@ -14,6 +16,25 @@ pub(super) const STATISTICS: [(&str, &str); 7] = [
     ("divergent__", "diverging"),
     ("energy__", "energy"),
 ];
+
+/// Returns ArviZ's name of the statistic in a column of the sampler's own, or the column's without its underscores.
+pub(crate) fn statistic_name(column: &str) -> &str {
+    let known = STATISTICS.iter().find(|(theirs, _)| *theirs == column).map(|(_, ours)| *ours);
+    known.unwrap_or(column.trim_end_matches('_'))
+}
+
+/// Returns the values of a statistic in the type that ArviZ gives it, if all of them have it: Stan stores real numbers.
+pub(crate) fn in_type_of_statistic(name: &str, values: Vec<f64>) -> Values {
+    match name {
+        "diverging" if values.iter().all(|flag| *flag == 0.0 || *flag == 1.0) => {
+            Values::Bool(values.into_iter().map(|flag| flag != 0.0).collect())
+        }
+        "tree_depth" | "n_steps" if values.iter().copied().all(is_whole) => {
+            Values::I64(values.into_iter().map(|value| value as i64).collect())
+        }
+        _ => Values::F64(values),
+    }
+}
 
 /// A variable and the columns of its elements.
 #[derive(Debug, PartialEq)]

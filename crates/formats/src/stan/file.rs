@@ -4,9 +4,10 @@
 
 use super::metric::{InverseMetric, StanMetric};
 use crate::FormatError;
+use crate::csv_text::{header_of, names_in, number, shown_cell, text_of, without_mark};
+use crate::draw_table::index_columns;
 use indexmap::IndexMap;
 use octopus_files::read_regular;
-use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hasher as _};
 use std::path::{Path, PathBuf};
 
@@ -59,9 +60,12 @@ impl ChainFile {
         setting(&self.settings, &["max_depth", "max_treedepth"])
     }
 
-    /// Returns whether the columns are those of CmdStan's `diagnostic_file`: coordinates, momenta `p_` and gradients
-    /// `g_` of each.
+    /// Returns whether the file is CmdStan's `diagnostic_file`: coordinates, momenta `p_` and gradients `g_` of each. A
+    /// model may have such parameters, too; then the settings name no such file.
     pub(super) fn is_diagnostic(&self) -> bool {
+        if self.settings.get("diagnostic_file").is_none_or(String::is_empty) {
+            return false;
+        }
         let own: Vec<&str> = self.header.iter().map(String::as_str).filter(|name| !name.ends_with("__")).collect();
         let (names, rest) = own.split_at(own.len() / 3);
         let has = |prefix: &str, found: &[&str]| {
@@ -73,32 +77,12 @@ impl ChainFile {
     }
 }
 
-/// Returns whether a file that begins so is a CSV of Stan: comments with Stan's version, or the column `lp__`.
+/// Returns whether a file that begins so is a CSV of Stan: comments with Stan's version, or the column `lp__`. A table
+/// whose columns number chains and draws, which programs make of all chains, is none.
 pub(crate) fn looks_like_stan(beginning: &[u8]) -> bool {
-    let beginning = without_mark(beginning);
-    beginning.starts_with(b"# stan_version") || {
-        let mut lines = beginning.split(|&byte| byte == b'\n');
-        let first = lines.find(|line| !line.starts_with(b"#") && !line.trim_ascii().is_empty());
-        first.is_some_and(|line| line.split(|&byte| byte == b',').any(|name| unquoted(name) == b"lp__"))
-    }
-}
-
-/// Returns what comes after UTF-8's byte order mark, with which some editors begin a file.
-fn without_mark(bytes: &[u8]) -> &[u8] {
-    bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)
-}
-
-fn unquoted(name: &[u8]) -> &[u8] {
-    let name = name.trim_ascii();
-    name.strip_prefix(b"\"").and_then(|name| name.strip_suffix(b"\"")).unwrap_or(name)
-}
-
-/// Returns bytes as text: those that are no UTF-8 are taken for Latin-1, in which old systems write paths.
-fn text_of(bytes: &[u8]) -> Cow<'_, str> {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Cow::Borrowed(text),
-        Err(_) => Cow::Owned(bytes.iter().map(|&byte| char::from(byte)).collect()),
-    }
+    without_mark(beginning).starts_with(b"# stan_version")
+        || header_of(beginning)
+            .is_some_and(|names| names.iter().any(|name| name == "lp__") && index_columns(&names).is_none())
 }
 
 pub(super) fn read(path: &Path) -> Result<ChainFile, FormatError> {
@@ -138,7 +122,7 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<ChainFile, String> {
             continue;
         }
         if file.header.is_empty() {
-            file.header = line.split(|&byte| byte == b',').map(|name| text_of(unquoted(name)).into_owned()).collect();
+            file.header = names_in(line);
             continue;
         }
         // The last line of a chain that was killed is cut; its last number may be cut, too, without showing it.
@@ -176,37 +160,21 @@ fn add_row(line: &[u8], file: &mut ChainFile) -> Result<(), String> {
             if field.trim_ascii() == name.as_bytes() {
                 return "it has the names of the columns again: give each chain a file of its own".to_owned();
             }
-            let shown: String = text_of(field).trim().chars().take(40).flat_map(char::escape_debug).collect();
-            format!("column {name}: `{shown}` is no number: correct the value, or sample anew")
+            format!("column {name}: `{}` is no number: correct the value, or sample anew", shown_cell(field))
         })?;
         file.values.push(value);
     }
     Ok(())
 }
 
-/// Returns a number as C++ writes it; Windows has words of its own for what is not finite: `1.#INF`, `-nan(ind)`.
-fn number(field: &[u8]) -> Option<f64> {
-    let word = std::str::from_utf8(field).ok()?.trim();
-    if let Ok(number) = word.parse() {
-        return Some(number);
-    }
-    let (sign, word) = match word.strip_prefix('-') {
-        Some(word) => (-1.0, word),
-        None => (1.0, word.strip_prefix('+').unwrap_or(word)),
-    };
-    let word = word.to_ascii_lowercase();
-    // Zeros may follow: as many digits as were asked for.
-    let is = |name: &str| word.strip_prefix(name).is_some_and(|rest| rest.bytes().all(|digit| digit == b'0'));
-    if is("1.#inf") {
-        return Some(sign * f64::INFINITY);
-    }
-    let of_c = word.strip_prefix("nan(").is_some_and(|rest| rest.ends_with(')'));
-    (of_c || ["1.#ind", "1.#qnan", "1.#snan", "1.#nan"].into_iter().any(is)).then_some(f64::NAN)
-}
-
 /// Returns the draws of warm-up that the settings say are in the file: of a chain that does not adapt, or was killed
 /// before it had, no comment tells where warm-up ends.
 fn saved_warmup(settings: &IndexMap<String, String>) -> usize {
+    // Whatever the settings say, Stan runs no warm-up for parameters that are fixed.
+    let is_fixed = |name| settings.get(name).is_some_and(|value: &String| value.eq_ignore_ascii_case("fixed_param"));
+    if is_fixed("algorithm") || is_fixed("sampler_t") {
+        return 0;
+    }
     let saved = settings.get("save_warmup").is_some_and(|saved| saved == "true" || saved == "1");
     if saved { thinned(setting(settings, &["num_warmup", "warmup"]).unwrap_or(0), settings) } else { 0 }
 }

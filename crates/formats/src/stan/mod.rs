@@ -7,6 +7,7 @@ mod metric;
 mod read;
 mod write;
 
+pub(crate) use columns::{STATISTICS, in_type_of_statistic, statistic_name};
 pub use metric::{InverseMetric, StanMetric};
 pub use read::{StanCsv, read_stan_csv};
 pub use write::write_stan_csv;

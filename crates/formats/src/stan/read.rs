@@ -1,6 +1,6 @@
 //! CSV files of CmdStan to InferenceData, one file for each chain.
 
-use super::columns::{STATISTICS, StanVariable, variables};
+use super::columns::{StanVariable, in_type_of_statistic, statistic_name, variables};
 use super::file::{self, ChainFile};
 use super::{StanFiles, StanMetric};
 use crate::checked::memory_for;
@@ -9,6 +9,7 @@ use crate::{FormatError, TraceFormat as _};
 use indexmap::IndexMap;
 use octopus_trace::Labels;
 use octopus_trace::{Array, Attribute, Dataset, InferenceData, Values};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The contents of the files of a run of CmdStan.
@@ -43,6 +44,11 @@ pub fn read_stan_csv(paths: &[PathBuf]) -> Result<StanCsv, FormatError> {
         files => files.iter().map(|path| chain_at(path)).collect::<Result<_, _>>()?,
     };
     let chains = distinct(chains, &mut notes);
+    if let [folder] = paths
+        && folder.is_dir()
+    {
+        notes.extend(what_may_be_several_runs(&chains).map(|what| format!("{}: {what}", folder.display())));
+    }
     let Some((first, others)) = chains.split_first() else {
         let path = paths.first().cloned().unwrap_or_default();
         return Err(FormatError::Unreadable { path, what: "there is no CSV file of CmdStan".into() });
@@ -56,7 +62,10 @@ pub fn read_stan_csv(paths: &[PathBuf]) -> Result<StanCsv, FormatError> {
     let draws = common_length(&chains)?;
     let warmup = common_warmup(&chains, draws, &mut notes);
     if warmup + draws == 0 {
-        return Err(unreadable("it holds no draws yet".into()));
+        return Err(unreadable(match first.expected_draws() {
+            Some(0) => "it holds no draws, and its settings ask for none after warm-up: sample with more".into(),
+            _ => "it holds no draws yet".into(),
+        }));
     }
     let bytes = chains.iter().map(|chain| chain.values.len().saturating_mul(size_of::<f64>()));
     memory_for(bytes.fold(0, usize::saturating_add)).map_err(unreadable)?;
@@ -111,7 +120,7 @@ fn chains_in(folder: &Path, notes: &mut Vec<String>) -> Result<Vec<ChainFile>, F
                     other
                 }
                 Ok(format) => Some(format!("a {}", format.kind())),
-                Err(what) => Some(what.to_owned()),
+                Err(what) => Some(what.into_owned()),
             }
         };
         if let Some(what) = other {
@@ -154,6 +163,25 @@ fn distinct(chains: Vec<ChainFile>, notes: &mut Vec<String>) -> Vec<ChainFile> {
         }
     }
     distinct
+}
+
+/// Returns the note on chains of which several have one number. CmdStan gives all chains of a process one number, or each
+/// its own: numbers that differ and come again are as if of several runs.
+fn what_may_be_several_runs(chains: &[ChainFile]) -> Option<String> {
+    let mut of_ids: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+    for chain in chains {
+        let name = chain.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        of_ids.entry(chain.id()?).or_default().push(name);
+    }
+    let (id, names) = of_ids.iter().find(|(_, names)| names.len() > 1)?;
+    (of_ids.len() > 1).then(|| {
+        format!(
+            "{} have one chain's number (id = {id}), as if of several runs: all {} files are read as chains of one; \
+             give the files of one run if they are not",
+            shortened(names),
+            chains.len()
+        )
+    })
 }
 
 /// Returns the note on a chain that has not all the draws that it was to have.
@@ -226,9 +254,8 @@ impl Phase<'_> {
             group.coords.extend(dims.iter().zip(&variable.shape).map(|(dim, &len)| (dim.clone(), Labels::Range(len))));
         }
         for (column, name) in self.chains[0].header.iter().enumerate().filter(|(_, name)| name.ends_with("__")) {
-            let known = STATISTICS.iter().find(|(theirs, _)| theirs == name).map(|(_, ours)| *ours);
-            let name = known.unwrap_or(name.trim_end_matches('_'));
-            stats.insert(name, self.array([], statistic(name, self.gather(&[column]))));
+            let name = statistic_name(name);
+            stats.insert(name, self.array([], in_type_of_statistic(name, self.gather(&[column]))));
         }
         if let Some(reached) = self.reached_max_depth() {
             stats.insert("reached_max_treedepth", self.array([], Values::Bool(reached)));
@@ -268,16 +295,6 @@ impl Phase<'_> {
             }
         }
         out
-    }
-}
-
-/// Returns a statistic in the type that ArviZ gives it, if all its values have it.
-fn statistic(name: &str, values: Vec<f64>) -> Values {
-    let whole = values.iter().all(|value| value.fract() == 0.0 && value.abs() < 9.0e15);
-    match name {
-        "diverging" => Values::Bool(values.into_iter().map(|flag| flag != 0.0).collect()),
-        "tree_depth" | "n_steps" if whole => Values::I64(values.into_iter().map(|value| value as i64).collect()),
-        _ => Values::F64(values),
     }
 }
 

@@ -217,6 +217,11 @@ fn a_chain_is_known_by_its_first_lines() {
         (true, "\u{feff}# stan_version_major = 2\n"),
         (true, "\u{feff}\"lp__\",\"mu\"\r\n"),
         (false, "# lp__\nmu,nu\nlp__,mu\n"),
+        // A table of all chains that others have made of Stan's draws.
+        (false, "lp__,mu,chain,draw\n"),
+        (false, "\"\",\".chain\",\".iteration\",\"lp__\"\n"),
+        (true, "# stan_version_major = 2\nlp__,chain,draw\n"),
+        (true, "lp__,chain\n"),
         (false, "\n# only = comments\n"),
     ] {
         assert_eq!(looks_like_stan(beginning.as_bytes()), is_stan, "{beginning}");
@@ -505,7 +510,10 @@ fn what_lies_beside_chains_is_named() {
     }
     files.put("m-begun.csv", "");
     files.put("m-mode.csv", "# stan_version_major = 2\n# method = optimize\nlp__,mu\n-1,2\n");
-    files.put("m-diagnostic-1.csv", "# id = 1\nlp__,stepsize__,mu,tau,p_mu,p_tau,g_mu,g_tau\n-1,1,1,1,1,1,1,1\n");
+    files.put(
+        "m-diagnostic-1.csv",
+        "# id = 1\n# diagnostic_file = d.csv\nlp__,stepsize__,mu,tau,p_mu,p_tau,g_mu,g_tau\n-1,1,1,1,1,1,1,1\n",
+    );
     files.put("._m_1.csv", "AppleDouble");
     fs::create_dir(files.0.path().join("folder.csv")).unwrap();
     assert!(std::process::Command::new("mkfifo").arg(files.0.path().join("pipe.csv")).status().unwrap().success());
@@ -559,4 +567,134 @@ fn a_chain_counts_once() {
     // Chains with the same draws and other comments are two: what is wrong with them, the diagnosis says.
     fs::write(&copy, text(1).replace("id = 1", "id = 2")).unwrap();
     assert_eq!(read(&[first, copy]), (vec![1.0, 1.0], String::new()));
+}
+
+#[test]
+fn fixed_parameters_have_no_warm_up() {
+    let files = files();
+    let chain = |algorithm: &str| {
+        let settings = "# num_samples = 4\n# num_warmup = 2\n# save_warmup = 1\n";
+        files.put("a.csv", &format!("{settings}{algorithm}lp__,mu\n0,1\n0,2\n0,3\n0,4\n"))
+    };
+    for algorithm in ["#     algorithm = fixed_param\n", "# sampler_t=Fixed_param\n"] {
+        let data = read_stan_csv(&[chain(algorithm)]).unwrap().data;
+        assert_eq!(mu(&data, "posterior"), [1.0, 2.0, 3.0, 4.0], "{algorithm}");
+        assert!(!data.groups.contains_key("warmup_posterior") && data.notes.is_empty(), "{algorithm}: {data:?}");
+    }
+    // Another algorithm's warm-up is there.
+    let data = read_stan_csv(&[chain("# algorithm = hmc\n")]).unwrap().data;
+    assert_eq!(mu(&data, "posterior"), [3.0, 4.0]);
+}
+
+#[test]
+fn a_comma_between_quotes_is_of_a_name() {
+    let files = files();
+    let data = read_stan_csv(&[files.put("a.csv", "\"lp__\",\"mu\",\"theta[1,2]\"\n-1,2,3\n")]).unwrap().data;
+    assert_eq!(data.groups["posterior"].variables.keys().collect::<Vec<_>>(), ["mu", "theta[1,2]"]);
+    assert_eq!(data.groups["posterior"].variables["theta[1,2]"].values.to_f64(), [3.0]);
+}
+
+#[test]
+fn chains_of_two_runs_in_a_folder_are_told() {
+    let files = files();
+    let notes = |chains: &[(&str, u32)]| {
+        let folder = tempfile::tempdir_in(files.0.path()).unwrap();
+        let mut paths = Vec::new();
+        for (at, (name, id)) in chains.iter().enumerate() {
+            paths.push(folder.path().join(name));
+            fs::write(&paths[at], format!("# id = {id}\nlp__,mu\n-1,{at}\n")).unwrap();
+        }
+        // Whoever names the files knows what they are.
+        assert!(read_stan_csv(&paths).unwrap().data.notes.is_empty());
+        read_stan_csv(&[folder.path().to_owned()]).unwrap().data.notes
+    };
+    let found = notes(&[("a_1.csv", 1), ("a_2.csv", 2), ("b_1.csv", 1), ("b_2.csv", 2)]);
+    let [note] = &found[..] else { panic!("{found:?}") };
+    assert!(note.contains("a_1.csv, b_1.csv have one chain's number (id = 1), as if of several runs"), "{note}");
+    assert!(note.contains("all 4 files"), "{note}");
+    // CmdStan may give one number to all chains of a process.
+    assert!(notes(&[("a_1.csv", 1), ("a_2.csv", 1)]).is_empty());
+    assert!(notes(&[("a_1.csv", 1), ("a_2.csv", 2)]).is_empty());
+}
+
+#[test]
+fn parameters_may_be_called_like_momenta() {
+    let files = files();
+    for named in ["", "# diagnostic_file =  (Default)\n"] {
+        let path = files.put("a.csv", &format!("{named}lp__,x,p_x,g_x\n-1,1,2,3\n"));
+        let data = read_stan_csv(&[path]).unwrap().data;
+        assert_eq!(data.groups["posterior"].variables.keys().collect::<Vec<_>>(), ["x", "p_x", "g_x"], "{named}");
+    }
+    files.refuse("# diagnostic_file = d.csv\nlp__,x,p_x,g_x\n-1,1,2,3\n", &["CmdStan's diagnostic file"]);
+}
+
+#[test]
+fn a_run_without_draws_was_asked_for_none() {
+    let files = files();
+    files.refuse("# num_samples = 0\n# num_warmup = 9\nlp__,mu\n", &["its settings ask for none after warm-up"]);
+    files.refuse("# iter=5\n# warmup=5\nlp__,mu\n", &["its settings ask for none after warm-up"]);
+    files.refuse("# num_samples = 10\nlp__,mu\n", &["no draws yet"]);
+}
+
+/// A trace with warm-up: variables and statistics of both, each over one chain and one draw.
+fn with_warm_up(posterior: &[&str], stats: &[&str], warmup: &[&str], warmup_stats: &[&str]) -> InferenceData {
+    let mut data = InferenceData::default();
+    let groups = [
+        ("posterior", posterior),
+        ("sample_stats", stats),
+        ("warmup_posterior", warmup),
+        ("warmup_sample_stats", warmup_stats),
+    ];
+    for (group, names) in groups.into_iter().filter(|(_, names)| !names.is_empty()) {
+        let mut dataset = Dataset::default();
+        for name in names {
+            dataset.insert(*name, Array::new([("chain", 1), ("draw", 1)], Values::I64(vec![1])));
+        }
+        data.insert(group, dataset);
+    }
+    data
+}
+
+#[test]
+fn warm_up_without_its_statistics_is_left_out() {
+    let files = files();
+    let path = files.0.path().join("out");
+    for (warmup_stats, groups) in [
+        (&[][..], &["posterior", "sample_stats"][..]),
+        (&["lp"], &["posterior", "sample_stats"]),
+        (&["lp", "diverging"], &["posterior", "sample_stats", "warmup_posterior", "warmup_sample_stats"]),
+    ] {
+        let data = with_warm_up(&["mu"], &["lp", "diverging"], &["mu"], warmup_stats);
+        write_stan_csv(&path, &data, &[], true).unwrap();
+        let read = read_stan_csv(std::slice::from_ref(&path)).unwrap().data;
+        let mut found: Vec<_> = read.groups.keys().map(String::as_str).collect();
+        found.sort_unstable();
+        assert_eq!(found, groups, "{warmup_stats:?}");
+    }
+}
+
+#[test]
+fn what_a_stan_csv_cannot_hold_is_told() {
+    let mut data = with_warm_up(&["mu"], &["lp", "tree_depth", "scaling", "reached_max_treedepth"], &[], &[]);
+    data.groups["posterior"].insert("city", Array::new([("chain", 1), ("draw", 1)], Values::Strings(vec!["a".into()])));
+    data.groups["sample_stats"].insert("energy", Array::new([("chain", 1)], Values::F64(vec![1.0])));
+    data.insert("log_likelihood", data.groups["posterior"].clone());
+    data.insert("prior", Dataset::default());
+    let table = write::Table::new(&data, "").unwrap();
+    let lost = |has_max_depth: bool| write::what_is_lost(&data, &table, has_max_depth);
+    let all = [
+        "city (text)",
+        "the statistic scaling",
+        "the statistic reached_max_treedepth",
+        "the statistic energy",
+        "the group log_likelihood",
+    ];
+    assert_eq!(lost(false), all);
+    // The depth limit tells it.
+    assert_eq!(lost(true), [all[0], all[1], all[3], all[4]]);
+    let files = files();
+    let path = files.0.path().join("out");
+    write_stan_csv(&path, &data, &[], false).unwrap();
+    let read = read_stan_csv(&[path]).unwrap().data;
+    assert_eq!(read.groups["posterior"].variables.keys().collect::<Vec<_>>(), ["mu"]);
 }

@@ -20,12 +20,13 @@ use std::path::Path;
 ///
 /// A Stan CSV holds `posterior` (as real numbers) and the variables of `sample_stats` that CmdStan knows (lp,
 /// acceptance_rate, step_size, tree_depth, n_steps, diverging, energy), for warm-up and sampling. Other groups, other
-/// statistics, the names and labels of dimensions, attributes and arrays of length 0 are not kept. Numbers keep all
-/// their digits.
+/// statistics, variables of words, and warm-up that has not the statistics of the draws are left out, and a warning names
+/// them; the names and labels of dimensions, attributes and arrays of length 0 are not kept. Numbers keep all their
+/// digits.
 ///
 /// # Errors
-/// When there is no `posterior`, or a variable in it is not over chains and draws, has words, or has a name that would
-/// be read as another; when the number of metrics is neither 0 nor the number of chains; when `path` exists and
+/// When there is no `posterior`, or a variable in it is not over chains and draws, or has a name that would be read as
+/// another; when the number of metrics is neither 0 nor the number of chains; when `path` exists and
 /// `overwrite` is false or it holds anything else; or when a file cannot be written.
 pub fn write_stan_csv(
     path: &Path,
@@ -37,11 +38,16 @@ pub fn write_stan_csv(
     let posterior = data.posterior().ok_or_else(|| invalid("it is not in the trace".into()))?;
     let sampling = Table::new(data, "")?;
     let warmup = data.group("warmup_posterior").map(|_| Table::new(data, "warmup_")).transpose()?;
-    let warmup = warmup.filter(|warmup| warmup.draws > 0);
-    if let Some(warmup) = &warmup
-        && (warmup.header != sampling.header || warmup.chains != sampling.chains)
+    let mut warmup = warmup.filter(|warmup| warmup.draws > 0);
+    if let Some(found) = &warmup
+        && (found.parameters() != sampling.parameters() || found.chains != sampling.chains)
     {
         return Err(invalid("the chains and variables of warm-up are not those of the draws".into()));
+    }
+    // A file has one header, and a number for each of its columns in each line: what warm-up lacks cannot be left empty.
+    if warmup.as_ref().is_some_and(|found| found.header != sampling.header) {
+        warmup = None;
+        tracing::warn!("warm-up is left out: it has not the statistics that the draws have (warmup_sample_stats)");
     }
     if !metrics.is_empty() && metrics.len() != sampling.chains {
         return Err(invalid(format!("there are {} metrics for {} chains", metrics.len(), sampling.chains)));
@@ -54,6 +60,10 @@ pub fn write_stan_csv(
         Some(octopus_trace::Attribute::I64(depth)) => Some(*depth),
         _ => None,
     };
+    let lost = what_is_lost(data, &sampling, max_depth.is_some());
+    if !lost.is_empty() {
+        tracing::warn!("left out, since a Stan CSV has no place for it: {}", lost.join(", "));
+    }
     export_folder(path, overwrite, is_ours, |folder| {
         for chain in 0..sampling.chains {
             let metric = metrics.get(chain);
@@ -79,6 +89,23 @@ pub fn write_stan_csv(
     })
 }
 
+/// Returns what of a trace is not written: variables of words, the statistics that CmdStan does not know, and groups. The
+/// depth limit tells which trees reached it.
+pub(super) fn what_is_lost(data: &InferenceData, sampling: &Table<'_>, has_max_depth: bool) -> Vec<String> {
+    let words = sampling.words.iter().map(|name| format!("{name} (text)"));
+    let is_written = |name: &str| {
+        let column = STATISTICS.iter().find(|(_, ours)| *ours == name).map(|(theirs, _)| *theirs);
+        let has = |column: &str| sampling.statistics().iter().any(|written| written == column);
+        column.is_some_and(has) || name == "reached_max_treedepth" && has_max_depth && has("treedepth__")
+    };
+    let statistics = sampling.stats.into_iter().flat_map(|stats| stats.variables.keys());
+    let statistics = statistics.filter(|name| !is_written(name)).map(|name| format!("the statistic {name}"));
+    let kept = ["posterior", "sample_stats", "warmup_posterior", "warmup_sample_stats"];
+    let groups =
+        data.groups.iter().filter(|(name, dataset)| !kept.contains(&name.as_str()) && !dataset.variables.is_empty());
+    words.chain(statistics).chain(groups.map(|(name, _)| format!("the group {name}"))).collect()
+}
+
 /// Returns whether a folder holds what this wrote and nothing else.
 pub(super) fn is_ours(path: &Path) -> bool {
     let is_ours = |name: &str| {
@@ -92,17 +119,21 @@ pub(super) fn is_ours(path: &Path) -> bool {
 }
 
 /// The columns of one phase.
-struct Table<'a> {
+pub(super) struct Table<'a> {
     chains: usize,
     draws: usize,
     header: Vec<String>,
+    /// How many of the columns are the sampler's; they come first.
+    of_the_sampler: usize,
+    /// The variables of words, which Stan does not have.
+    words: Vec<String>,
     /// The columns: the array, the elements of a draw in it, and the element that the column has.
     columns: Vec<(&'a Array, usize, usize)>,
     stats: Option<&'a Dataset>,
 }
 
 impl<'a> Table<'a> {
-    fn new(data: &'a InferenceData, prefix: &str) -> Result<Self, FormatError> {
+    pub(super) fn new(data: &'a InferenceData, prefix: &str) -> Result<Self, FormatError> {
         let group = format!("{prefix}posterior");
         let invalid = |what: String| FormatError::Invalid { group: group.clone(), what };
         let posterior = data.group(&group).ok_or_else(|| invalid("it is not in the trace".into()))?;
@@ -112,6 +143,8 @@ impl<'a> Table<'a> {
             chains: size("chain"),
             draws: size("draw"),
             header: Vec::new(),
+            of_the_sampler: 0,
+            words: Vec::new(),
             columns: Vec::new(),
             stats: data.group(&format!("{prefix}sample_stats")),
         };
@@ -123,9 +156,14 @@ impl<'a> Table<'a> {
                 table.columns.push((array, 1, 0));
             }
         }
+        table.of_the_sampler = table.header.len();
         for (name, array) in &posterior.variables {
-            if !array.is_sampled() || !array.values.is_numeric() {
-                return Err(invalid(format!("variable {name} is not of numbers over chains and draws, as Stan's are")));
+            if !array.values.is_numeric() {
+                table.words.push(name.clone());
+                continue;
+            }
+            if !array.is_sampled() {
+                return Err(invalid(format!("variable {name} is not over chains and draws, as Stan's are")));
             }
             if !keeps_its_name(name) {
                 return Err(invalid(format!("the name `{name}` would be read as another in a Stan CSV: rename it")));
@@ -136,6 +174,16 @@ impl<'a> Table<'a> {
             }
         }
         Ok(table)
+    }
+
+    /// Returns the columns of the sampler's statistics.
+    fn statistics(&self) -> &[String] {
+        &self.header[..self.of_the_sampler]
+    }
+
+    /// Returns the columns of the variables.
+    fn parameters(&self) -> &[String] {
+        &self.header[self.of_the_sampler..]
     }
 
     fn step_size(&self, chain: usize) -> Option<f64> {

@@ -4,7 +4,7 @@
 pub(super) mod folder;
 
 use super::{data_file, unpack};
-use crate::{read_netcdf, read_parquet, read_stan_csv, read_trace, read_zarr};
+use crate::{read_csv, read_netcdf, read_parquet, read_stan_csv, read_trace, read_zarr};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -109,6 +109,14 @@ fn stan() {
     for name in ["cmdstan/dense.csv", "cmdstan/warmup_1.csv"] {
         damage_file(name, 300, |path| _ = read_stan_csv(&[path.to_owned()]));
     }
+}
+
+#[test]
+fn csv_tables() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = read_trace(&[data_file("cmdstan/warmup_1.csv")]).unwrap();
+    crate::write_csv(&dir.path().join("a.csv"), &data, false).unwrap();
+    damage_folder(dir.path(), 300, |folder| _ = read_csv(&folder.join("a.csv")));
 }
 
 /// A pipe in the place of any file of a store is told, and waited for by nobody.
