@@ -6,7 +6,7 @@ use crate::opened::open;
 use crate::output;
 use anyhow::{Context, Result};
 use octopus_diag::{DiagError, DiagnoseOptions, Rows, diagnose};
-use octopus_trace::{Dataset, shown};
+use octopus_trace::{Array, Dataset, shown};
 
 /// Summarises and checks the draws.
 ///
@@ -23,9 +23,7 @@ pub(crate) fn run(args: &DiagnoseArgs, global: Global) -> Result<Exit> {
         }
         Err(error) => return Err(error).with_context(|| trace.name.clone()),
     };
-    if let Some(note) = words_note(posterior) {
-        output::unless_quiet(global.quiet, &[note]).iter().for_each(output::note);
-    }
+    output::unless_quiet(global.quiet, &left_out(posterior)).iter().for_each(output::note);
     if trace.unfinished() {
         let run = &trace.name;
         output::warn(format!("the run is not complete, this is what is drawn so far; `octopus resume {run}` goes on"));
@@ -38,25 +36,37 @@ pub(crate) fn run(args: &DiagnoseArgs, global: Global) -> Result<Exit> {
     Ok(if diagnosis.good() { Exit::Fine } else { Exit::Bad })
 }
 
-/// Returns a note that names the variables of words, of which there is nothing to compute; `None` where there are none.
-fn words_note(posterior: &Dataset) -> Option<String> {
-    let words = posterior.variables.iter().filter(|(_, array)| !array.values.is_numeric());
-    let names: Vec<_> = words.map(|(name, _)| shown(name)).collect();
-    (!names.is_empty()).then(|| format!("note: left out, since they hold words and no numbers: {}", names.join(", ")))
+/// Returns notes that name the variables of words and those that are not of every draw, of which there is nothing to
+/// compute.
+fn left_out(posterior: &Dataset) -> Vec<String> {
+    let named = |is_left_out: fn(&Array) -> bool| {
+        let found = posterior.variables.iter().filter(move |(_, array)| is_left_out(array));
+        found.map(|(name, _)| shown(name)).collect::<Vec<_>>().join(", ")
+    };
+    let words = named(|array| !array.values.is_numeric());
+    let constants = named(|array| array.values.is_numeric() && !array.is_sampled());
+    [("they hold words and no numbers", words), ("they have no dimensions `chain` and `draw`", constants)]
+        .into_iter()
+        .filter(|(_, names)| !names.is_empty())
+        .map(|(why, names)| format!("note: left out, since {why}: {names}"))
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use octopus_trace::{Array, Values};
+    use octopus_trace::Values;
 
     #[test]
-    fn variables_of_words_are_named() {
+    fn variables_without_numbers_of_every_draw_are_named() {
         let mut posterior = Dataset::default();
         posterior.insert("mu", Array::new([("chain", 1), ("draw", 1)], Values::F64(vec![0.5])));
-        assert_eq!(words_note(&posterior), None);
+        assert_eq!(left_out(&posterior), [""; 0]);
         posterior.insert("state", Array::new([("chain", 1), ("draw", 1)], Values::Strings(vec!["on".into()])));
-        let note = words_note(&posterior).unwrap();
-        assert!(note.starts_with("note: left out") && note.ends_with(": state"), "{note}");
+        posterior.insert("scale", Array::new([], Values::F64(vec![0.5])));
+        posterior.insert("x", Array::new([("sample", 1)], Values::F64(vec![0.5])));
+        let notes = left_out(&posterior);
+        assert!(notes.len() == 2 && notes[0].ends_with("words and no numbers: state"), "{notes:?}");
+        assert!(notes[1].starts_with("note: left out") && notes[1].ends_with("`draw`: scale, x"), "{notes:?}");
     }
 }
