@@ -23,7 +23,8 @@ pub(crate) fn run(args: &DiagnoseArgs, global: Global) -> Result<Exit> {
         }
         Err(error) => return Err(error).with_context(|| trace.name.clone()),
     };
-    output::unless_quiet(global.quiet, &left_out(posterior)).iter().for_each(output::note);
+    let notes = left_out(posterior, trace.data.group("sample_stats"));
+    output::unless_quiet(global.quiet, &notes).iter().for_each(output::note);
     if trace.unfinished() {
         let run = &trace.name;
         output::warn(format!("the run is not complete, this is what is drawn so far; `octopus resume {run}` goes on"));
@@ -36,20 +37,30 @@ pub(crate) fn run(args: &DiagnoseArgs, global: Global) -> Result<Exit> {
     Ok(if diagnosis.good() { Exit::Fine } else { Exit::Bad })
 }
 
+/// The statistics that a diagnosis looks at.
+const LOOKED_AT: [&str; 5] = ["diverging", "energy", "reached_max_treedepth", "tree_depth", "step_size"];
+
 /// Returns notes that name the variables of words and those that are not of every draw, of which there is nothing to
-/// compute.
-fn left_out(posterior: &Dataset) -> Vec<String> {
+/// compute, and the statistics that do not have a number for each draw.
+fn left_out(posterior: &Dataset, stats: Option<&Dataset>) -> Vec<String> {
     let named = |is_left_out: fn(&Array) -> bool| {
         let found = posterior.variables.iter().filter(move |(_, array)| is_left_out(array));
         found.map(|(name, _)| shown(name)).collect::<Vec<_>>().join(", ")
     };
     let words = named(|array| !array.values.is_numeric());
     let constants = named(|array| array.values.is_numeric() && !array.is_sampled());
-    [("they hold words and no numbers", words), ("they have no dimensions `chain` and `draw`", constants)]
-        .into_iter()
-        .filter(|(_, names)| !names.is_empty())
-        .map(|(why, names)| format!("note: left out, since {why}: {names}"))
-        .collect()
+    let is_odd = |array: &Array| !array.values.is_numeric() || !array.is_sampled() || array.dims.len() != 2;
+    let found = LOOKED_AT.iter().filter_map(|name| stats?.statistic(name));
+    let odd: Vec<_> = found.filter(|(_, array)| is_odd(array)).map(|(name, _)| shown(name)).collect();
+    [
+        ("they hold words and no numbers", words),
+        ("they have no dimensions `chain` and `draw`", constants),
+        ("as statistics they do not have one number for each draw", odd.join(", ")),
+    ]
+    .into_iter()
+    .filter(|(_, names)| !names.is_empty())
+    .map(|(why, names)| format!("note: left out, since {why}: {names}"))
+    .collect()
 }
 
 #[cfg(test)]
@@ -61,12 +72,17 @@ mod tests {
     fn variables_without_numbers_of_every_draw_are_named() {
         let mut posterior = Dataset::default();
         posterior.insert("mu", Array::new([("chain", 1), ("draw", 1)], Values::F64(vec![0.5])));
-        assert_eq!(left_out(&posterior), [""; 0]);
+        assert_eq!(left_out(&posterior, None), [""; 0]);
         posterior.insert("state", Array::new([("chain", 1), ("draw", 1)], Values::Strings(vec!["on".into()])));
         posterior.insert("scale", Array::new([], Values::F64(vec![0.5])));
         posterior.insert("x", Array::new([("sample", 1)], Values::F64(vec![0.5])));
-        let notes = left_out(&posterior);
-        assert!(notes.len() == 2 && notes[0].ends_with("words and no numbers: state"), "{notes:?}");
+        let mut stats = Dataset::default();
+        stats.insert("energy", Array::new([("chain", 1), ("draw", 1)], Values::F64(vec![0.5])));
+        stats.insert("step_size", Array::new([("chain", 1)], Values::F64(vec![0.5])));
+        stats.insert("diverging", Array::new([("chain", 1), ("draw", 1)], Values::Strings(vec!["False".into()])));
+        let notes = left_out(&posterior, Some(&stats));
+        assert!(notes.len() == 3 && notes[2].ends_with("each draw: diverging, step_size"), "{notes:?}");
+        assert!(notes[0].ends_with("words and no numbers: state"), "{notes:?}");
         assert!(notes[1].starts_with("note: left out") && notes[1].ends_with("`draw`: scale, x"), "{notes:?}");
     }
 }
