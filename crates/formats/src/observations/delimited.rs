@@ -2,7 +2,7 @@
 //!
 //! How the separator (delimiter) is found, and which lines are comments, is decided here.
 
-use super::number::{is_missing_word, number};
+use super::number::number;
 use super::text::{cell, decoded, line, skip_line_ends};
 use super::{CellRules, Cells, Columns, DecimalMark, ObservationsError, RowPlace, Rows, find_column, foreign};
 use csv::{ReaderBuilder, StringRecord, Trim};
@@ -63,13 +63,8 @@ pub(super) fn read(
             let (expected, found) = (header.len() as u64, record.len() as u64);
             return Err(ObservationsError::Ragged { path, place, expected, found });
         }
-        let label = |index: usize| {
-            let text = &record[index];
-            let is_missing = text.is_empty() || rules.drop_missing && is_missing_word(text);
-            (!is_missing).then_some(text)
-        };
         let value_cell = number(&record[value], rules.decimal);
-        let cells = Cells { group: label(group), value: value_cell, set: set.map(label) };
+        let cells = Cells { group: Some(&record[group]), value: value_cell, set: set.map(|set| Some(&record[set])) };
         rows.push(cells, columns, rules).map_err(|(column, problem)| {
             let index = header.iter().position(|name| name == column).unwrap_or(0);
             let (path, column) = (path.to_owned(), column.to_owned());
