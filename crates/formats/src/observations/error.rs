@@ -183,7 +183,7 @@ pub enum ObservationsError {
         found: u64,
     },
     /// The table has no row.
-    #[error("{} has no observations: it needs at least one row below the header", path.display())]
+    #[error("{} has no observations: it needs at least one row", path.display())]
     NoRows {
         /// The file.
         path: PathBuf,

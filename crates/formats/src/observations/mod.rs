@@ -275,15 +275,21 @@ fn empty(path: &Path, left_out: LeftOut, set: Option<&str>) -> ObservationsError
     ObservationsError::AllLeftOut { path, set, left_out }
 }
 
-/// Returns the index of column `wanted` among `columns`.
-fn find_column(path: &Path, columns: &[String], wanted: &str) -> Result<usize, ObservationsError> {
+/// Returns the index of column `wanted`, one of `asked`, among `columns`.
+fn find_column(path: &Path, columns: &[String], wanted: &str, asked: Columns<'_>) -> Result<usize, ObservationsError> {
     let mut found = columns.iter().enumerate().filter(|(_, name)| *name == wanted).map(|(index, _)| index);
     match (found.next(), found.next()) {
         (Some(index), None) => Ok(index),
         (Some(_), Some(_)) => Err(ObservationsError::ColumnTwice { path: path.to_owned(), column: wanted.to_owned() }),
         (None, _) => {
             let distance = |name: &&String| strsim::damerau_levenshtein(&name.to_lowercase(), &wanted.to_lowercase());
-            let near = |name: &&String| distance(name) <= wanted.chars().count().div_ceil(2);
+            let letters = |name: &str| name.chars().count();
+            // Two names of one letter each are near in their number of changes, and have nothing in common.
+            let near = |name: &&String| {
+                let changes = distance(name);
+                let is_asked = [Some(asked.group), Some(asked.value), asked.set].contains(&Some(name.as_str()));
+                changes <= letters(wanted).div_ceil(2) && changes < letters(wanted).max(letters(name)) && !is_asked
+            };
             let nearest = columns.iter().filter(near).min_by_key(distance).cloned();
             let (path, column, existing) = (path.to_owned(), wanted.to_owned(), columns.to_vec());
             Err(ObservationsError::NoColumn { path, column, existing, nearest })

@@ -51,7 +51,7 @@ pub(super) fn read<R: ChunkReader + 'static>(
     let columns: Vec<String> = of_file.iter().chain(beside).cloned().collect();
     let mut roots = Vec::new();
     let mut place = |column, fits: fn(&DataType) -> bool, expected| {
-        let index = find_column(path, &columns, column)?;
+        let index = find_column(path, &columns, column, wanted)?;
         if let Some((_, value)) = in_folder(column) {
             return Ok(Place::Folder(value.as_deref()));
         }
