@@ -13,7 +13,10 @@ use toml::{Table, Value};
 /// A table of observations in the user's file: the setting `data.file` of models that [read a
 /// table](crate::Model::reads_table).
 #[derive(Clone, Debug, PartialEq, serde::Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "the table [data.file] with path, group and value, such as path = \"y.csv\", group = \"city\", value = \"y\""
+)]
 pub struct TableFile {
     /// The file.
     pub path: PathBuf,

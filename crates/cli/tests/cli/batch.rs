@@ -168,6 +168,8 @@ fn one_table_of_many_data_sets() {
     // Whatever reads a run's data again reads its rows only.
     run(dir.path(), "plot {}/table/sets/oslo --out {}/plots").succeeds();
     run(dir.path(), &of("all.csv", "x")).fails(2, &["--batch-by"]);
+    run(dir.path(), &of("none", "x")).fails(3, &["--batch: cannot read", "none", "No such file"]);
+    run(dir.path(), &format!("{} --batch-by study", of("none.csv", "x"))).fails(3, &["--batch: cannot read"]);
     run(dir.path(), &format!("{} --batch-by study", of("in", "x"))).fails(2, &["is a folder"]);
     run(dir.path(), &format!("{} --target-ess 100", of("in", "x"))).fails(2, &["--target-ess"]);
     assert!(!dir.path().join("x").exists());

@@ -4,7 +4,9 @@
 
 use super::number::{is_missing_word, number};
 use super::text::{cell, decoded, line, skip_line_ends};
-use super::{CellRules, Cells, Columns, DecimalMark, ObservationsError, RowPlace, Rows, find_column, foreign};
+use super::{
+    CellProblem, CellRules, Cells, Columns, DecimalMark, ObservationsError, RowPlace, Rows, find_column, foreign,
+};
 use csv::{ReaderBuilder, StringRecord, Trim};
 use std::path::Path;
 
@@ -28,9 +30,11 @@ pub(super) fn read(
     let mut reader = reader(table, delimiter);
     let header: Vec<String> = reader.headers().map_err(unreadable)?.iter().map(str::to_owned).collect();
     let find = |column: &str| {
-        find_column(path, &header, column).map_err(|error| match &error {
+        find_column(path, &header, column, columns).map_err(|error| match &error {
             ObservationsError::NoColumn { .. } => {
-                foreign::of_text(path, all).or_else(|| header_in_comment(path, &all[..start], columns)).unwrap_or(error)
+                // A table of nothing else begins with its first comment.
+                let comments = if all.trim_start().starts_with('#') && start == 0 { all } else { &all[..start] };
+                foreign::of_text(path, all).or_else(|| header_in_comment(path, comments, columns)).unwrap_or(error)
             }
             _ => error,
         })
@@ -44,6 +48,7 @@ pub(super) fn read(
         RowPlace { line: Some(line(bytes, begin)), row }
     };
     let (mut record, mut row, mut begin) = (StringRecord::new(), 0, start);
+    let mut commented = CommentedOut::default();
     while reader.read_record(&mut record).map_err(unreadable)? {
         let in_table = record.position().and_then(|position| usize::try_from(position.byte()).ok());
         begin = skip_line_ends(bytes, start + in_table.unwrap_or(0));
@@ -63,15 +68,17 @@ pub(super) fn read(
             let (expected, found) = (header.len() as u64, record.len() as u64);
             return Err(ObservationsError::Ragged { path, place, expected, found });
         }
-        let label = |index: usize| {
-            let text = &record[index];
-            let is_missing = text.is_empty() || rules.drop_missing && is_missing_word(text);
-            (!is_missing).then_some(text)
-        };
+        if bytes.get(begin) == Some(&b'#') && !header[0].starts_with('#') && !is_missing_word(&record[0]) {
+            commented.count(|| place(begin, 0, row));
+        }
         let value_cell = number(&record[value], rules.decimal);
-        let cells = Cells { group: label(group), value: value_cell, set: set.map(label) };
+        let cells = Cells { group: Some(&record[group]), value: value_cell, set: set.map(|set| Some(&record[set])) };
         rows.push(cells, columns, rules).map_err(|(column, problem)| {
             let index = header.iter().position(|name| name == column).unwrap_or(0);
+            let is_text = matches!(problem, CellProblem::Text { .. });
+            if is_text && index == 0 && record[0].starts_with('#') {
+                return ObservationsError::Comment { path: path.to_owned(), place: place(begin, 0, row) };
+            }
             let (path, column) = (path.to_owned(), column.to_owned());
             ObservationsError::Cell { path, place: place(begin, index, row), column, problem }
         })?;
@@ -80,7 +87,33 @@ pub(super) fn read(
     if row > 0 && cell(bytes, begin, usize::MAX, delimiter).is_open {
         return Err(ObservationsError::OpenQuote { path: path.to_owned(), place: place(begin, usize::MAX, row) });
     }
+    rows.notes.extend(commented.note(row));
     Ok(())
+}
+
+/// Rows that begin with `#` and have as many cells as the header: they may be commented out.
+#[derive(Debug, Default)]
+struct CommentedOut {
+    count: u64,
+    first: Option<RowPlace>,
+}
+
+impl CommentedOut {
+    fn count(&mut self, place: impl FnOnce() -> RowPlace) {
+        self.count += 1;
+        self.first.get_or_insert_with(place);
+    }
+
+    /// Returns what users should know of them; of a table in which all of `rows` begin so, nothing.
+    fn note(&self, rows: u64) -> Option<String> {
+        let first = self.first.filter(|_| self.count < rows)?;
+        let (begin, are) = if self.count == 1 { ("begins", "is") } else { ("begin", "are") };
+        Some(format!(
+            "{} of {rows} rows {begin} with `#`, from {first} on, and {are} read as data, since comments may stand \
+             before the header only: what is commented out must be removed",
+            self.count
+        ))
+    }
 }
 
 fn reader(table: &str, delimiter: u8) -> csv::Reader<&[u8]> {
@@ -113,10 +146,14 @@ fn has_columns(table: &str, delimiter: u8, columns: Columns<'_>) -> bool {
 }
 
 /// Returns where the table begins after lines of comments, and their number. A line that begins with `#` and has both
-/// columns is the header.
+/// columns is the header. A first line such as `sep=;` tells Excel the separator.
 fn skip_comments(text: &str, columns: Columns<'_>) -> (usize, usize) {
     let bytes = text.as_bytes();
     let (mut at, mut comments) = (skip_line_ends(bytes, 0), 0);
+    let first = text[at..].split(['\n', '\r']).next().unwrap_or_default();
+    if first.strip_prefix("sep=").is_some_and(|separator| separator.chars().count() == 1) {
+        at = skip_line_ends(bytes, at + first.len());
+    }
     while bytes.get(at) == Some(&b'#') && !SEPARATORS.iter().any(|&one| has_columns(&text[at..], one, columns)) {
         comments += 1;
         at += text[at..].find(['\n', '\r']).unwrap_or(text.len() - at);
@@ -179,6 +216,11 @@ mod tests {
             // Its name begins so.
             ("#id,city,y\n1,a,2\n", (0, 0)),
             ("# all\n# are\n", (0, 0)),
+            // Excel's first line.
+            ("sep=;\r\ncity;y\r\n", (7, 0)),
+            ("sep=\t\n# a\ncity\ty\n", (10, 1)),
+            ("sep=;\n", (0, 0)),
+            ("sep,city,y\n", (0, 0)),
         ] {
             assert_eq!(skip_comments(text, COLUMNS), expected, "{text:?}");
         }

@@ -183,7 +183,7 @@ pub enum ObservationsError {
         found: u64,
     },
     /// The table has no row.
-    #[error("{} has no observations: it needs at least one row below the header", path.display())]
+    #[error("{} has no observations: it needs at least one row", path.display())]
     NoRows {
         /// The file.
         path: PathBuf,
@@ -297,6 +297,9 @@ fn cast(found: &DataType) -> &'static str {
         }
         DataType::Float16 | DataType::Float32 | DataType::Float64 => {
             "convert it to whole numbers or text where the file is written (pandas: astype(\"Int64\"), which may have missing cells)"
+        }
+        DataType::Duration(_) => {
+            "convert it to numbers of one unit where the file is written (pandas: dt.total_seconds(); Polars: dt.total_seconds())"
         }
         DataType::Boolean => "convert it to 0 and 1 where the file is written",
         _ => "convert the column where the file is written",

@@ -1,19 +1,50 @@
-//! Dates and times of Parquet as labels: the text that pandas writes into CSV.
+//! Dates and times of Parquet as labels: the text that pandas writes into CSV. Lengths of time are written as in traces.
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
+use arrow_array::temporal_conversions::as_datetime;
 use arrow_array::types::{
-    ArrowTimestampType, Date32Type, Date64Type, TimestampMicrosecondType, TimestampMillisecondType,
+    ArrowPrimitiveType, ArrowTimestampType, Date32Type, Date64Type, DurationMicrosecondType, DurationMillisecondType,
+    DurationNanosecondType, DurationSecondType, TimestampMicrosecondType, TimestampMillisecondType,
     TimestampNanosecondType, TimestampSecondType,
 };
 use arrow_schema::{DataType, TimeUnit};
+use octopus_trace::{Durations, Labels};
 
 /// The digits of a second that instants are written with first.
 const DIGITS: usize = 9;
 /// The time of day of a date.
 const MIDNIGHT: &str = " 00:00:00.000000000";
-/// What follows an instant that is one on the whole earth: Parquet knows no other zone.
-const UTC: &str = "+00:00";
+/// What the zone of Greenwich, which has no summer time of its own, is called.
+const UTC: [&str; 7] = ["UTC", "Etc/UTC", "UCT", "Zulu", "Z", "GMT", "Etc/GMT"];
+/// What follows the number of a length of time until it is [`in_longest_unit`].
+const NANOSECONDS: &str = " nanoseconds";
+
+/// Returns the seconds of a zone such as `+05:30`, `-03` or `UTC` before Greenwich; `None` of one that is a place's,
+/// such as `Europe/Rome`, whose offsets change and are not known here.
+pub(super) fn offset(zone: &str) -> Option<i32> {
+    if UTC.contains(&zone) {
+        return Some(0);
+    }
+    let (sign, digits) = match zone.split_at_checked(1)? {
+        ("+", rest) => (1, rest.replace(':', "")),
+        ("-", rest) => (-1, rest.replace(':', "")),
+        _ => return None,
+    };
+    if !matches!(digits.len(), 2 | 4) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let (hours, minutes) = digits.split_at(2);
+    let (hours, minutes): (i32, i32) =
+        (hours.parse().ok()?, if minutes.is_empty() { 0 } else { minutes.parse().ok()? });
+    (hours < 24 && minutes < 60).then_some(sign * (3600 * hours + 60 * minutes))
+}
+
+/// Returns an offset as pandas writes it: `+05:30`.
+fn shown(offset: i32) -> String {
+    let (sign, minutes) = (if offset < 0 { '-' } else { '+' }, offset.abs() / 60);
+    format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+}
 
 /// Returns the days of a column of dates as text, `2020-01-31`; `None` where a cell is null.
 ///
@@ -34,57 +65,96 @@ pub(super) fn days(column: &dyn Array) -> Result<Vec<Option<String>>, String> {
     (0..column.len()).map(day).collect()
 }
 
-/// Returns the instants of a column as text with all digits, to be [`shortened`]; `None` where a cell is null.
+/// Returns the instants of a column as text with all digits, to be [`shortened`]; `None` where a cell is null. They are
+/// those of their zone where its [`offset`] is known, else those of UTC.
 ///
 /// # Errors
 /// When an instant lies beyond those that can be written.
 pub(super) fn instants(column: &dyn Array) -> Result<Vec<Option<String>>, String> {
     match column.data_type() {
-        DataType::Timestamp(TimeUnit::Second, zone) => of_unit::<TimestampSecondType>(column, zone.is_some()),
-        DataType::Timestamp(TimeUnit::Millisecond, zone) => of_unit::<TimestampMillisecondType>(column, zone.is_some()),
-        DataType::Timestamp(TimeUnit::Microsecond, zone) => of_unit::<TimestampMicrosecondType>(column, zone.is_some()),
-        DataType::Timestamp(TimeUnit::Nanosecond, zone) => of_unit::<TimestampNanosecondType>(column, zone.is_some()),
+        DataType::Timestamp(unit, zone) => {
+            let offset = zone.as_ref().map(|zone| offset(zone).unwrap_or(0));
+            match unit {
+                TimeUnit::Second => of_unit::<TimestampSecondType>(column, offset),
+                TimeUnit::Millisecond => of_unit::<TimestampMillisecondType>(column, offset),
+                TimeUnit::Microsecond => of_unit::<TimestampMicrosecondType>(column, offset),
+                TimeUnit::Nanosecond => of_unit::<TimestampNanosecondType>(column, offset),
+            }
+        }
         other => Err(format!("{other} holds no instants")),
     }
 }
 
-fn of_unit<T: ArrowTimestampType>(column: &dyn Array, in_utc: bool) -> Result<Vec<Option<String>>, String> {
+/// `offset` is that of the instants' zone, where they have one.
+fn of_unit<T: ArrowTimestampType>(column: &dyn Array, offset: Option<i32>) -> Result<Vec<Option<String>>, String> {
     let column = column.as_primitive::<T>();
+    let zone = offset.map(shown).unwrap_or_default();
+    let seconds = i64::from(offset.unwrap_or(0));
+    let in_zone = |count: i64| count.checked_add(seconds.checked_mul(in_second(T::UNIT))?).and_then(as_datetime::<T>);
     let one = |at: usize| {
         if column.is_null(at) {
             return Ok(None);
         }
-        let instant = column.value_as_datetime(at);
+        let instant = in_zone(column.value(at));
         let instant = instant.ok_or_else(|| format!("row {} holds no time that can be written", at + 1))?.to_string();
         let (whole, fraction) = instant.split_once('.').unwrap_or((&instant, ""));
-        Ok(Some(format!("{whole}.{fraction:0<DIGITS$}{}", if in_utc { UTC } else { "" })))
+        Ok(Some(format!("{whole}.{fraction:0<DIGITS$}{zone}")))
     };
     (0..column.len()).map(one).collect()
+}
+
+/// Returns how many of the unit make a second.
+fn in_second(unit: TimeUnit) -> i64 {
+    match unit {
+        TimeUnit::Second => 1,
+        TimeUnit::Millisecond => 1_000,
+        TimeUnit::Microsecond => 1_000_000,
+        TimeUnit::Nanosecond => 1_000_000_000,
+    }
+}
+
+/// Returns the lengths of time of a column in nanoseconds, to be written [`in_longest_unit`]; `None` where a cell is null.
+pub(super) fn durations(column: &dyn Array) -> Vec<Option<String>> {
+    fn of<T: ArrowPrimitiveType<Native = i64>>(column: &dyn Array, unit: TimeUnit) -> Vec<Option<String>> {
+        let nanoseconds = i128::from(in_second(TimeUnit::Nanosecond) / in_second(unit));
+        let text = |count: i64| format!("{}{NANOSECONDS}", i128::from(count) * nanoseconds);
+        column.as_primitive::<T>().iter().map(|count| count.map(text)).collect()
+    }
+    match column.data_type() {
+        DataType::Duration(unit @ TimeUnit::Second) => of::<DurationSecondType>(column, *unit),
+        DataType::Duration(unit @ TimeUnit::Millisecond) => of::<DurationMillisecondType>(column, *unit),
+        DataType::Duration(unit @ TimeUnit::Microsecond) => of::<DurationMicrosecondType>(column, *unit),
+        _ => of::<DurationNanosecondType>(column, TimeUnit::Nanosecond),
+    }
+}
+
+/// Returns lengths of time in the longest unit in which all are whole, `3 days`; `None` where some labels are none, or
+/// no unit has room for all.
+pub(super) fn in_longest_unit<'a>(labels: impl Iterator<Item = &'a str>) -> Option<Vec<String>> {
+    let nanoseconds = |label: &str| label.strip_suffix(NANOSECONDS)?.parse::<i128>().ok();
+    let times: Vec<Option<i128>> = labels.map(|label| nanoseconds(label).map(Some)).collect::<Option<_>>()?;
+    let labels = Labels::Durations(Durations::from_nanoseconds(&times)?);
+    Some((0..labels.len()).map(|at| labels.text(at)).collect())
 }
 
 /// Returns instants without digits that are 0 in all of them: as dates, to the second, or with 3, 6 or 9 digits; `None`
 /// where some labels are no instants.
 pub(super) fn shortened<'a>(labels: impl Iterator<Item = &'a str> + Clone) -> Option<Vec<String>> {
-    let is_instant =
-        |label: &str| label.strip_suffix(UTC).unwrap_or(label).len() >= MIDNIGHT.len() && label.contains('.');
-    if !labels.clone().all(is_instant) {
-        return None;
-    }
+    let parts = |label: &'a str| {
+        let (whole, rest) = label.split_once('.')?;
+        let (fraction, zone) = rest.split_at_checked(DIGITS)?;
+        Some((whole, fraction, zone))
+    };
+    let all: Vec<(&str, &str, &str)> = labels.clone().map(parts).collect::<Option<_>>()?;
     if labels.clone().all(|label| label.ends_with(MIDNIGHT)) {
         return Some(labels.map(|label| label.trim_end_matches(MIDNIGHT).to_owned()).collect());
     }
-    let parts = |label: &'a str| {
-        let (bare, zone) = label.strip_suffix(UTC).map_or((label, ""), |bare| (bare, UTC));
-        let (whole, fraction) = bare.split_once('.').unwrap_or((bare, ""));
-        (whole, fraction, zone)
-    };
-    let used = labels.clone().map(|label| parts(label).1.trim_end_matches('0').len().next_multiple_of(3)).max()?;
-    let short = |label: &'a str| {
-        let (whole, fraction, zone) = parts(label);
+    let used = all.iter().map(|(_, fraction, _)| fraction.trim_end_matches('0').len().next_multiple_of(3)).max()?;
+    let short = |(whole, fraction, zone): &(&str, &str, &str)| {
         let digits = fraction.get(..used).filter(|digits| !digits.is_empty());
         format!("{whole}{}{zone}", digits.map(|digits| format!(".{digits}")).unwrap_or_default())
     };
-    Some(labels.map(short).collect())
+    Some(all.iter().map(short).collect())
 }
 
 #[cfg(test)]
@@ -102,8 +172,46 @@ mod tests {
         let with_digits = ["2020-01-31 00:00:00.000", "2020-01-31 12:34:56.500"].map(str::to_owned);
         assert_eq!(of(&[day, tenth]), Some(with_digits.to_vec()));
         assert_eq!(of(&["2020-01-31 12:34:56.000000001"]), Some(vec!["2020-01-31 12:34:56.000000001".to_owned()]));
-        let in_utc = format!("{day}{UTC}");
-        assert_eq!(of(&[&in_utc]), Some(vec!["2020-01-31 00:00:00+00:00".to_owned()]));
+        let in_zone = |instant: &str| format!("{instant}-03:30");
+        assert_eq!(of(&[&in_zone(day)]), Some(vec!["2020-01-31 00:00:00-03:30".to_owned()]));
+        assert_eq!(of(&[&in_zone(tenth)]), Some(vec!["2020-01-31 12:34:56.500-03:30".to_owned()]));
         assert_eq!(of(&[day, "oslo"]), None);
+    }
+
+    #[test]
+    fn zones_that_never_change_have_an_offset() {
+        for (zone, expected) in [
+            ("UTC", Some(0)),
+            ("Etc/UTC", Some(0)),
+            ("+01:00", Some(3600)),
+            ("-0330", Some(-12_600)),
+            ("+14", Some(50_400)),
+            ("Europe/Rome", None),
+            ("+1", None),
+            ("+25:00", None),
+            ("+01:75", None),
+            ("+\u{661}\u{662}", None),
+            ("", None),
+        ] {
+            assert_eq!(offset(zone), expected, "{zone}");
+        }
+        assert_eq!(
+            ["-03:30", "+00:15"].map(|zone| offset(zone).map(shown)),
+            ["-03:30", "+00:15"].map(|s| Some(s.into()))
+        );
+    }
+
+    #[test]
+    fn lengths_of_time_are_in_the_longest_unit() {
+        let of = |labels: &[&str]| in_longest_unit(labels.iter().copied());
+        assert_eq!(of(&["86400000000000 nanoseconds"]), Some(vec!["1 days".to_owned()]));
+        assert_eq!(
+            of(&["-1500000000 nanoseconds", "0 nanoseconds"]),
+            Some(vec!["-1500 milliseconds".to_owned(), "0 milliseconds".to_owned()])
+        );
+        assert_eq!(of(&["86400000000000 nanoseconds", "oslo"]), None);
+        // Two that no unit has room for.
+        let long = format!("{}{NANOSECONDS}", i128::from(i64::MAX) * 1_000_000_000);
+        assert_eq!(of(&[&long, "1 nanoseconds"]), None);
     }
 }

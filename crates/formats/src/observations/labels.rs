@@ -1,15 +1,26 @@
 //! Group labels in order of first appearance.
 
-use super::instant::shortened;
+use super::instant::{in_longest_unit, shortened};
 use indexmap::IndexSet;
 use octopus_trace::Labels;
+
+/// What labels are that are written as a whole column of them needs it, once all are known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum LabelKind {
+    /// Anything else.
+    #[default]
+    Plain,
+    /// Instants, with all their digits.
+    Instants,
+    /// Lengths of time, in nanoseconds.
+    Durations,
+}
 
 /// Gives each label the number of its first appearance.
 #[derive(Debug, Default)]
 pub(super) struct LabelIndex {
     labels: IndexSet<String>,
-    /// Whether the labels are instants, with all their digits.
-    pub(super) has_instants: bool,
+    pub(super) kind: LabelKind,
 }
 
 impl LabelIndex {
@@ -31,11 +42,16 @@ impl LabelIndex {
         self.labels.iter()
     }
 
-    /// Writes instants as pandas and DuckDB write a whole column of them: without digits that are 0 in all.
-    pub(super) fn shorten_instants(&mut self) {
-        if self.has_instants
-            && let Some(short) = shortened(self.labels.iter().map(String::as_str))
-        {
+    /// Writes instants as pandas and DuckDB write a whole column of them, without digits that are 0 in all, and lengths
+    /// of time in one unit.
+    pub(super) fn shorten_times(&mut self) {
+        let labels = self.labels.iter().map(String::as_str);
+        let short = match self.kind {
+            LabelKind::Plain => None,
+            LabelKind::Instants => shortened(labels),
+            LabelKind::Durations => in_longest_unit(labels),
+        };
+        if let Some(short) = short {
             self.labels = short.into_iter().collect();
         }
     }

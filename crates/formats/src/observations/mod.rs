@@ -3,11 +3,12 @@
 //! | file | recognised by | notes |
 //! |--|--|--|
 //! | CSV, TSV | everything that is nothing else | a header line, comments (`#`) before it; comma, semicolon or tab; gzip or Zstandard |
-//! | Parquet | its first bytes `PAR1`, or `.parquet` | numbers with decimals too; text, dates, whole numbers and booleans as labels |
+//! | Parquet | its first bytes `PAR1`, or `.parquet` | numbers with decimals too; text, dates, times, lengths of time, whole numbers and booleans as labels |
 //! | a folder of Parquet files | being a folder | one table; folders in it such as `year=2024` are columns |
 //!
 //! Columns are found by their names here, in every kind of file: one that is missing, or a duplicate, is refused.
-//! Labels keep the order of their first appearance. When all are whole numbers they are kept as integers.
+//! Labels keep the order of their first appearance. When all are whole numbers they are kept as integers. Spaces around
+//! them are dropped, and what stands for a missing label is decided here: a table has the same groups in every format.
 
 mod delimited;
 mod error;
@@ -24,6 +25,7 @@ pub use error::{CellProblem, ObservationsError, RowPlace};
 pub use number::{DecimalMark, is_missing_word};
 
 use folder::Part;
+use indexmap::IndexSet;
 use labels::LabelIndex;
 use octopus_trace::{GroupedData, LeftOut};
 use source::Source;
@@ -36,6 +38,15 @@ pub struct CellRules {
     pub drop_missing: bool,
     /// The mark before the decimals, in text.
     pub decimal: DecimalMark,
+}
+
+impl CellRules {
+    /// Returns the label in a cell without the spaces around it; `None` where it is missing.
+    fn label(self, cell: &str) -> Option<&str> {
+        let text = cell.trim();
+        let is_missing = text.is_empty() || self.drop_missing && is_missing_word(text);
+        (!is_missing).then_some(text)
+    }
 }
 
 /// A table that is divided into data sets.
@@ -62,6 +73,8 @@ struct Rows {
     without_set: usize,
     /// The lines of comments before the header.
     comments: usize,
+    /// What users should know of how the table was read, each said once.
+    notes: IndexSet<String>,
 }
 
 /// The observations of one data set.
@@ -72,7 +85,7 @@ struct OneSet {
     values: Vec<f64>,
 }
 
-/// The cells of one row; `None` where a label is missing.
+/// The cells of one row as they stand in the table; `None` where nothing does.
 struct Cells<'a> {
     group: Option<&'a str>,
     value: Result<f64, CellProblem>,
@@ -115,12 +128,13 @@ impl Rows {
         rules: CellRules,
     ) -> Result<(), (&'a str, CellProblem)> {
         let Cells { group, value, set } = cells;
+        let label = |cell| rules.label(cell);
         let missing = |column: &'a str| (column, CellProblem::Empty);
         let value = match value {
             Err(problem) if !(rules.drop_missing && problem.is_missing()) => return Err((columns.value, problem)),
             value => value.ok(),
         };
-        let set = match (columns.set, set.flatten()) {
+        let set = match (columns.set, set.flatten().and_then(label)) {
             (None, _) => 0,
             (Some(_), Some(label)) => self.sets.index(label),
             (Some(_), None) if rules.drop_missing => {
@@ -132,7 +146,7 @@ impl Rows {
         if self.left_out.len() <= set {
             self.left_out.resize(set + 1, LeftOut::default());
         }
-        match (group, value) {
+        match (group.and_then(label), value) {
             (_, None) => self.left_out[set].without_value += 1,
             (None, _) if rules.drop_missing => self.left_out[set].without_group += 1,
             (None, _) => return Err(missing(columns.group)),
@@ -231,8 +245,11 @@ fn read(path: &Path, columns: Columns<'_>, rules: CellRules) -> Result<Rows, Obs
         }
         Source::Text(bytes) => delimited::read(path, &bytes, columns, rules, &mut rows)?,
     }
-    rows.labels.shorten_instants();
-    rows.sets.shorten_instants();
+    rows.labels.shorten_times();
+    rows.sets.shorten_times();
+    for note in &rows.notes {
+        tracing::warn!("{}: {note}", path.display());
+    }
     Ok(rows)
 }
 
@@ -258,15 +275,21 @@ fn empty(path: &Path, left_out: LeftOut, set: Option<&str>) -> ObservationsError
     ObservationsError::AllLeftOut { path, set, left_out }
 }
 
-/// Returns the index of column `wanted` among `columns`.
-fn find_column(path: &Path, columns: &[String], wanted: &str) -> Result<usize, ObservationsError> {
+/// Returns the index of column `wanted`, one of `asked`, among `columns`.
+fn find_column(path: &Path, columns: &[String], wanted: &str, asked: Columns<'_>) -> Result<usize, ObservationsError> {
     let mut found = columns.iter().enumerate().filter(|(_, name)| *name == wanted).map(|(index, _)| index);
     match (found.next(), found.next()) {
         (Some(index), None) => Ok(index),
         (Some(_), Some(_)) => Err(ObservationsError::ColumnTwice { path: path.to_owned(), column: wanted.to_owned() }),
         (None, _) => {
             let distance = |name: &&String| strsim::damerau_levenshtein(&name.to_lowercase(), &wanted.to_lowercase());
-            let near = |name: &&String| distance(name) <= wanted.chars().count().div_ceil(2);
+            let letters = |name: &str| name.chars().count();
+            // Two names of one letter each are near in their number of changes, and have nothing in common.
+            let near = |name: &&String| {
+                let changes = distance(name);
+                let is_asked = [Some(asked.group), Some(asked.value), asked.set].contains(&Some(name.as_str()));
+                changes <= letters(wanted).div_ceil(2) && changes < letters(wanted).max(letters(name)) && !is_asked
+            };
             let nearest = columns.iter().filter(near).min_by_key(distance).cloned();
             let (path, column, existing) = (path.to_owned(), wanted.to_owned(), columns.to_vec());
             Err(ObservationsError::NoColumn { path, column, existing, nearest })

@@ -49,9 +49,9 @@ pub fn is_missing_word(word: &str) -> bool {
     MISSING.contains(&word)
 }
 
-/// The separators that people put between thousands, besides the other decimal mark: spaces of three kinds, and
-/// apostrophes.
-const BETWEEN_THOUSANDS: [char; 6] = [' ', '\u{a0}', '\u{202f}', '\u{2009}', '\'', '\u{2019}'];
+/// The separators that people put between thousands, besides decimal marks: spaces of four kinds, apostrophes, and what
+/// programs of numbers take.
+const BETWEEN_THOUSANDS: [char; 7] = [' ', '\u{a0}', '\u{202f}', '\u{2009}', '\'', '\u{2019}', '_'];
 
 /// Returns a finite number.
 pub(super) fn number(cell: &str, decimal: DecimalMark) -> Result<f64, CellProblem> {
@@ -75,32 +75,17 @@ fn not_a_number(cell: &str, decimal: DecimalMark) -> CellProblem {
     if is_missing_word(cell) {
         return CellProblem::MissingWord { value };
     }
-    let (separators, bare): (Vec<char>, String) = (
-        cell.chars().filter(|char| BETWEEN_THOUSANDS.contains(char)).collect(),
-        cell.chars().filter(|char| !BETWEEN_THOUSANDS.contains(char)).collect(),
-    );
-    if let Some(&separator) = separators.first()
-        && [decimal, decimal.other()].into_iter().any(|mark| is_number(&without(&bare, mark.other()), mark))
-    {
-        return CellProblem::Thousands { value, separator };
-    }
     let marks = |mark: DecimalMark| cell.matches(mark.symbol()).count();
     let other = decimal.other();
     // One mark of the other kind may be a decimal mark. Several cannot, nor can one that stands before a decimal mark.
     if marks(decimal) == 0 && marks(other) == 1 && is_number(cell, other) {
         return CellProblem::OtherMark { value, mark: other, thousands: three_digits_follow(cell, other) };
     }
-    let is_thousands = |separator: &DecimalMark| {
-        is_number(&without(cell, *separator), separator.other()) && grouped_by(cell, *separator)
-    };
-    match [other, decimal].into_iter().find(is_thousands) {
-        Some(separator) => CellProblem::Thousands { value, separator: separator.symbol() },
+    let separators = [other.symbol(), decimal.symbol()].into_iter().chain(BETWEEN_THOUSANDS);
+    match separators.into_iter().find(|&separator| is_grouped(cell, separator)) {
+        Some(separator) => CellProblem::Thousands { value, separator },
         None => CellProblem::Text { value },
     }
-}
-
-fn without(cell: &str, mark: DecimalMark) -> String {
-    cell.chars().filter(|char| *char != mark.symbol()).collect()
 }
 
 /// Returns whether the text is a finite number with this decimal mark.
@@ -115,17 +100,19 @@ fn three_digits_follow(cell: &str, mark: DecimalMark) -> bool {
     rest.len() == 3 && rest.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns whether the digits before the decimal mark stand in groups of three with this separator between them.
-fn grouped_by(cell: &str, separator: DecimalMark) -> bool {
-    let (whole, decimals) = cell.split_once(separator.other().symbol()).unwrap_or((cell, ""));
-    let groups: Vec<&str> = whole.trim_start_matches(['+', '-']).split(separator.symbol()).collect();
-    let digits = |group: &&str| group.bytes().all(|byte| byte.is_ascii_digit());
-    let [first, rest @ ..] = &groups[..] else { return false };
-    !decimals.contains(separator.symbol())
-        && !rest.is_empty()
-        && (1..=3).contains(&first.len())
-        && rest.iter().all(|group| group.len() == 3)
-        && groups.iter().all(digits)
+/// Returns whether the text is a number whose digits before the decimal mark stand in groups with this separator between
+/// them: of three, or as in India, the last of three and those before it of two.
+fn is_grouped(cell: &str, separator: char) -> bool {
+    let is_mark = |char: char| [',', '.'].contains(&char) && char != separator;
+    let (whole, decimals) = cell.split_once(is_mark).unwrap_or((cell, ""));
+    let groups: Vec<&str> = whole.strip_prefix(['+', '-']).unwrap_or(whole).split(separator).collect();
+    let [first, middle @ .., last] = &groups[..] else { return false };
+    let are_digits = groups.iter().all(|group| group.bytes().all(|byte| byte.is_ascii_digit()));
+    let in_groups_of = |most: usize| {
+        (1..=most).contains(&first.len()) && middle.iter().all(|group| group.len() == most) && last.len() == 3
+    };
+    let is_plain = !decimals.contains(separator) && is_number(&format!("0.{decimals}"), DecimalMark::Point);
+    are_digits && is_plain && (in_groups_of(3) || in_groups_of(2) && !middle.is_empty())
 }
 
 #[cfg(test)]
@@ -171,13 +158,50 @@ mod tests {
             ("1\u{a0}234", "`\u{a0}`"),
             ("1\u{202f}234,5", "`\u{202f}`"),
             ("1'234.5", "`'`"),
+            ("+1'234'567", "`'`"),
+            ("1_234", "`_`"),
+            ("12_345,5e3", "`_`"),
+            ("12,34,567", "`,`"),
+            ("-1,23,45,678.9", "`,`"),
+            ("12.34.567,5", "`.`"),
+            ("12 34 567", "` `"),
         ] {
             for mark in [Point, Comma] {
                 let message = told(cell, mark);
                 assert!(message.contains("between thousands") && message.contains(separator), "{cell}: {message}");
             }
         }
-        for cell in ["two", "1,x", "1-2", "12:30", "2020-01-31", "1,2,3", "1.2.3", "a b", "-", "1,23.5"] {
+        // Without what stands between them the digits would be another number than is meant.
+        for cell in [
+            "two",
+            "1,x",
+            "1-2",
+            "12:30",
+            "2020-01-31",
+            "1,2,3",
+            "1.2.3",
+            "a b",
+            "-",
+            "1,23.5",
+            "1 2 3",
+            "1 23",
+            "1'23",
+            "1_2",
+            "12 345 67",
+            "1234 567",
+            "1 234 5678",
+            "31 01 2020",
+            "123,45,678",
+            "1,23,4567",
+            "--1 234",
+            "1  234",
+            "1 234.5.6",
+            "1 234,567,8",
+            "1 234.x",
+            " 234",
+            "_1",
+            "1_",
+        ] {
             for mark in [Point, Comma] {
                 let message = told(cell, mark);
                 assert!(message.contains("is not a number; correct it"), "{cell}: {message}");

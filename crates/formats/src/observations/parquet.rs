@@ -1,5 +1,6 @@
 //! Observations from Parquet: which types of columns and compressions are accepted, and empty cells.
 
+use super::labels::LabelKind;
 use super::number::number;
 use super::{
     CellProblem, CellRules, Cells, Columns, DecimalMark, ObservationsError, RowPlace, Rows, find_column, instant,
@@ -11,12 +12,14 @@ use arrow_array::types::{
     Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, RecordBatch};
-use arrow_schema::DataType;
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use arrow_schema::{DataType, Field, Schema};
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::{ProjectionMask, parquet_to_arrow_schema};
+use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::ChunkReader;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A column of the table.
 #[derive(Clone, Copy)]
@@ -40,9 +43,7 @@ pub(super) fn read<R: ChunkReader + 'static>(
     if rules.decimal != DecimalMark::Point {
         return Err(ObservationsError::DecimalOfParquet { path: path.to_owned() });
     }
-    // Without the writer's Arrow schema, dictionaries (pandas' categories) come as the words themselves.
-    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    let reader = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options).map_err(|e| damaged(&e))?;
+    let reader = reader(file).map_err(|error| damaged(&error))?;
     let in_folder = |name: &str| of_folder.iter().find(|(column, _)| column == name);
     let of_file: Vec<String> = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
     // A column that the folder's name gives may stand in the file too.
@@ -50,7 +51,7 @@ pub(super) fn read<R: ChunkReader + 'static>(
     let columns: Vec<String> = of_file.iter().chain(beside).cloned().collect();
     let mut roots = Vec::new();
     let mut place = |column, fits: fn(&DataType) -> bool, expected| {
-        let index = find_column(path, &columns, column)?;
+        let index = find_column(path, &columns, column, wanted)?;
         if let Some((_, value)) = in_folder(column) {
             return Ok(Place::Folder(value.as_deref()));
         }
@@ -59,10 +60,11 @@ pub(super) fn read<R: ChunkReader + 'static>(
             let (path, column, found) = (path.to_owned(), column.to_owned(), found.clone());
             return Err(ObservationsError::ColumnType { path, column, found, expected });
         }
+        rows.notes.extend(note(column, found));
         roots.push(index);
         Ok(Place::File(column))
     };
-    const LABELS: &str = "text, whole numbers, dates or booleans";
+    const LABELS: &str = "text, whole numbers, dates, times, lengths of time or booleans";
     let group = place(wanted.group, is_label, LABELS)?;
     let set = wanted.set.map(|column| place(column, is_label, LABELS)).transpose()?;
     let value = place(wanted.value, is_number, "numbers")?;
@@ -71,18 +73,14 @@ pub(super) fn read<R: ChunkReader + 'static>(
     let mut read = 0;
     for batch in reader.with_projection(mask).build().map_err(|error| damaged(&error))? {
         let batch = batch.map_err(|error| damaged(&error))?;
-        let labels =
-            |place, has_instants: &mut bool| labels(&batch, place, has_instants).map_err(|what| damaged(&what));
-        let groups = labels(group, &mut rows.labels.has_instants)?;
-        let sets = set.map(|set| labels(set, &mut rows.sets.has_instants)).transpose()?;
+        let labels = |place, kind: &mut LabelKind| labels(&batch, place, kind).map_err(|what| damaged(&what));
+        let groups = labels(group, &mut rows.labels.kind)?;
+        let sets = set.map(|set| labels(set, &mut rows.sets.kind)).transpose()?;
         let values = values(&batch, value).map_err(|what| damaged(&what))?;
         for (at, value) in values.into_iter().enumerate() {
             read += 1;
-            let label = |labels: &'_ [Option<String>]| -> Option<String> {
-                labels[at].clone().filter(|label| !label.is_empty())
-            };
-            let (group, set) = (label(&groups), sets.as_deref().map(label));
-            let cells = Cells { group: group.as_deref(), value, set: set.as_ref().map(Option::as_deref) };
+            let set = sets.as_ref().map(|sets| sets[at].as_deref());
+            let cells = Cells { group: groups[at].as_deref(), value, set };
             rows.push(cells, wanted, rules).map_err(|(column, problem)| ObservationsError::Cell {
                 path: path.to_owned(),
                 place: RowPlace { line: None, row: read },
@@ -92,6 +90,48 @@ pub(super) fn read<R: ChunkReader + 'static>(
         }
     }
     Ok(())
+}
+
+/// Returns the reader of a file.
+fn reader<R: ChunkReader + 'static>(file: R) -> Result<ParquetRecordBatchReaderBuilder<R>, ParquetError> {
+    // Without the writer's Arrow schema, dictionaries (pandas' categories) come as the words themselves.
+    let plain = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new().with_skip_arrow_metadata(true))?;
+    let options = ArrowReaderOptions::new().with_schema(Arc::new(with_times(&plain)));
+    // What the writer says is no part of Parquet: where it does not fit the columns, they are read without.
+    let metadata = ArrowReaderMetadata::try_new(plain.metadata().clone(), options).unwrap_or(plain);
+    Ok(ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata))
+}
+
+/// Returns the columns, with the writer's types of those that are times: Parquet has whole numbers for lengths of time,
+/// and no zones.
+fn with_times(plain: &ArrowReaderMetadata) -> Schema {
+    let metadata = plain.metadata().file_metadata();
+    let written = parquet_to_arrow_schema(metadata.schema_descr(), metadata.key_value_metadata()).ok();
+    let with_time = |(index, field): (usize, &Arc<Field>)| {
+        let written = written.as_ref().and_then(|schema| schema.fields().get(index)).map(|field| field.data_type());
+        // pandas' categories may be of times.
+        let written = match written {
+            Some(DataType::Dictionary(_, value)) => Some(value.as_ref()),
+            other => other,
+        };
+        match written.filter(|found| found.is_temporal()) {
+            Some(found) => Arc::new(field.as_ref().clone().with_data_type(found.clone())),
+            None => field.clone(),
+        }
+    };
+    let fields: Vec<Arc<Field>> = plain.schema().fields().iter().enumerate().map(with_time).collect();
+    Schema::new_with_metadata(fields, plain.schema().metadata().clone())
+}
+
+/// Returns what users should know of a column of this type.
+fn note(column: &str, found: &DataType) -> Option<String> {
+    let DataType::Timestamp(_, Some(zone)) = found else { return None };
+    instant::offset(zone).is_none().then(|| {
+        format!(
+            "the times in column `{column}` are those of {zone}, whose offsets from UTC are not known here: their labels \
+             are in UTC (+00:00); for labels of its own time, write the column as text"
+        )
+    })
 }
 
 /// Whether the pages of the columns can be unpacked by this build.
@@ -119,6 +159,7 @@ fn is_label(data_type: &DataType) -> bool {
             | DataType::Date32
             | DataType::Date64
             | DataType::Timestamp(..)
+            | DataType::Duration(_)
     ) || is_exact(data_type)
 }
 
@@ -139,8 +180,8 @@ fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a dyn Array, Strin
     batch.column_by_name(name).map(AsRef::as_ref).ok_or_else(|| format!("column `{name}` is lost"))
 }
 
-/// Returns the cells of a column as text; `None` where a cell is null. Notes whether they are instants.
-fn labels(batch: &RecordBatch, place: Place<'_>, has_instants: &mut bool) -> Result<Vec<Option<String>>, String> {
+/// Returns the cells of a column as text; `None` where a cell is null. Notes whether they are times.
+fn labels(batch: &RecordBatch, place: Place<'_>, kind: &mut LabelKind) -> Result<Vec<Option<String>>, String> {
     let name = match place {
         Place::Folder(value) => return Ok(vec![value.map(str::to_owned); batch.num_rows()]),
         Place::File(name) => name,
@@ -159,8 +200,12 @@ fn labels(batch: &RecordBatch, place: Place<'_>, has_instants: &mut bool) -> Res
         DataType::Boolean => Ok(column.as_boolean().iter().map(|value| value.map(|value| value.to_string())).collect()),
         DataType::Date32 | DataType::Date64 => instant::days(column),
         DataType::Timestamp(..) => {
-            *has_instants = true;
+            *kind = LabelKind::Instants;
             instant::instants(column)
+        }
+        DataType::Duration(_) => {
+            *kind = LabelKind::Durations;
+            Ok(instant::durations(column))
         }
         _ => exact(column),
     }
@@ -174,7 +219,7 @@ fn values(batch: &RecordBatch, place: Place<'_>) -> Result<Vec<Result<f64, CellP
     };
     let name = match place {
         Place::Folder(value) => {
-            let value = number(value.unwrap_or_default(), DecimalMark::Point);
+            let value = number(value.unwrap_or_default().trim(), DecimalMark::Point);
             return Ok(vec![value; batch.num_rows()]);
         }
         Place::File(name) => name,

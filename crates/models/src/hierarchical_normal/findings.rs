@@ -10,6 +10,10 @@ use octopus_formats::observations::is_missing_word;
 const FAR: f64 = 5.0;
 /// How much wider than the data a prior on their scale is.
 const WIDER: f64 = 2.5;
+/// How much wider than the data a prior is that few data leave as wide as it is.
+const MUCH_WIDER: f64 = 100.0;
+/// The most differences that are few: see [`Beside::is_lost_in_prior`].
+const FEW: f64 = 2.0;
 /// The share of its size by which a value differs through rounding.
 const ROUNDING: f64 = 1e-12;
 
@@ -64,9 +68,9 @@ pub(super) fn of_data(data: &GroupedData, prior: &HierarchicalPrior) -> Vec<Stri
              to write one)",
         );
     }
-    let scales = Scales::of(data);
-    let size = data.values().iter().fold(0.0_f64, |most, value| most.max(value.abs()));
-    if scales.within.is_some_and(|within| within < ROUNDING * size) {
+    let (scales, size) = (Scales::of(data), size(data));
+    let squares_fit = squares_fit(data);
+    if squares_fit && scales.within.is_some_and(|within| within < ROUNDING * size) {
         say("the values of each group differ by rounding only, which leaves sigma_obs next to nothing: if the table \
              repeats a group's value, give one row for each group; else check --value");
     }
@@ -77,7 +81,16 @@ pub(super) fn of_data(data: &GroupedData, prior: &HierarchicalPrior) -> Vec<Stri
              rows with --drop-missing"
         ));
     }
-    found.extend(conflict(&scales, prior, data));
+    if squares_fit {
+        found.extend(of_priors(&scales, prior, data));
+    } else {
+        let unit = shown(10_f64.powf(size.log10().floor().max(-307.0)), 1);
+        found.push(format!(
+            "the largest value is {}, and no number holds the squares of such: no prior makes up for it; give the \
+             values in another unit, such as divided by {unit}, and the priors too",
+            shown(size, 3)
+        ));
+    }
     found
 }
 
@@ -92,8 +105,10 @@ struct Scales {
     all: Option<f64>,
     /// The standard deviation of the groups' means beyond what the values' own explains.
     between: Option<f64>,
-    /// The standard deviation within groups, and of how many independent differences it is.
+    /// The standard deviation within groups.
     within: Option<f64>,
+    /// The standard deviation of the groups' means that the values' own explains.
+    noise: f64,
 }
 
 impl Scales {
@@ -105,14 +120,89 @@ impl Scales {
         let within = (observations > groups)
             .then(|| ((0..data.groups()).map(squares).sum::<f64>() / (observations - groups)).sqrt());
         let own = (0..data.groups()).map(|number| 1.0 / group(number).len() as f64).sum::<f64>() / groups;
-        let between = deviation(&means).map(|all| (all * all - within.unwrap_or(0.0).powi(2) * own).max(0.0).sqrt());
-        Self { observations, groups, mean: mean(&means), all: deviation(data.values()), between, within }
+        let noise = within.unwrap_or(0.0) * own.sqrt();
+        let between = deviation(&means).map(|all| (all * all - noise * noise).max(0.0).sqrt());
+        Self { observations, groups, mean: mean(&means), all: deviation(data.values()), between, within, noise }
     }
 
-    /// Returns whether all that is known are numbers: values may be so large that their squares are none.
-    fn is_finite(&self) -> bool {
-        self.mean.is_finite() && [self.all, self.between, self.within].into_iter().flatten().all(f64::is_finite)
+    /// Returns what the data show of each scale beside its prior.
+    fn beside(&self, prior: &HierarchicalPrior) -> Vec<Beside> {
+        let HierarchicalPrior { sigma_pop_scale, sigma_obs_scale, .. } = *prior;
+        let Self { observations, groups, between, within, noise, .. } = *self;
+        let one = |found: Option<f64>, what, name, scale, differences| {
+            found.map(|found| Beside { found, noise: 0.0, what, name, scale, differences })
+        };
+        if within.is_none() {
+            let both = root_of_squares([sigma_pop_scale, sigma_obs_scale, 0.0]);
+            return one(between, "values", "sigma_pop and sigma_obs together", both, groups - 1.0)
+                .into_iter()
+                .collect();
+        }
+        let of_means = one(between, "the groups' means", "sigma_pop", sigma_pop_scale, groups - 1.0);
+        let of_values = one(within, "values of a group", "sigma_obs", sigma_obs_scale, observations - groups);
+        of_means.map(|means| Beside { noise, ..means }).into_iter().chain(of_values).collect()
     }
+}
+
+/// What the data alone show of a scale, beside its prior.
+#[derive(Clone, Copy, Debug)]
+struct Beside {
+    /// What varies.
+    what: &'static str,
+    /// The scale's name.
+    name: &'static str,
+    /// By how much it varies.
+    found: f64,
+    /// The standard deviation that it would have if the scale were 0.
+    noise: f64,
+    /// The scale of the half-normal prior.
+    scale: f64,
+    /// Of how many independent differences `found` is.
+    differences: f64,
+}
+
+impl Beside {
+    /// Returns whether what is found lies far outside of the prior.
+    fn is_beyond(&self) -> bool {
+        // A standard deviation of few differences may be large by chance.
+        self.found > FAR * self.scale * (1.0 + 2.0 / self.differences.sqrt())
+    }
+
+    /// Returns whether the posterior is about as wide as a prior that is far too wide.
+    ///
+    /// Of d differences of size s, the likelihood falls as sigma^-d beyond s. Of 1 or 2 a flat prior leaves sigma without
+    /// a mean, so that the posterior's is as large as the prior lets it be; of more, what is found decides, however wide
+    /// the prior is.
+    fn is_lost_in_prior(&self) -> bool {
+        let few = (1.0..=FEW).contains(&self.differences);
+        few && self.scale > MUCH_WIDER * self.found.max(self.noise)
+    }
+
+    /// Returns what is found and the prior in words.
+    fn in_words(&self) -> String {
+        let Self { what, name, found, noise, scale, .. } = *self;
+        let (found, scale) = (shown(found.max(noise), 2), shown(scale, 3));
+        format!("{what} vary by {found}, and the prior of {name} is HalfNormal({scale})")
+    }
+}
+
+/// Returns the root of the sum of squares, each of which may be beyond all numbers.
+fn root_of_squares(values: [f64; 3]) -> f64 {
+    let most = values.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+    if most == 0.0 { 0.0 } else { most * values.iter().map(|value| (value / most).powi(2)).sum::<f64>().sqrt() }
+}
+
+/// Returns the largest distance of a value from 0.
+fn size(data: &GroupedData) -> f64 {
+    data.values().iter().fold(0.0_f64, |most, value| most.max(value.abs()))
+}
+
+/// Returns whether the sums of squares of the data's differences, of which the model is made, are numbers with all
+/// their digits.
+fn squares_fit(data: &GroupedData) -> bool {
+    let size = size(data);
+    let most = (2.0 * size).powi(2) * data.values().len() as f64;
+    size == 0.0 || most.is_finite() && size.powi(2) >= f64::MIN_POSITIVE / f64::EPSILON
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -126,48 +216,52 @@ fn deviation(values: &[f64]) -> Option<f64> {
     (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
 }
 
-/// Returns the sentence about priors where what the data alone show lies far outside of them.
-fn conflict(scales: &Scales, prior: &HierarchicalPrior, data: &GroupedData) -> Option<String> {
-    let Scales { observations, groups, mean, between, within, .. } = *scales;
-    let HierarchicalPrior { mu_mean, mu_sd, sigma_pop_scale, sigma_obs_scale } = *prior;
-    if !scales.is_finite() {
-        return None;
-    }
-    // A standard deviation of few differences may be large by chance.
-    let far = |found: f64, scale: f64, differences: f64| found > FAR * scale * (1.0 + 2.0 / differences.sqrt());
-    let mut wrong = Vec::new();
-    let of_mean = (mu_sd.powi(2) + sigma_pop_scale.powi(2) / groups + sigma_obs_scale.powi(2) / observations).sqrt();
-    if (mean - mu_mean).abs() > FAR * of_mean {
-        let (found, mu_mean, mu_sd) = (shown(mean, 3), shown(mu_mean, 3), shown(mu_sd, 3));
-        wrong.push(format!("the groups' mean is {found}, and the prior of mu_pop is Normal({mu_mean}, {mu_sd})"));
-    }
-    let mut scale = |found: Option<f64>, what: &str, name: &str, scale: f64, differences: f64| {
-        if let Some(found) = found.filter(|found| far(*found, scale, differences)) {
-            let (found, scale) = (shown(found, 2), shown(scale, 3));
-            wrong.push(format!("{what} vary by {found}, and the prior of {name} is HalfNormal({scale})"));
-        }
+/// Returns what is to be said of priors and data that are far apart.
+fn of_priors(scales: &Scales, prior: &HierarchicalPrior, data: &GroupedData) -> Vec<String> {
+    let priors = match priors_of_data(data) {
+        Some(options) => format!("priors on this scale, such as `{options}`,"),
+        None => "priors on this scale,".to_owned(),
     };
-    if within.is_some() {
-        scale(between, "the groups' means", "sigma_pop", sigma_pop_scale, groups - 1.0);
-        scale(within, "values of a group", "sigma_obs", sigma_obs_scale, observations - groups);
-    } else {
-        let both = (sigma_pop_scale.powi(2) + sigma_obs_scale.powi(2)).sqrt();
-        scale(between, "values", "sigma_pop and sigma_obs together", both, groups - 1.0);
-    }
-    let options = priors_of_data(data)?;
-    (!wrong.is_empty()).then(|| {
+    let beside = scales.beside(prior);
+    let in_words = |is_so: fn(&Beside) -> bool| beside.iter().filter(move |one| is_so(one)).map(Beside::in_words);
+    let beyond: Vec<String> = mean_beyond(scales, prior).into_iter().chain(in_words(Beside::is_beyond)).collect();
+    let lost: Vec<String> = in_words(Beside::is_lost_in_prior).collect();
+    let of_beyond = || {
         format!(
-            "priors are on another scale than the data: {}; if the units are right, give priors on this scale, such as \
-             `{options}`, or better what is known without these data",
-            wrong.join("; ")
+            "priors are on another scale than the data: {}; if the units are right, give {priors} or better what is \
+             known without these data",
+            beyond.join("; ")
         )
+    };
+    let of_lost = || {
+        format!(
+            "so few data leave what they tell to priors that are far wider: {}; its posterior mean is about as large as \
+             the prior lets it be: give {priors} or better what is known without these data",
+            lost.join("; ")
+        )
+    };
+    let first = (!beyond.is_empty()).then(of_beyond);
+    first.into_iter().chain((!lost.is_empty()).then(of_lost)).collect()
+}
+
+/// Returns the mean and its prior in words, where it lies far outside of it.
+fn mean_beyond(scales: &Scales, prior: &HierarchicalPrior) -> Option<String> {
+    let Scales { observations, groups, mean, .. } = *scales;
+    let HierarchicalPrior { mu_mean, mu_sd, sigma_pop_scale, sigma_obs_scale } = *prior;
+    let of_mean = root_of_squares([mu_sd, sigma_pop_scale / groups.sqrt(), sigma_obs_scale / observations.sqrt()]);
+    ((mean - mu_mean).abs() > FAR * of_mean).then(|| {
+        let (found, mu_mean, mu_sd) = (shown(mean, 3), shown(mu_mean, 3), shown(mu_sd, 3));
+        format!("the groups' mean is {found}, and the prior of mu_pop is Normal({mu_mean}, {mu_sd})")
     })
 }
 
 /// Returns the options of priors that are some times as wide as the data.
 pub(super) fn priors_of_data(data: &GroupedData) -> Option<String> {
+    if !squares_fit(data) {
+        return None;
+    }
     let scales = Scales::of(data);
-    let all = scales.all.filter(|all| *all > 0.0 && scales.is_finite())?;
+    let all = scales.all.filter(|all| *all > 0.0)?;
     let wider = |scale: Option<f64>| shown(WIDER * scale.filter(|scale| *scale > ROUNDING * all).unwrap_or(all), 2);
     // The mean has as many digits as its prior's width has use for.
     let digits = (scales.mean.abs() / all).log10().max(0.0).ceil() as usize + 1;
@@ -265,6 +359,63 @@ mod tests {
         // What is near enough is no conflict.
         let near = HierarchicalPrior { mu_mean: 450.0, mu_sd: 20.0, ..prior };
         assert!(of_data(&data(&groups), &near).is_empty());
+    }
+
+    /// Groups of six values about 50 that vary by `scale`, as their means do.
+    fn about_50(groups: usize, scale: f64) -> GroupedData {
+        let values: Vec<Vec<f64>> = (0..groups)
+            .map(|j| (0..6).map(|i| 50.0 + scale * (f64::from(i) - 2.5 + [-1.0, 1.5, 0.2][j % 3])).collect())
+            .collect();
+        data(&values.iter().map(Vec::as_slice).collect::<Vec<_>>())
+    }
+
+    /// Sampled under these priors, three groups have a posterior mean of sigma_pop ten times what their means vary by,
+    /// and eight one as it should be.
+    #[test]
+    fn priors_far_wider_than_few_data_are_told() {
+        let of = |data: &GroupedData| of_data(data, &HierarchicalPrior::default()).join("\n");
+        for groups in [2, 3] {
+            let told = of(&about_50(groups, 1e-6));
+            assert!(told.starts_with("so few data leave") && told.contains("the prior of sigma_pop is"), "{told}");
+            assert!(!told.contains("the prior of sigma_obs is") && told.contains("`--mu-mean 50"), "{told}");
+            assert_eq!(of(&about_50(groups, 1.0)), "");
+        }
+        assert_eq!(of(&about_50(4, 1e-6)), "");
+        // Of means that are equal by chance, no more is known than what the values' own scale tells.
+        assert_eq!(of(&data(&[&[49.0, 51.0, 50.0, 50.0], &[48.0, 52.0, 50.0, 50.0]])), "");
+        // Two repeated values tell sigma_obs.
+        let told = of(&data(&[&[50.0], &[51.0], &[53.0], &[55.0, 55.0 + 1e-4], &[47.0, 47.0 + 1e-4]]));
+        assert!(told.contains("the prior of sigma_obs is") && !told.contains("the prior of sigma_pop is"), "{told}");
+        // One value of each group: both scales together.
+        let told = of(&data(&[&[50.0], &[50.0 + 1e-6], &[50.0 - 1e-6]]));
+        assert!(told.contains("the prior of sigma_pop and sigma_obs together is"), "{told}");
+    }
+
+    #[test]
+    fn squares_beyond_all_numbers_are_told_and_hide_nothing() {
+        for (scale, unit) in [(1e160, "1e160"), (1e300, "1e300"), (1e-170, "1e-170")] {
+            let told = found(&[&[1.1 * scale, 1.2 * scale, 1.4 * scale], &[1.5 * scale, 1.3 * scale, 1.0 * scale]]);
+            assert!(told.contains(&format!("such as divided by {unit},")), "{told}");
+        }
+        assert!(found(&[&[1e308, -1e308], &[1e308, -1e308]]).contains("another unit"));
+        assert!(found(&[&[1.1e100, 1.2e100, 1.4e100], &[1.5e100, 1e100]]).contains("`--mu-mean 1.2e100"));
+        // A prior whose square is beyond all numbers, and one whose square is 0.
+        let of = |mu_mean, mu_sd| {
+            let prior = HierarchicalPrior { mu_mean, mu_sd, ..HierarchicalPrior::default() };
+            of_data(&about_50(4, 1.0), &prior).join("\n")
+        };
+        assert!(of(1e300, 1e200).contains("the prior of mu_pop is Normal(1e300, 1e200)"), "{}", of(1e300, 1e200));
+        assert_eq!(of(0.0, 1e200), "");
+        let narrow =
+            HierarchicalPrior { mu_mean: 0.0, mu_sd: 1e-200, sigma_pop_scale: 1e-200, sigma_obs_scale: 1e-200 };
+        assert!(of_data(&about_50(4, 1.0), &narrow)[0].starts_with("priors are on another scale"));
+    }
+
+    /// There are no options on the scale of data that do not vary.
+    #[test]
+    fn one_value_far_from_its_prior_is_told() {
+        let told = found(&[&[5000.0]]);
+        assert!(told.contains("the groups' mean is 5000") && told.contains("give priors on this scale, or"), "{told}");
     }
 
     #[test]

@@ -30,12 +30,33 @@ pub struct HierarchicalNormalModel;
 
 /// The source of the observations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[serde(rename_all = "snake_case", try_from = "Sources")]
 pub enum DataSource {
     /// The observations are made up.
     Synthetic(HierarchicalSpec),
     /// The observations are read from the user's table.
     File(TableFile),
+}
+
+/// The table `data` of settings, of which a file may have anything: what is wrong is said of its entry.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sources {
+    synthetic: Option<HierarchicalSpec>,
+    file: Option<TableFile>,
+}
+
+impl TryFrom<Sources> for DataSource {
+    type Error = &'static str;
+
+    fn try_from(sources: Sources) -> Result<Self, Self::Error> {
+        match (sources.synthetic, sources.file) {
+            (Some(spec), None) => Ok(Self::Synthetic(spec)),
+            (None, Some(file)) => Ok(Self::File(file)),
+            _ => Err("data come from one source: give either [data.file], a table with path, group and value, or \
+                      [data.synthetic]"),
+        }
+    }
 }
 
 impl Default for DataSource {
@@ -289,6 +310,20 @@ mod tests {
         assert!(told("groups = 3\ngroup_sizes = [1]").starts_with("groups = 3: leave it out"));
         assert!(told("[prior]\nmu_sd = -1.0").starts_with("mu_sd = -1"));
         assert!(told("[data.synthetic]").starts_with("field `data`"));
+    }
+
+    #[test]
+    fn the_form_of_a_source_of_data_is_named() {
+        let read = |text: &str| settings::read::<HierarchicalSettings>(&text.parse().unwrap());
+        let told = |text: &str| read(text).unwrap_err().to_string();
+        let flat = told("[data]\nfile = 'y.csv'\ngroup = 'g'\nvalue = 'v'");
+        assert!(flat.starts_with("field `data.file`") && flat.contains("[data.file] with path, group"), "{flat}");
+        assert!(told("[data]\npath = 'y.csv'").contains("`data.path`: unknown field `path`, expected `synthetic` or"));
+        for both in ["[data]", "[data.synthetic]\n[data.file]\npath = 'y.csv'\ngroup = 'g'\nvalue = 'v'"] {
+            assert!(told(both).contains("one source: give either [data.file], a table with path"), "{}", told(both));
+        }
+        let file = read("[data.file]\npath = 'y.csv'\ngroup = 'g'\nvalue = 'v'").unwrap();
+        assert_eq!(read(&settings::write(&file).unwrap().to_string()).unwrap(), file);
     }
 
     /// Checks that the settings that a record keeps make the same simulator.

@@ -82,6 +82,7 @@ pub(super) fn read(
         let table = args.data.table(path, only);
         table.ok_or_else(|| UsageError("--batch: needs --group and --value".into()))
     };
+    std::fs::metadata(source).with_context(|| format!("--batch: cannot read {}", source.display()))?;
     let found: Vec<(String, TableFile, Result<GroupedData>)> = match (&args.batch.batch_by, source.is_dir()) {
         (None, true) => tables(source)?
             .into_iter()

@@ -33,6 +33,52 @@ fn rows_without_a_group_or_a_value_are_left_out_and_counted() {
     refuses("a.csv", "city,y\na,NaN\n", &["the value is NaN", "--drop-missing"]);
 }
 
+/// As CSV and as Parquet, with each group's name as a cell of text.
+fn in_every_format(cities: &[&str], check: impl Fn(&str, &[u8])) {
+    let text: String = cities.iter().enumerate().map(|(row, city)| format!("{city},{row}\n")).collect();
+    check("a.csv", format!("city,y\n{text}").as_bytes());
+    let values: ArrayRef = Arc::new(Float64Array::from_iter_values((0..cities.len()).map(|row| row as f64)));
+    let words = strings(&cities.iter().copied().map(Some).collect::<Vec<_>>());
+    check("a.parquet", &parquet_bytes(vec![("city", words), ("y", values)]));
+}
+
+#[test]
+fn words_for_missing_labels_are_left_out_of_every_format() {
+    in_every_format(&["a", "NA", "b", "n/a", " null ", "NAB"], |name, bytes| {
+        let data = read_by(name, bytes, DROP).unwrap();
+        assert_eq!(data.values(), [0.0, 2.0, 5.0], "{name}");
+        assert_eq!(data.left_out(), LeftOut { without_value: 0, without_group: 3, comments: 0 }, "{name}");
+        // Without the option they are names, of which a warning is given before sampling.
+        assert_eq!(read_by(name, bytes, CellRules::default()).unwrap().groups(), 6, "{name}");
+    });
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("study", strings(&[Some("s"), Some("NA")])),
+        ("city", strings(&[Some("a"), Some("a")])),
+        ("y", Arc::new(Float64Array::from(vec![1.0, 2.0]))),
+    ];
+    let (_dir, path) = file("a.parquet", parquet_bytes(columns));
+    let found = super::super::read_sets(&path, "city", "y", "study", DROP).unwrap();
+    assert_eq!((found.sets.len(), found.without_set), (1, 1));
+}
+
+#[test]
+fn spaces_around_labels_are_dropped_in_every_format() {
+    in_every_format(&["a", " a", "a ", "b c", "\u{a0}a\t"], |name, bytes| {
+        let data = read_by(name, bytes, CellRules::default()).unwrap();
+        assert_eq!(data.labels(), &Labels::Strings(vec!["a".into(), "b c".into()]), "{name}");
+        assert_eq!(data.values(), [0.0, 1.0, 2.0, 4.0, 3.0], "{name}");
+    });
+    in_every_format(&["a", "  "], |name, bytes| {
+        let message = read_by(name, bytes, CellRules::default()).unwrap_err().to_string();
+        assert!(message.contains("(row 2)") || message.contains("row 2,"), "{message}");
+        assert!(message.contains("column `city`: the cell is empty"), "{message}");
+        assert_eq!(read_by(name, bytes, DROP).unwrap().left_out().without_group, 1, "{name}");
+    });
+    in_every_format(&[" 7", "7 "], |name, bytes| {
+        assert_eq!(read_by(name, bytes, CellRules::default()).unwrap().labels(), &Labels::Integers(vec![7]), "{name}");
+    });
+}
+
 #[test]
 fn what_is_wrong_is_never_left_out() {
     for text in ["city,y\na,1\nb,two\n", "city,y\na,1\n,two\n", "city,y\na,1\nb,inf\n", "city,y\na,1\nb,1e999\n"] {

@@ -93,6 +93,67 @@ fn comments_come_before_the_header() {
     assert_eq!(read_text("a.csv", "#id,city,y\n1,a,2\n").unwrap().left_out().comments, 0);
     refuses("a.csv", "# table\n# city, y\na,1\n", &["line 2 names the columns in a comment", "remove the `#`"]);
     refuses("a.csv", "# a\n# b\n", &["no column `city`"]);
+    // All of it is in comments.
+    refuses("a.csv", "# city,y\n", &["line 1 names the columns in a comment", "remove the `#`"]);
+    refuses("a.csv", "# made by me\n# city,y\n# a,1\n", &["line 2 names the columns in a comment"]);
     // A label may begin so.
     assert_eq!(read_text("a.csv", "city,y\n#1,2\n").unwrap().labels(), &Labels::Strings(vec!["#1".into()]));
+}
+
+fn notes(text: &str) -> Vec<String> {
+    let (_dir, path) = file("a.csv", text);
+    let rows = read(&path, Columns { group: "city", value: "y", set: None }, CellRules::default()).unwrap();
+    rows.notes.into_iter().collect()
+}
+
+#[test]
+fn rows_that_are_commented_out_are_told() {
+    let told = notes("city,y\na,51\na,52\n#b,53\nb,54\nb,53\n");
+    assert!(told.len() == 1 && told[0].starts_with("1 of 5 rows begins with `#`, from line 4 (row 3) on"), "{told:?}");
+    // In a column that is not read, too.
+    let told = notes("id,city,y\n1,a,51\n#2,b,52\n# 3,b,53\n");
+    assert!(told.len() == 1 && told[0].starts_with("2 of 3 rows begin with `#`, from line 3 (row 2) on"), "{told:?}");
+    for fine in [
+        "city,y\n#1,51\n#2,52\n",
+        "city,y\na,51\n\"#b\",52\n",
+        "city,y\na,51\n#N/A,52\n",
+        "#id,city,y\n1,a,51\n#2,b,52\n",
+        "city,z,y\na,#,51\nb,,52\n",
+    ] {
+        assert_eq!(notes(fine), [""; 0], "{fine}");
+    }
+    refuses("a.csv", "y,city\n51,a\n#53,b\n", &["line 3 (row 2) begins with `#` and is no row", "remove the line"]);
+}
+
+/// As Excel reads it.
+#[test]
+fn the_line_that_tells_excel_the_separator_is_no_header() {
+    let data = read_text("a.csv", "sep=;\r\ncity;y\r\na;1\r\nb;2\r\n").unwrap();
+    assert_eq!((data.values(), data.left_out().comments), (&[1.0, 2.0][..], 0));
+    refuses("a.csv", "sep=;\ncity;y\na;x\n", &["line 3 (row 1)", "`x`"]);
+    refuses("a.csv", "sep=;\nCity;y\na;1\n", &["no column `city`", "columns are `City;y`"]);
+}
+
+#[test]
+fn columns_that_are_alike_are_suggested() {
+    let told = |header: &str, group: &str, value: &str| {
+        let (_dir, path) = file("a.csv", format!("{header}\n1,2\n"));
+        read_grouped(&path, group, value).unwrap_err().to_string()
+    };
+    for (header, group, value) in [("x,v", "g", "v"), ("y,x", "g", "y"), ("ct,x", "cy", "ct")] {
+        let message = told(header, group, value);
+        assert!(message.contains("has no column") && !message.contains("did you mean"), "{message}");
+    }
+    assert!(told("G,v", "g", "v").contains("did you mean `G`?"));
+    assert!(told("gr,v", "g", "v").contains("did you mean `gr`?"));
+}
+
+#[test]
+fn a_table_without_rows_is_told_alike_in_every_format() {
+    let parquet = parquet_bytes(vec![("city", strings(&[])), ("y", Arc::new(Float64Array::from(Vec::<f64>::new())))]);
+    for (name, bytes) in [("a.csv", b"city,y\n".to_vec()), ("a.parquet", parquet)] {
+        let (_dir, path) = file(name, bytes);
+        let message = read_grouped(&path, "city", "y").unwrap_err().to_string();
+        assert!(message.ends_with("has no observations: it needs at least one row"), "{message}");
+    }
 }

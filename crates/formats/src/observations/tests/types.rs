@@ -3,8 +3,9 @@
 use super::*;
 use arrow_array::types::{ArrowPrimitiveType, Decimal256Type};
 use arrow_array::{
-    Array, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Decimal256Array, Float16Array,
-    Time64MicrosecondArray, TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray,
+    Array, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Decimal256Array, DurationMicrosecondArray,
+    DurationSecondArray, Float16Array, Time64MicrosecondArray, TimestampMicrosecondArray, TimestampMillisecondArray,
+    TimestampNanosecondArray,
 };
 use half::f16;
 
@@ -80,6 +81,41 @@ fn dates_and_times_are_the_labels_that_text_has() {
     assert_eq!(labels(many), words(&["2020-01-31", "2020-02-01"]));
 }
 
+/// As in CSV that pandas writes: 12:34:56 UTC is 13:34:56 where clocks are an hour ahead.
+#[test]
+fn times_of_a_zone_with_one_offset_are_its_own() {
+    let of = |zone: &str| labels(TimestampMicrosecondArray::from(vec![MICROSECONDS]).with_timezone(zone));
+    assert_eq!(of("+01:00"), words(&["2020-01-31 13:34:56+01:00"]));
+    assert_eq!(of("-03:30"), words(&["2020-01-31 09:04:56-03:30"]));
+    assert_eq!(of("Etc/UTC"), words(&["2020-01-31 12:34:56+00:00"]));
+    let beyond: ArrayRef = Arc::new(TimestampMicrosecondArray::from(vec![i64::MAX]).with_timezone("+01:00"));
+    let message = read_columns(beyond, Arc::new(Float64Array::from(vec![1.0]))).unwrap_err().to_string();
+    assert!(message.contains("row 1 holds no time that can be written"), "{message}");
+}
+
+#[test]
+fn zones_whose_offsets_are_not_known_are_told() {
+    let notes = |zone: &str| {
+        let times: ArrayRef = Arc::new(TimestampMicrosecondArray::from(vec![MICROSECONDS]).with_timezone(zone));
+        let y: ArrayRef = Arc::new(Float64Array::from(vec![1.0]));
+        let (_dir, path) = file("a.parquet", parquet_bytes(vec![("city", times), ("y", y)]));
+        let rows = read(&path, Columns { group: "city", value: "y", set: None }, CellRules::default()).unwrap();
+        assert!(rows.labels.label(0).starts_with("2020-01-31 1"), "{}", rows.labels.label(0));
+        rows.notes
+    };
+    let told = notes("Europe/Rome");
+    assert!(told.len() == 1 && told[0].contains("`city` are those of Europe/Rome") && told[0].contains("in UTC"));
+    assert!(notes("+01:00").is_empty() && notes("UTC").is_empty());
+}
+
+/// Parquet has whole numbers for them; the writer's schema tells.
+#[test]
+fn lengths_of_time_are_labels_with_their_unit() {
+    assert_eq!(labels(DurationSecondArray::from(vec![86_400, 172_800])), words(&["1 days", "2 days"]));
+    let microseconds = DurationMicrosecondArray::from(vec![-DAY, DAY / 24]);
+    assert_eq!(labels(microseconds), words(&["-24 hours", "1 hours"]));
+}
+
 #[test]
 fn data_sets_have_dates_too() {
     let columns: Vec<(&str, ArrayRef)> = vec![
@@ -109,6 +145,11 @@ fn types_that_cannot_be_used_say_what_to_do() {
         (city(), city(), ["`y` has type Utf8", "convert the text to numbers"]),
         (city(), Arc::new(BooleanArray::from(vec![true, false])), ["`y` has type Boolean", "to 0 and 1"]),
         (city(), Arc::new(Date32Array::from(vec![1, 2])), ["`y` has type Date32", "must hold numbers"]),
+        (
+            city(),
+            Arc::new(DurationMicrosecondArray::from(vec![DAY, 2 * DAY])),
+            ["`y` has type Duration", "dt.total_seconds()"],
+        ),
         (numbers(), numbers(), ["`city` has type Float64", "whole numbers or text"]),
         (Arc::new(Time64MicrosecondArray::from(vec![1, 2])), numbers(), ["`city` has type Time64", "must hold text"]),
     ] {
