@@ -10,17 +10,14 @@
 use crate::CalibrateError;
 use crate::address::{Part, sampler_seed, step_stream, stream};
 use crate::quantities::Coordinates;
+use crate::run::{TURN, on_threads};
 use octopus_density::{LogDensity, to_centered};
 use octopus_diag::{MeanTest, holm, mean_zero, student_limit};
 use octopus_models::Simulator;
 use octopus_sampler::reference::{RandomAddress, ReferenceChain};
 use octopus_sampler::{Sampler, SamplerConfig};
-use rayon::ThreadPoolBuilder;
-use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-/// Sequences that standard errors need to be worth the name.
-const FEWEST: usize = 8;
 /// Effective draws that each sequence needs on average. A sequence that hardly moves from where the prior has put it
 /// agrees with the prior, whatever its transitions are: the part of a wrong sampler's error that shows is 1 - (1 -
 /// exp(-t)) / t after t
@@ -96,19 +93,54 @@ pub struct Moment {
     pub agrees: bool,
 }
 
-/// The sums of one sequence.
-struct Sequence {
-    /// The values of each moment, step after step.
-    values: Vec<Vec<f64>>,
-    divergences: u64,
+/// What one sequence of the alternating simulator has found, and as many independent draws beside it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GewekeSequence {
+    /// The number of the sequence, from 0 on.
+    pub number: u32,
+    /// The mean of each moment over independent draws.
+    pub independent: Vec<f64>,
+    /// Each moment over the steps of the sequence.
+    pub moments: Vec<SequenceMoment>,
+    /// The number of divergent transitions.
+    pub divergences: u64,
+}
+
+impl GewekeSequence {
+    /// Returns whether it is one of such a test of this model.
+    pub fn is_of(&self, simulator: &dyn Simulator, settings: &GewekeSettings) -> bool {
+        let moments = 2 * Coordinates::of(simulator.layout()).names.len();
+        (self.number as usize) < settings.sequences && [self.independent.len(), self.moments.len()] == [moments; 2]
+    }
+
+    /// Returns whether all its numbers are finite.
+    pub fn is_finite(&self) -> bool {
+        let are_finite = |moment: &SequenceMoment| moment.mean.is_finite() && moment.deviations.is_finite();
+        self.independent.iter().all(|mean| mean.is_finite()) && self.moments.iter().all(are_finite)
+    }
+}
+
+/// One moment over the steps of a sequence, by Welford's sums: a long sequence needs no more memory than a short one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SequenceMoment {
+    /// The mean.
+    pub mean: f64,
+    /// The sum of the squared deviations from the mean.
+    pub deviations: f64,
+}
+
+impl SequenceMoment {
+    /// Takes the value of a step, of which it is the `count`-th.
+    fn take(&mut self, value: f64, count: usize) {
+        let from_old = value - self.mean;
+        self.mean += from_old / count as f64;
+        self.deviations += from_old * (value - self.mean);
+    }
 }
 
 /// Compares both simulators on `threads` threads; returns `None` when `stop` returns true.
 ///
-/// Each sequence begins with a draw from the joint distribution, so that it has that distribution at every step if the
-/// sampler is right: nothing is thrown away, and the sequences' means are independent numbers with the same mean. Their
-/// spread is a standard error that counts every autocorrelation in, and Student's distribution with sequences - 1 degrees
-/// of freedom judges it.
+/// See [`geweke_sequences`] and [`judge_geweke`], which do one half of it each.
 ///
 /// # Errors
 /// When settings are out of range, or the model cannot be simulated or sampled.
@@ -118,29 +150,75 @@ pub fn geweke(
     threads: usize,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Option<Geweke>, CalibrateError> {
-    settings.sampler.validate()?;
-    let few = |field, value, expected: String| Err(CalibrateError::Setting { field, value, expected });
-    if settings.sequences < FEWEST {
-        return few("sequences", settings.sequences, format!("at least {FEWEST}"));
+    let mut done = Vec::new();
+    let mut keep = |sequence| {
+        done.push(sequence);
+        Ok::<(), std::convert::Infallible>(())
+    };
+    let all = 0..u32::try_from(settings.sequences).unwrap_or(u32::MAX);
+    geweke_sequences(simulator, settings, all, threads, stop, &mut keep)?;
+    if done.len() < settings.sequences {
+        return Ok(None);
     }
-    if settings.steps < 4 {
-        return few("steps", settings.steps, "at least 4".to_owned());
+    Ok(Some(judge_geweke(simulator, settings, &mut done)))
+}
+
+/// Does the sequences with these numbers on `threads` threads, and hands each to `keep` on this thread as soon as it is
+/// done, in any order. `stop` is called often: when it returns true, sequences that are not done are dropped.
+///
+/// Each sequence begins with a draw from the joint distribution, so that it has that distribution at every step if the
+/// sampler is right: nothing is thrown away, and the sequences' means are independent numbers with the same mean. Their
+/// spread is a standard error that counts every autocorrelation in, and Student's distribution with sequences - 1 degrees
+/// of freedom judges it.
+///
+/// # Errors
+/// When settings are out of range, the model cannot be simulated or sampled, or `keep` fails.
+pub fn geweke_sequences<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
+    simulator: &dyn Simulator,
+    settings: &GewekeSettings,
+    numbers: impl IntoIterator<Item = u32, IntoIter: Send>,
+    threads: usize,
+    stop: &(dyn Fn() -> bool + Sync),
+    keep: &mut dyn FnMut(GewekeSequence) -> Result<(), E>,
+) -> Result<(), CalibrateError> {
+    settings.validate()?;
+    let coordinates = Coordinates::of(simulator.layout());
+    let work = |number, stop: &dyn Fn() -> bool| both(simulator, settings, &coordinates, number, stop).transpose();
+    let mut keep =
+        |done: Result<GewekeSequence, CalibrateError>| keep(done?).map_err(|error| CalibrateError::Keep(error.into()));
+    on_threads(numbers.into_iter(), threads, stop, &work, &mut keep)
+}
+
+/// Compares both simulators by all sequences, which it puts in the order of their numbers.
+pub fn judge_geweke(simulator: &dyn Simulator, settings: &GewekeSettings, sequences: &mut [GewekeSequence]) -> Geweke {
+    sequences.sort_by_key(|sequence| sequence.number);
+    compare(settings, &Coordinates::of(simulator.layout()), sequences)
+}
+
+impl GewekeSettings {
+    /// # Errors
+    /// When a setting is out of range.
+    pub fn validate(&self) -> Result<(), CalibrateError> {
+        self.sampler.validate()?;
+        let fail = |field, value, expected| Err(CalibrateError::Setting { field, value, expected });
+        if !(Self::FEWEST..=Self::MOST).contains(&self.sequences) {
+            let expected = format!("at least {} and at most {}", Self::FEWEST, Self::MOST);
+            return fail("sequences", self.sequences, expected);
+        }
+        if !(Self::SHORTEST..=Self::MOST).contains(&self.steps) {
+            return fail("steps", self.steps, format!("at least {} and at most {}", Self::SHORTEST, Self::MOST));
+        }
+        Ok(())
     }
-    let pool = ThreadPoolBuilder::new().num_threads(threads.max(1)).build()?;
-    tracing::info!(threads = pool.current_num_threads(), "sampling begins");
-    pool.install(|| {
-        let coordinates = Coordinates::of(simulator.layout());
-        let independent: Vec<Vec<f64>> = (0..settings.sequences as u32)
-            .into_par_iter()
-            .map(|number| independent(simulator, settings, &coordinates, number))
-            .collect::<Result<_, _>>()?;
-        let sequences: Vec<Option<Sequence>> = (0..settings.sequences as u32)
-            .into_par_iter()
-            .map(|number| sequence(simulator, settings, &coordinates, number, stop))
-            .collect::<Result<_, _>>()?;
-        let sequences: Option<Vec<Sequence>> = sequences.into_iter().collect();
-        Ok(sequences.map(|sequences| compare(settings, &coordinates, &independent, &sequences)))
-    })
+}
+
+impl GewekeSettings {
+    /// The fewest sequences: standard errors need so many to be worth the name.
+    pub const FEWEST: usize = 8;
+    /// The fewest steps of a sequence.
+    pub const SHORTEST: usize = 4;
+    /// The most sequences and steps: each has random numbers of its own.
+    pub const MOST: usize = (1 << 30) - 1;
 }
 
 /// Sequences are numbered from 0, the draws of the first simulator from here.
@@ -158,10 +236,14 @@ fn independent(
     settings: &GewekeSettings,
     coordinates: &Coordinates,
     number: u32,
-) -> Result<Vec<f64>, CalibrateError> {
+    stop: &dyn Fn() -> bool,
+) -> Result<Option<Vec<f64>>, CalibrateError> {
     let mut sums = vec![0.0; 2 * coordinates.names.len()];
     let number = INDEPENDENT + number;
     for step in 0..settings.steps as u32 {
+        if stop() {
+            return Ok(None);
+        }
         let mut random = step_stream(settings.seed, number, step);
         let position = simulator.draw_parameters(&mut random);
         let density = simulator.simulate(&position, &mut random)?;
@@ -169,32 +251,53 @@ fn independent(
         sums.iter_mut().zip(moments(values)).for_each(|(sum, value)| *sum += value);
     }
     sums.iter_mut().for_each(|sum| *sum /= settings.steps as f64);
-    Ok(sums)
+    Ok(Some(sums))
 }
 
-fn sequence(
+/// One sequence, and the independent draws that it is compared with; `None` when `stop` says so before both are done.
+fn both(
     simulator: &dyn Simulator,
     settings: &GewekeSettings,
     coordinates: &Coordinates,
     number: u32,
     stop: &dyn Fn() -> bool,
-) -> Result<Option<Sequence>, CalibrateError> {
-    let seed = sampler_seed(settings.seed, number);
+) -> Result<Option<GewekeSequence>, CalibrateError> {
+    let Some(independent) = independent(simulator, settings, coordinates, number, stop)? else { return Ok(None) };
+    sequence(
+        simulator,
+        settings,
+        coordinates,
+        GewekeSequence { number, independent, ..GewekeSequence::default() },
+        stop,
+    )
+}
+
+/// Adds the steps of the alternating simulator to `done`.
+fn sequence(
+    simulator: &dyn Simulator,
+    settings: &GewekeSettings,
+    coordinates: &Coordinates,
+    mut done: GewekeSequence,
+    stop: &dyn Fn() -> bool,
+) -> Result<Option<GewekeSequence>, CalibrateError> {
+    let (number, seed) = (done.number, sampler_seed(settings.seed, done.number));
     let mut position = simulator.draw_parameters(&mut stream(settings.seed, number, Part::Parameters));
-    let mut done = Sequence { values: vec![Vec::new(); 2 * coordinates.names.len()], divergences: 0 };
+    done.moments = vec![SequenceMoment::default(); 2 * coordinates.names.len()];
     for step in 0..settings.steps as u32 {
-        if stop() {
-            return Ok(None);
-        }
         let density = simulator.simulate(&position, &mut step_stream(settings.seed, number, step))?;
-        done.divergences += move_on(&*density, &settings.sampler, sampler_seed(seed, step), &mut position)?;
+        let Some(divergences) = move_on(&*density, &settings.sampler, sampler_seed(seed, step), &mut position, stop)?
+        else {
+            return Ok(None);
+        };
+        done.divergences += divergences;
         let values = coordinates.evaluate(&*density, &position, &mut coordinates.scratch(&*density))?;
-        moments(values).zip(&mut done.values).for_each(|(value, list)| list.push(value));
+        moments(values).zip(&mut done.moments).for_each(|(value, moment)| moment.take(value, step as usize + 1));
     }
     Ok(Some(done))
 }
 
-/// Moves `position` by the sampler's transitions given the density's data; returns how many diverged.
+/// Moves `position` by the sampler's transitions given the density's data; returns how many diverged, or `None` when
+/// `stop` says so on the way.
 ///
 /// Metric and step size are learned by other chains, which know the data and not the position: whatever they learn, the
 /// transitions leave the posterior as it is.
@@ -203,49 +306,54 @@ fn move_on(
     config: &SamplerConfig,
     seed: u64,
     position: &mut Vec<f64>,
-) -> Result<u64, CalibrateError> {
+    stop: &dyn Fn() -> bool,
+) -> Result<Option<u64>, CalibrateError> {
     let mut learners = Sampler::new(density, SamplerConfig { seed, draws: 1, ..config.clone() })?;
-    while learners.done() < config.tune && learners.advance(usize::MAX)?.is_some() {}
+    while learners.done() < config.tune && learners.advance(TURN)?.is_some() {
+        if stop() {
+            return Ok(None);
+        }
+    }
     let (adaptation, steps) = (learners.adaptation(), learners.step_sizes());
     let step = steps.iter().sum::<f64>() / steps.len().max(1) as f64;
     to_centered(&adaptation.hierarchies(density), &adaptation.centerings, position);
     let mut chain = ReferenceChain::new(density, adaptation, position)?;
     let mut divergences = 0;
     for iteration in 0..config.draws as u32 {
+        if stop() {
+            return Ok(None);
+        }
         // A chain that the learners do not have: its random numbers are its own.
         let place = RandomAddress { seed, chain: config.chains as u32, iteration };
         let stats = chain.transition(step, config.max_depth, config.max_energy_error, place)?;
         divergences += u64::from(stats.diverging);
     }
     *position = chain.natural();
-    Ok(divergences)
+    Ok(Some(divergences))
 }
 
-fn compare(
-    settings: &GewekeSettings,
-    coordinates: &Coordinates,
-    independent: &[Vec<f64>],
-    sequences: &[Sequence],
-) -> Geweke {
+fn compare(settings: &GewekeSettings, coordinates: &Coordinates, sequences: &[GewekeSequence]) -> Geweke {
     // The square of a logarithm is not the logarithm of a square.
     let squared = |name: &String| if name.contains(' ') { format!("({name})^2") } else { format!("{name}^2") };
     let names = coordinates.names.iter().cloned().chain(coordinates.names.iter().map(squared));
     let mut found = Vec::new();
     for (m, name) in names.enumerate() {
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-        let of_sampler: Vec<f64> = sequences.iter().map(|sequence| mean(&sequence.values[m])).collect();
+        let of_sampler: Vec<f64> = sequences.iter().map(|sequence| sequence.moments[m].mean).collect();
+        let of_prior: Vec<f64> = sequences.iter().map(|sequence| sequence.independent[m]).collect();
         // Pairs of independent means: their differences have the variance of both.
-        let differences: Vec<f64> = of_sampler.iter().zip(independent).map(|(s, i)| s - i[m]).collect();
+        let differences: Vec<f64> = of_sampler.iter().zip(&of_prior).map(|(s, i)| s - i).collect();
         let MeanTest { error, t, p_value, .. } = mean_zero(&differences);
-        let all: Vec<f64> = sequences.iter().flat_map(|sequence| sequence.values[m].iter().copied()).collect();
         // As many independent draws have a mean as uncertain as the sequences' means show this one to be.
-        let center = mean(&all);
-        let variance = mean(&all.iter().map(|v| (v - center) * (v - center)).collect::<Vec<_>>());
+        let center = mean(&of_sampler);
+        let within = sequences.iter().map(|sequence| sequence.moments[m].deviations / settings.steps as f64);
+        let between = of_sampler.iter().map(|mean| (mean - center) * (mean - center));
+        let variance = mean(&within.zip(between).map(|(within, between)| within + between).collect::<Vec<_>>());
         let ess = variance / mean_zero(&of_sampler).error.powi(2);
         found.push(Moment {
             name,
-            prior: mean(&independent.iter().map(|means| means[m]).collect::<Vec<_>>()),
-            sampler: mean(&of_sampler),
+            prior: mean(&of_prior),
+            sampler: center,
             error,
             z: t,
             p: p_value,
@@ -336,7 +444,7 @@ mod tests {
                 ..SamplerConfig::default()
             };
             let mut position = start.to_vec();
-            assert_eq!(move_on(&density, &config, seed, &mut position).unwrap(), 0);
+            assert_eq!(move_on(&density, &config, seed, &mut position, &|| false).unwrap(), Some(0));
             let evaluations = density.evaluations.into_inner();
             assert!(evaluations > learners * tune, "{evaluations}: they learn for all iterations of warm-up");
             position
@@ -349,23 +457,38 @@ mod tests {
     /// Places and scales of the moments of made-up sequences. In the third, differences of squares lose all digits.
     const MOMENTS: [(f64, f64); 4] = [(0.0, 1.0), (3.0, 1.0), (1e9, 1e-5), (-1.0, 0.5)];
 
+    /// Makes a sequence of the values of each moment.
+    fn made(number: u32, independent: Vec<f64>, values: Vec<Vec<f64>>) -> GewekeSequence {
+        let of = |values: Vec<f64>| {
+            let mut moment = SequenceMoment::default();
+            values.into_iter().enumerate().for_each(|(step, value)| moment.take(value, step + 1));
+            moment
+        };
+        GewekeSequence {
+            number,
+            independent,
+            moments: values.into_iter().map(of).collect(),
+            divergences: u64::from(number),
+        }
+    }
+
     /// Compares eight sequences of four values. In units of the scale and from the place on, the means of sequences are
     /// 1 and -1 in turn, and their values `within` above and below. Means of the prior are at the place, but that of the
     /// second moment is `shift` higher.
     fn compared(false_alarm: f64, within: f64, shift: f64) -> Geweke {
         let sampler = SamplerConfig::default();
         let settings = GewekeSettings { seed: 0, sequences: 8, steps: 4, sampler, false_alarm };
-        let sequence = |number: u64| {
+        let mut prior = MOMENTS.map(|(place, _)| place).to_vec();
+        prior[1] += shift;
+        let sequence = |number: u32| {
             let own = if number.is_multiple_of(2) { 1.0 } else { -1.0 };
             let values = |&(place, scale): &(f64, f64)| {
                 [within, within, -within, -within].map(|x| place + scale * (own + x)).to_vec()
             };
-            Sequence { values: MOMENTS.iter().map(values).collect(), divergences: number }
+            made(number, prior.clone(), MOMENTS.iter().map(values).collect())
         };
-        let sequences: Vec<Sequence> = (0..8).map(sequence).collect();
-        let mut prior = MOMENTS.map(|(place, _)| place).to_vec();
-        prior[1] += shift;
-        compare(&settings, &Coordinates::of(&Layout { variables: Vec::new() }), &vec![prior; 8], &sequences)
+        let sequences: Vec<GewekeSequence> = (0..8).map(sequence).collect();
+        compare(&settings, &Coordinates::of(&Layout { variables: Vec::new() }), &sequences)
     }
 
     /// The variance of a draw is 1 + 4, and that of the mean of eight sequences (8 / 7) / 8: 35 effective draws.
@@ -412,10 +535,10 @@ mod tests {
     fn moments_without_variance_decide_nothing() {
         let sampler = SamplerConfig::default();
         let settings = GewekeSettings { seed: 0, sequences: 8, steps: 4, sampler, false_alarm: 1e-3 };
-        let sequences: Vec<Sequence> =
-            (0..8).map(|_| Sequence { values: vec![vec![1.0; 4]; 4], divergences: 0 }).collect();
+        let sequences: Vec<GewekeSequence> =
+            (0..8).map(|number| made(number, vec![1.0; 4], vec![vec![1.0; 4]; 4])).collect();
         let coordinates = Coordinates::of(&Layout { variables: Vec::new() });
-        let found = compare(&settings, &coordinates, &vec![vec![1.0; 4]; 8], &sequences);
+        let found = compare(&settings, &coordinates, &sequences);
         assert!(found.least_ess == 0.0 && !found.decided && !found.calibrated, "{found:#?}");
     }
 }

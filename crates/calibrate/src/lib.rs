@@ -42,6 +42,7 @@ mod geweke;
 mod judgement;
 mod kept;
 mod likeness;
+mod memory;
 mod quantities;
 mod run;
 mod seeds;
@@ -50,8 +51,11 @@ mod table;
 pub use check::{SelfCheck, self_check};
 pub use data_set::{CalibratedSet, CalibrationSettings, Found};
 pub use error::CalibrateError;
-pub use geweke::{Geweke, GewekeSettings, Moment, geweke};
+pub use geweke::{
+    Geweke, GewekeSequence, GewekeSettings, Moment, SequenceMoment, geweke, geweke_sequences, judge_geweke,
+};
 pub use judgement::{Independence, Judgement, RankedQuantity, Together, judge};
+pub use memory::{at_work_bytes, found_bytes, geweke_bytes, sweep_bytes};
 pub use run::{BeginBatch, Mover, run};
 pub use seeds::{SeedRun, SeedSweep, sweep_seeds};
 pub use table::{Table, TableError};

@@ -30,7 +30,7 @@ pub(crate) use validate::ValidateArgs;
 
 use sample::thread_count;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use octopus::Picture;
@@ -274,7 +274,8 @@ pub(crate) struct ResumeArgs {
     /// Go on elsewhere: auto, cpu, cuda, cuda:N, cuda:0,1 or cuda:all; in f64 the draws stay the same [default: where it was]
     #[arg(long)]
     pub(crate) device: Option<DeviceChoice>,
-    /// Fail where a GPU cannot be used or fails on the way, instead of going on with the CPU
+    /// Fail where a GPU is there and cannot be used or fails on the way, instead of going on with the CPU; where none is
+    /// there, only --device cuda fails
     #[arg(long)]
     pub(crate) no_fallback: bool,
     /// CPU threads; the draws do not depend on it [default: all]
@@ -426,11 +427,16 @@ pub(crate) struct ExportArgs {
     #[arg(long)]
     pub(crate) force: bool,
     /// Also write posterior predictive draws and log likelihoods, N of each chain (NetCDF, Zarr and Parquet)
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = draws_of_export())]
     pub(crate) predictive: usize,
     /// Also write N draws of the prior, and observations made from them (NetCDF, Zarr and Parquet)
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = draws_of_export())]
     pub(crate) prior: usize,
+}
+
+/// As many draws as a chain can have.
+fn draws_of_export() -> impl TypedValueParser<Value = usize> {
+    RangedU64ValueParser::<usize>::new().range(0..1 << 31)
 }
 
 /// A format that traces can be written in.

@@ -9,9 +9,9 @@ use anyhow::{Context, Result};
 use octopus_density::{GroupedData, LogDensity};
 use octopus_device::{DeviceChoice, DeviceRequest, Source};
 use octopus_models::settings::put;
-use octopus_models::{BuildError, Model, ModelError, ModelOption, OptionGroup, Problem, Registry, TableFile};
+use octopus_models::{BuildError, DataSize, Model, ModelError, ModelOption, OptionGroup, Problem, Registry, TableFile};
 use octopus_runs::device::choice_text;
-use octopus_runs::{DeviceInventory, DrawsWanted, Goal, RunCost, StepCosts, StrategyPlan, plan};
+use octopus_runs::{DeviceInventory, DrawsWanted, Goal, MemoryNeed, RunCost, RunError, StepCosts, StrategyPlan, plan};
 use octopus_sampler::{ConfigError, SamplerConfig, Strategy};
 use rayon::ThreadPool;
 use serde::{Deserialize, Serialize};
@@ -208,8 +208,10 @@ impl RunConfig {
     /// Builds the model with its data.
     ///
     /// # Errors
-    /// When a setting of the model is unknown or out of range, or its data cannot be read.
+    /// When a setting of the model is unknown or out of range, or its data cannot be read or do not fit the memory.
     pub(crate) fn problem(&self, model: &dyn Model) -> Result<Arc<dyn Problem>> {
+        let size = model.data_size(&self.settings).map_err(|error| self.explained(error, model))?;
+        check_size(size)?;
         model.build(&self.settings, None).map_err(|error| self.explained(error, model))
     }
 
@@ -351,6 +353,15 @@ impl RunConfig {
         let (field, value, _, expected) = goals.into_iter().find(|(_, _, good, _)| !good)?;
         Some(ConfigError { field, value: value.map_or_else(String::new, |value| value.to_string()), expected })
     }
+}
+
+/// Checks that the memory is there for a model with its data, before they are made or read.
+///
+/// # Errors
+/// When it is not.
+pub(crate) fn check_size(size: Option<DataSize>) -> Result<(), RunError> {
+    let need = |DataSize { what, bytes, advice }| MemoryNeed { what, bytes, advice: advice.to_owned() };
+    size.map_or(Ok(()), |size| need(size).check())
 }
 
 /// Puts a table of observations into a model's settings.

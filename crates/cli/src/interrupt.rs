@@ -1,4 +1,4 @@
-//! Ctrl-C (SIGINT), SIGTERM and SIGHUP, and files that grow beyond their limit (`ulimit -f`).
+//! Ctrl-C (SIGINT), SIGTERM and SIGHUP, files that grow beyond their limit (`ulimit -f`), and memory that is refused.
 //!
 //! A command that listens is asked to stop by the first signal and ends at the second; any other command ends at the
 //! first. Whichever it is, no half-written file stays.
@@ -30,9 +30,14 @@ pub(crate) fn watch() -> Result<()> {
 
 #[cfg(unix)]
 fn install() -> std::io::Result<()> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+    use crate::exit::Exit;
+    use signal_hook::consts::{SIGABRT, SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
     // A file that grows beyond its limit is then an error of writing, and no longer the end of the process.
     signal_hook::flag::register(SIGXFSZ, std::sync::Arc::default())?;
+    // What needs much memory is asked about before it begins. Where the system refuses some all the same, the allocator
+    // says how much it was asked for and aborts: that is a command that failed, and none that was killed.
+    let always = std::sync::Arc::new(AtomicBool::new(true));
+    signal_hook::flag::register_conditional_shutdown(SIGABRT, Exit::Failed as i32, always)?;
     // A hang-up that `nohup` has the process ignore stays ignored.
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let hang_up = (!ignores(&status, SIGHUP)).then_some(SIGHUP);

@@ -25,6 +25,7 @@
 //! This crate samples nothing and prints nothing; it opens the files of observations that settings name.
 #![forbid(unsafe_code)]
 
+mod data_size;
 mod eight_schools;
 mod error;
 pub mod exact;
@@ -37,6 +38,7 @@ mod registry;
 pub mod settings;
 mod simulator;
 
+pub use data_size::DataSize;
 pub use eight_schools::{EightSchools, EightSchoolsModel, EightSchoolsProblem, SchoolsSimulator};
 pub use error::{BuildError, ModelError};
 pub use fingerprint::sha256;

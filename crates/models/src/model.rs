@@ -1,7 +1,7 @@
 //! The traits by which programs know models, and posteriors given data.
 
 use crate::exact::{Exact, ExactError};
-use crate::{BuildError, ModelError, ModelOption, Simulator};
+use crate::{BuildError, DataSize, ModelError, ModelOption, Simulator};
 use octopus_density::{Dim, GroupedData, LogDensity};
 use octopus_trace::{DataRecord, InferenceData};
 use std::collections::HashMap;
@@ -29,6 +29,15 @@ pub trait Model: Send + Sync {
         false
     }
 
+    /// Returns how large the data of [`build`](Self::build) are, before they are made or read; `None` where they are small,
+    /// or do not tell.
+    ///
+    /// # Errors
+    /// When a setting is unknown or out of range.
+    fn data_size(&self, _settings: &Table) -> Result<Option<DataSize>, BuildError> {
+        Ok(None)
+    }
+
     /// Builds the posterior that `settings` describe; settings that are left out have their defaults. `read` has the
     /// observations of `data.file` if they have been read already, e.g. from a table of many data sets.
     ///
@@ -39,6 +48,14 @@ pub trait Model: Send + Sync {
     /// Returns the settings of a [simulator](Self::simulator) that a command line may give.
     fn simulator_options(&self) -> &'static [ModelOption] {
         &[]
+    }
+
+    /// Returns how large a data set of the [simulator](Self::simulator) is, before one is made; `None` where it is small.
+    ///
+    /// # Errors
+    /// When a setting is unknown or out of range.
+    fn simulated_size(&self, _settings: &Table, _test: CalibrationTest) -> Result<Option<DataSize>, BuildError> {
+        Ok(None)
     }
 
     /// Makes a simulator, which draws parameters and data of the model for a calibration. A model that returns `None`

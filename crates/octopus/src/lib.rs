@@ -53,7 +53,7 @@ pub use comparison::{
 pub use error::{TraceError, with_causes};
 pub use likelihood::{PointwiseLikelihood, complete};
 pub use loaded::{Trace, rows};
-pub use model_check::{ModelCheck, check_model};
+pub use model_check::{ModelCheck, check_bytes, check_model};
 pub use observed::{Predictive, PredictiveParts, PriorDraws};
 pub use octopus_calibrate as calibrate;
 pub use octopus_density as density;

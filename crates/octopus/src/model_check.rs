@@ -46,6 +46,14 @@ impl ModelCheck {
     }
 }
 
+/// Returns the bytes of memory that a check takes at least beside the model: its points, drawn and chosen and in other
+/// coordinates, and the gradients at one of them.
+pub fn check_bytes(density: &dyn LogDensity) -> u64 {
+    const OF_ONE: usize = 16;
+    let vector = 8 * density.dim() as u64;
+    vector.saturating_mul((TRIES + 2 * POINTS + OF_ONE) as u64)
+}
+
 /// Checks a model with its data at draws from its prior, or around its density's center where it does not draw from its
 /// prior. The points depend on `seed` alone.
 pub fn check_model(problem: &dyn Problem, seed: u64) -> ModelCheck {

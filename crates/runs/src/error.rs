@@ -1,5 +1,6 @@
 //! The errors of run folders: each names the file and says what to do.
 
+use crate::MemoryNeed;
 use octopus_device::{ArrayError, DeviceNameError};
 use octopus_diag::DiagError;
 use octopus_files::FileError;
@@ -65,6 +66,17 @@ pub enum RunError {
         bytes: u64,
         /// The bytes that are free.
         free: u64,
+    },
+    /// The host has less memory than the work takes.
+    #[error(
+        "{} takes at least {} MiB of memory on the CPU, and {} MiB are there: {}", .need.what,
+        .need.bytes.div_ceil(1 << 20), .available >> 20, .need.advice
+    )]
+    MemoryTooSmall {
+        /// What takes it, how much, and what to do.
+        need: MemoryNeed,
+        /// The bytes that this process can have.
+        available: u64,
     },
     /// A finished run has nothing left to resume.
     #[error("the run in {} is complete: there is nothing to resume", path.display())]

@@ -1,6 +1,6 @@
 //! The cost of a run: its work, in the units in which a machine's costs are measured, and the devices that can do it.
 
-use crate::{RunError, turns};
+use crate::{MemoryNeed, RunError, turns};
 use octopus_density::LogDensity;
 use octopus_density::gpu::{GpuDensity, Precision};
 use octopus_device::{CudaError, Device, DeviceMemory, MemoryAttempt, MemoryPlan, PlanPart, Work};
@@ -12,6 +12,8 @@ pub const MEASURED_GROUPS: [usize; 4] = [10, 100, 500, 1000];
 /// The numbers of observations of further models that `octopus device measure` times. They have 100 groups, and
 /// blocks of a GPU share their observations.
 pub const MEASURED_OBSERVATIONS: [usize; 2] = [100_000, 1_000_000];
+/// Why no GPU takes several data sets at once of which one has a team's work.
+const SHARED: &str = "a data set has so many observations that a GPU takes it by itself only";
 /// The number of coordinates of the model besides one for each group.
 const SCALARS: usize = 3;
 
@@ -47,20 +49,28 @@ impl RunCost {
         MemoryPlan::new(self.chains as u64, memory, self.attempts.iter().cloned())
     }
 
+    /// Returns the cost of runs of NUTS for `count` data sets as large as this one, which all move at once.
+    pub fn of_equals(model: &dyn LogDensity, config: &SamplerConfig, count: usize) -> Self {
+        let runs = Self::of_runs(model, config, count.max(1));
+        let shared = model.kernels().is_some_and(|kernels| kernels.team_work().is_some());
+        Self { no_gpu: runs.no_gpu.clone().or(shared.then(|| SHARED.to_owned())), ..runs }
+    }
+
     /// Returns the cost of `count` equal runs side by side.
     fn of_runs(model: &dyn LogDensity, config: &SamplerConfig, count: usize) -> Self {
         let stages = stages(config, model.dim());
         let iterations: usize = stages.iter().map(|stage| stage.transitions).sum();
         let name = format!("{} chains x {iterations} iterations", config.chains.saturating_mul(count));
-        let (mut work, mut bytes, mut steps) = (Work::new(name), 0, 0);
+        let (mut work, mut bytes, mut steps) = (Work::new(name), 0_u64, 0_u64);
         for stage in &stages {
             let chains = stage.chains.saturating_mul(count);
             let parts = u32::try_from(chains).unwrap_or(u32::MAX);
             let launches = stage.steps.round() as u64;
             let kernel = kernel_name(model, config.precision);
             work = work.step(kernel, launches, stage.steps * chains as f64).in_parts(parts);
-            bytes += (stage.transitions * model.dim() * 8) as u64 * chains as u64;
-            steps += launches;
+            let copied = [stage.transitions, model.dim(), 8, chains].map(|factor| factor as u64);
+            bytes = copied.into_iter().fold(1_u64, u64::saturating_mul).saturating_add(bytes);
+            steps = launches.saturating_add(steps);
         }
         let work = work.download(steps.div_ceil(1000), bytes);
         let host_bytes = least_host_memory(config, model.dim());
@@ -90,9 +100,7 @@ impl RunCost {
         };
         let runs = Self::of_runs(largest, config, count);
         let shared = models.iter().filter_map(|model| model.kernels()).any(|kernels| kernels.team_work().is_some());
-        let shared =
-            shared.then(|| "a data set has so many observations that a GPU takes it by itself only".to_owned());
-        Self { no_gpu: runs.no_gpu.clone().or(shared), ..runs }
+        Self { no_gpu: runs.no_gpu.clone().or(shared.then(|| SHARED.to_owned())), ..runs }
     }
 
     /// Checks that the device can do the run.
@@ -115,20 +123,12 @@ impl RunCost {
 }
 
 impl RunCost {
-    /// Checks that a run on the CPU does not need more of the host's memory than is `available` to this process.
-    ///
-    /// # Errors
-    /// [`RunError::CannotRun`] when it does.
-    pub fn fits_host(&self, available: Option<u64>) -> Result<(), RunError> {
-        match available {
-            Some(available) if available < self.host_bytes => Err(RunError::CannotRun(format!(
-                "--chains {}: the run takes at least {} MiB of memory on the CPU, and {} MiB are there: ask for fewer \
-                 --chains, or a shorter --tune",
-                self.chains,
-                self.host_bytes.div_ceil(1 << 20),
-                available >> 20,
-            ))),
-            _ => Ok(()),
+    /// Returns what a run on the CPU takes of the host's memory; of many runs, what the largest takes.
+    pub fn host_memory(&self) -> MemoryNeed {
+        MemoryNeed {
+            what: format!("--chains {}: the run", self.chains),
+            bytes: self.host_bytes,
+            advice: "ask for fewer --chains, or a shorter --tune".to_owned(),
         }
     }
 }
@@ -301,8 +301,9 @@ mod tests {
         let cost = RunCost::of_run(&model(10, Likelihood::Collapsed), &config);
         let bytes = cost.host_bytes;
         assert_eq!(bytes, least_host_memory(&config, 13));
-        assert!(cost.fits_host(None).is_ok() && cost.fits_host(Some(bytes)).is_ok());
-        let error = cost.fits_host(Some(bytes - 1)).unwrap_err().to_string();
+        let need = cost.host_memory();
+        assert!(need.fits(Some(bytes)).is_ok());
+        let error = need.fits(Some(bytes - 1)).unwrap_err().to_string();
         assert!(
             error.starts_with("--chains 1000: the run takes at least ") && error.contains("fewer --chains"),
             "{error}"

@@ -1,7 +1,7 @@
 //! Geweke's test.
 
 use crate::{PRIOR, Wrong, of_sizes, small};
-use octopus_calibrate::{Geweke, GewekeSettings, geweke};
+use octopus_calibrate::{Geweke, GewekeSequence, GewekeSettings, geweke, geweke_sequences, judge_geweke};
 use octopus_models::Simulator;
 use octopus_random::{Purpose, Stream};
 use octopus_sampler::SamplerConfig;
@@ -70,5 +70,48 @@ fn settings_without_sense_and_stops() {
     assert!(geweke(&small(PRIOR), &few, 1, &|| false).unwrap_err().to_string().contains("at least 8"));
     let short = GewekeSettings { steps: 3, ..settings() };
     assert!(geweke(&small(PRIOR), &short, 1, &|| false).is_err());
+    for many in [
+        GewekeSettings { sequences: GewekeSettings::MOST + 1, ..settings() },
+        GewekeSettings { steps: usize::MAX, ..settings() },
+    ] {
+        assert!(geweke(&small(PRIOR), &many, 1, &|| false).unwrap_err().to_string().contains("at most 1073741823"));
+    }
     assert!(geweke(&small(PRIOR), &settings(), 1, &|| true).unwrap().is_none());
+}
+
+/// A sequence of very many steps is stopped on its way, whichever simulator is at work.
+#[test]
+fn a_long_sequence_stops_when_it_is_asked_to() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    for (steps, looks) in [(GewekeSettings::MOST, 5), (4, 6)] {
+        let asked = AtomicUsize::new(0);
+        let stop = || asked.fetch_add(1, Ordering::Relaxed) >= looks;
+        let sampler = SamplerConfig { tune: 100_000, ..settings().sampler };
+        let long = GewekeSettings { steps, sampler, ..settings() };
+        assert!(geweke(&small(PRIOR), &long, 1, &stop).unwrap().is_none(), "{steps} steps");
+    }
+}
+
+/// What was kept of sequences and the rest, done later, give the same to the bit.
+#[test]
+fn sequences_that_are_kept_need_not_be_done_again() {
+    let (simulator, settings) = (small(PRIOR), GewekeSettings { sequences: 9, steps: 4, ..settings() });
+    let of = |numbers: std::ops::Range<u32>| {
+        let mut found: Vec<GewekeSequence> = Vec::new();
+        geweke_sequences(&simulator, &settings, numbers, 2, &|| false, &mut |sequence| {
+            found.push(sequence);
+            Ok::<(), std::convert::Infallible>(())
+        })
+        .expect("runs");
+        found
+    };
+    let mut all = of(5..9);
+    all.extend(of(0..5));
+    let whole = geweke(&simulator, &settings, 1, &|| false).expect("runs").expect("not stopped");
+    assert_eq!(judge_geweke(&simulator, &settings, &mut all), whole);
+    assert!(all.iter().all(|sequence| sequence.is_of(&simulator, &settings) && sequence.is_finite()));
+    all[0].number = 9;
+    all[1].independent.pop();
+    all[2].moments.clear();
+    assert!(all[..3].iter().all(|sequence| !sequence.is_of(&simulator, &settings)));
 }

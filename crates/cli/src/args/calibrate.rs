@@ -2,8 +2,13 @@
 //! numbers of data sets and of sequences.
 
 use super::{MachineArgs, ModelArgs, PictureFormat, SamplerArgs};
+use clap::builder::RangedU64ValueParser;
 use clap::{Arg, Args};
+use octopus_calibrate::GewekeSettings;
 use std::path::PathBuf;
+
+/// The most data sets: each has random numbers of its own.
+const MOST: u32 = (1 << 30) - 1;
 
 /// `octopus calibrate`
 #[derive(Debug, Args)]
@@ -18,7 +23,7 @@ pub(crate) struct CalibrateArgs {
     #[arg(long)]
     pub(crate) force: bool,
     /// Data sets
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(2..1 << 30))]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(2..=i64::from(MOST)))]
     pub(crate) datasets: u32,
     /// Draws kept of each data set: ranks go from 0 to N [default: 99, or what fewer draws allow, with many-short one of
     /// each chain]
@@ -28,10 +33,12 @@ pub(crate) struct CalibrateArgs {
     #[arg(long, conflicts_with_all = ["datasets", "kept"])]
     pub(crate) geweke: bool,
     /// Sequences of Geweke's test, each from a draw of its own
-    #[arg(long, value_name = "N", default_value_t = 64)]
+    #[arg(long, value_name = "N", default_value_t = 64,
+        value_parser = RangedU64ValueParser::<usize>::new().range(GewekeSettings::FEWEST as u64..=GewekeSettings::MOST as u64))]
     pub(crate) sequences: usize,
     /// Steps of each sequence: new data, and transitions given them [default: 500, of eight-schools 1000]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N",
+        value_parser = RangedU64ValueParser::<usize>::new().range(GewekeSettings::SHORTEST as u64..=GewekeSettings::MOST as u64))]
     pub(crate) steps: Option<usize>,
     /// The probability that a sampler without fault is called miscalibrated, over all tests together
     #[arg(long, value_name = "P", default_value_t = 1e-3)]

@@ -263,10 +263,12 @@ pub(crate) struct MachineArgs {
     /// auto, cpu, cuda, cuda:N, or several GPUs: cuda:0,1 or cuda:all; else OCTOPUS_DEVICE counts [default: auto]
     #[arg(long)]
     pub(crate) device: Option<DeviceChoice>,
-    /// Fail where a GPU cannot be used or fails on the way, instead of going on with the CPU
+    /// Fail where a GPU is there and cannot be used or fails on the way, instead of going on with the CPU; where none is
+    /// there, only --device cuda fails
     #[arg(long)]
     pub(crate) no_fallback: bool,
-    /// The most memory to take of each GPU, e.g. 4GiB; chains that do not fit take turns, to the same draws [default: all]
+    /// The most memory to take of each GPU, e.g. 4GiB, where one is used; chains that do not fit take turns, to the same
+    /// draws [default: all]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) gpu_memory: Option<u64>,
     /// CPU threads; the draws do not depend on it [default: all]

@@ -1,4 +1,4 @@
-//! The folder of a calibration: `settings.json`, ranks as CSV, `calibration.json`, pictures.
+//! The folder of a calibration: `settings.json`, ranks as CSV or sequences, `calibration.json`, pictures.
 //!
 //! Ranks that were found since the last part was written become a new part, e.g. `ranks/part-00003.csv`; when all data
 //! sets are done the parts become one `ranks.csv`. Every file is written under another name first, so that each file
@@ -6,7 +6,7 @@
 
 use crate::exit::UsageError;
 use anyhow::{Context, Result, anyhow, bail};
-use octopus_calibrate::{CalibratedSet, Table};
+use octopus_calibrate::{CalibratedSet, GewekeSequence, Table};
 use octopus_files::{WithInfinities, lock_file, read_regular, write_file};
 use serde::Serialize;
 use serde_json::Value;
@@ -18,8 +18,11 @@ const SETTINGS: &str = "settings.json";
 const RANKS: &str = "ranks.csv";
 const PARTS: &str = "ranks";
 const LOCK: &str = ".lock";
+/// The sequences of Geweke's test that are done.
+const SEQUENCES: &str = "sequences.json";
 /// The files that a calibration writes besides settings and ranks. They are removed when a calibration begins anew.
-const RESULTS: [&str; 7] = [
+const RESULTS: [&str; 8] = [
+    SEQUENCES,
     "calibration.json",
     "rank_ecdf.png",
     "rank_ecdf.svg",
@@ -138,6 +141,32 @@ impl Folder {
         Ok(found)
     }
 
+    /// Reads the sequences of Geweke's test that are done.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub(crate) fn sequences(&self) -> Result<Vec<GewekeSequence>> {
+        let file = self.join(SEQUENCES);
+        match read_regular(&file) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(error).with_context(|| format!("cannot read {}", file.display())),
+            Ok(bytes) => serde_json::from_slice(&bytes)
+                .map_err(|error| anyhow!("{}: {error}; remove the file to do its sequences again", file.display())),
+        }
+    }
+
+    /// Writes the sequences of Geweke's test that are done. One with a number that JSON does not hold is done again.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub(crate) fn keep_sequences(&self, done: &[GewekeSequence]) -> Result<()> {
+        let held: Vec<&GewekeSequence> = done.iter().filter(|sequence| sequence.is_finite()).collect();
+        if held.is_empty() {
+            return Ok(());
+        }
+        Ok(write_file(&self.join(SEQUENCES), &serde_json::to_vec(&held).context("cannot write the sequences")?)?)
+    }
+
     /// Writes data sets as a new part.
     ///
     /// # Errors
@@ -193,6 +222,20 @@ mod tests {
 
     fn some(numbers: std::ops::Range<u32>) -> Vec<CalibratedSet> {
         numbers.map(|number| CalibratedSet { number, outcome: Err("why".to_owned()) }).collect()
+    }
+
+    #[test]
+    fn sequences_come_back_but_for_those_that_json_does_not_hold() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = open(dir.path(), "a", false).unwrap();
+        assert!(folder.sequences().unwrap().is_empty());
+        let of = |number, independent| GewekeSequence { number, independent, ..GewekeSequence::default() };
+        let (held, lost) = (of(3, vec![0.1, -1e-300]), of(4, vec![f64::NAN]));
+        folder.keep_sequences(&[held.clone(), lost]).unwrap();
+        assert_eq!(folder.sequences().unwrap(), [held]);
+        fs::write(dir.path().join(SEQUENCES), "[{").unwrap();
+        let error = folder.sequences().unwrap_err().to_string();
+        assert!(error.contains(SEQUENCES) && error.contains("remove the file"), "{error}");
     }
 
     #[test]

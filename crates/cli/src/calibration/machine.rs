@@ -7,12 +7,14 @@ use crate::config::chosen;
 use crate::exit::UsageError;
 use crate::output;
 use anyhow::Result;
-use octopus_calibrate::{CalibrateError, CalibratedSet, CalibrationSettings, Mover, run};
+use octopus_calibrate::{CalibrateError, CalibratedSet, CalibrationSettings, Mover, at_work_bytes, run};
 use octopus_density::LogDensity;
 use octopus_device::DeviceChoice;
+use octopus_diag::counted;
 use octopus_models::Simulator;
 use octopus_random::{Purpose, Stream};
-use octopus_runs::{Placement, RunCost};
+use octopus_runs::{MemoryNeed, Placement, RunCost, RunError};
+use octopus_sampler::SamplerConfig;
 
 /// The most chains that a device moves at once. They are more than the largest device runs at a time, so that long
 /// trajectories of a few leave no room idle; and so few that an interruption drops little.
@@ -46,6 +48,28 @@ impl CalibrationMachine {
         let place = device.open()?;
         output::unless_quiet(quiet, &device.lines()).iter().for_each(output::note);
         Ok(Self { place, threads: threads(args) })
+    }
+
+    /// Checks that the host's memory holds the data sets that are sampled at once, which are like `density`.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub(crate) fn check_memory(
+        &self,
+        density: &dyn LogDensity,
+        settings: &CalibrationSettings,
+        data_sets: u32,
+    ) -> Result<(), RunError> {
+        let SamplerConfig { chains, draws, .. } = settings.sampler;
+        let on_cpu = self.place.is_cpu();
+        let most = if on_cpu { self.threads } else { at_once(chains) };
+        let at_work = most.min(data_sets as usize);
+        MemoryNeed {
+            what: format!("--chains {chains} --draws {draws}: sampling {} at once", counted(at_work, "data set")),
+            bytes: at_work_bytes(density, settings, at_work, on_cpu),
+            advice: "ask for fewer --chains, --draws or --threads, or a shorter --tune".to_owned(),
+        }
+        .check()
     }
 
     /// Samples data sets with [`run`] on this machine.

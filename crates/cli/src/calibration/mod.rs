@@ -14,7 +14,7 @@ pub(crate) use text::{geweke_text, ranks_text};
 
 use crate::args::{CalibrateArgs, OF_A_SIMULATOR};
 use crate::config::{RunConfig, StrategyChoice};
-use crate::config::{config_error, in_options, option};
+use crate::config::{check_size, config_error, in_options, option};
 use crate::exit::UsageError;
 use anyhow::Result;
 use octopus_calibrate::CalibrateError;
@@ -44,13 +44,15 @@ pub(crate) fn default_sampler(geweke: bool) -> SamplerConfig {
 /// Returns the simulator of the model that the command line names.
 ///
 /// # Errors
-/// When a setting is out of range, or belongs to another model.
+/// When a setting is out of range, or belongs to another model, or a data set does not fit the memory.
 pub(crate) fn simulated(args: &CalibrateArgs, models: Registry) -> Result<Simulated> {
     let model = models.find(&args.model)?;
     let mut settings = Table::new();
     let given = args.model_settings.given_for(model, models, OF_A_SIMULATOR)?;
     given.iter().for_each(|given| put(&mut settings, given.option.setting, given.value.clone()));
     let test = if args.geweke { CalibrationTest::Geweke } else { CalibrationTest::Ranks };
+    let size = model.simulated_size(&settings, test);
+    check_size(size.map_err(|error| in_options(error, model.simulator_options()))?)?;
     let simulated = model.simulator(&settings, test);
     let simulated = simulated.map_err(|error| in_options(error, model.simulator_options()))?;
     let none = || UsageError(format!("{}: the model has no simulator, so that it cannot be calibrated", model.name()));

@@ -13,16 +13,17 @@ use crate::output;
 use crate::progress::{Countdown, Timer};
 use anyhow::Result;
 use octopus_calibrate::{
-    CalibrateError, CalibratedSet, CalibrationSettings, GewekeSettings, SelfCheck, Table, geweke, judge, self_check,
+    CalibrateError, CalibratedSet, CalibrationSettings, GewekeSettings, SelfCheck, Table, found_bytes, geweke_bytes,
+    geweke_sequences, judge, judge_geweke, self_check,
 };
 use octopus_density::LogDensity;
 use octopus_files::WithInfinities;
 use octopus_models::Simulated;
 use octopus_report::{Figure, Format, write_figures};
-use octopus_runs::RunCost;
+use octopus_runs::{MemoryNeed, RunCost};
 use octopus_sampler::SamplerConfig;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 /// The time between two parts of ranks, which is what a power cut costs at most.
@@ -51,7 +52,28 @@ pub(crate) fn run(args: &CalibrateArgs, global: Global) -> Result<Exit> {
         return work.geweke();
     }
     let any = any_data_set(&*work.simulated.simulator)?;
-    work.ranks(&*any, &RunCost::of_batch(&vec![&*any; args.datasets as usize], &work.sampler))
+    work.ranks(&*any, &RunCost::of_equals(&*any, &work.sampler, args.datasets as usize))
+}
+
+/// Returns what the outcomes of all data sets take of the memory.
+fn found_need(density: &dyn LogDensity, data_sets: u32) -> MemoryNeed {
+    MemoryNeed {
+        what: format!("--datasets {data_sets}: what is found of them"),
+        bytes: found_bytes(density, data_sets),
+        advice: "ask for fewer --datasets".to_owned(),
+    }
+}
+
+/// Returns what Geweke's test takes of the memory.
+fn geweke_need(density: &dyn LogDensity, settings: &GewekeSettings, threads: usize) -> MemoryNeed {
+    MemoryNeed {
+        what: format!(
+            "--sequences {} --chains {}: the test on --threads {threads}",
+            settings.sequences, settings.sampler.chains
+        ),
+        bytes: geweke_bytes(density, settings, threads),
+        advice: "ask for fewer --chains, --sequences or --threads, or a shorter --tune".to_owned(),
+    }
 }
 
 /// Returns the model with its settings, for the calibration's record.
@@ -88,7 +110,9 @@ impl Work<'_> {
         let kept = args.kept.unwrap_or_else(|| default_kept(sampler));
         let settings = CalibrationSettings { seed: sampler.seed, kept, sampler: sampler.clone() };
         settings.validate().map_err(in_options)?;
+        found_need(density, args.datasets).check()?;
         let machine = CalibrationMachine::open(&args.machine, density, cost, self.global.quiet)?;
+        machine.check_memory(density, &settings, args.datasets)?;
         let record = json!({ "schema": 2, "test": "ranks", "model": model, "sampler": sampler, "kept": kept });
         let mut folder = Folder::open(&args.out, &record, Some(Table::of(simulator)), args.force)?;
         let mut done = folder.data_sets()?;
@@ -149,18 +173,38 @@ impl Work<'_> {
             "sequences": args.sequences,
             "steps": settings.steps,
         });
+        settings.validate().map_err(in_options)?;
+        let threads = threads(&args.machine);
+        geweke_need(&*any_data_set(simulator)?, &settings, threads).check()?;
         let folder = Folder::open(&args.out, &record, None, args.force)?;
+        let mut done = folder.sequences()?;
+        // What somebody has changed in the file is done again.
+        done.retain(|sequence| sequence.is_of(simulator, &settings));
+        done.sort_by_key(|sequence| sequence.number);
+        done.dedup_by_key(|sequence| sequence.number);
         if !self.global.quiet {
-            output::note(format!(
-                "{} sequences of {} steps of {}",
-                args.sequences, settings.steps, simulated.description
-            ));
+            let (all, steps, model) = (args.sequences, settings.steps, &simulated.description);
+            output::note(format!("{all} sequences of {steps} steps of {model}, {} of them are there", done.len()));
         }
-        let Some(found) =
-            geweke(simulator, &settings, threads(&args.machine), &|| interrupt.asked()).map_err(in_options)?
-        else {
-            return self.interrupted("Geweke's sequences are not kept, the same command begins again");
-        };
+        let numbers: BTreeSet<u32> = done.iter().map(|sequence| sequence.number).collect();
+        let missing = (0..args.sequences as u32).filter(|number| !numbers.contains(number));
+        let mut part = Timer::start(PART, Instant::now());
+        let run = geweke_sequences(simulator, &settings, missing, threads, &|| interrupt.asked(), &mut |sequence| {
+            done.push(sequence);
+            if part.due(Instant::now()) {
+                folder.keep_sequences(&done)?;
+                part = Timer::start(PART, Instant::now());
+            }
+            Ok::<(), anyhow::Error>(())
+        });
+        // The sequences that are done are kept even when another has failed.
+        folder.keep_sequences(&done)?;
+        run.map_err(in_options)?;
+        if done.len() < args.sequences {
+            let kept = format!("{} of {} sequences are kept, the same command goes on", done.len(), args.sequences);
+            return self.interrupted(&kept);
+        }
+        let found = judge_geweke(simulator, &settings, &mut done);
         let checks = self_check(simulator, settings.seed, sampler)?;
         let text = geweke_text(&found, &checks, &simulated.description);
         let figures = vec![of_moments(&found)];

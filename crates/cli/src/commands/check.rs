@@ -6,8 +6,10 @@ use crate::config::RunConfig;
 use crate::exit::Exit;
 use crate::output;
 use anyhow::Result;
-use octopus::check_model;
+use octopus::{check_bytes, check_model};
+use octopus_density::LogDensity;
 use octopus_diag::counted;
+use octopus_runs::MemoryNeed;
 use serde_json::json;
 
 /// Checks a model with its data, and prints a line for each check.
@@ -21,6 +23,7 @@ pub(crate) fn run(args: CheckArgs, global: Global) -> Result<Exit> {
     let problem = config.problem(model)?;
     config.warnings.iter().for_each(output::warn);
     tell_of_data(&*problem, global);
+    check_need(problem.density()).check()?;
     let found = check_model(&*problem, config.sampler.seed);
     let good = found.good();
     if global.json {
@@ -45,4 +48,13 @@ pub(crate) fn run(args: CheckArgs, global: Global) -> Result<Exit> {
         output::print(&text)?;
     }
     Ok(if good { Exit::Fine } else { Exit::Bad })
+}
+
+/// Returns what a check takes of the memory.
+fn check_need(density: &dyn LogDensity) -> MemoryNeed {
+    MemoryNeed {
+        what: format!("a check of {}", counted(density.dim(), "coordinate")),
+        bytes: check_bytes(density),
+        advice: "ask for fewer groups: a model is as sound with a few".to_owned(),
+    }
 }

@@ -107,7 +107,7 @@ fn problems(
     available: Option<u64>,
     draws: Option<(&Path, u64)>,
 ) -> Vec<String> {
-    let on_host = cost.fits_host(available).err().map(|error| error.to_string());
+    let on_host = cost.host_memory().fits(available).err().map(|error| error.to_string());
     let on_gpus = device.out_of_memory(cost);
     let mut problems = match device.device {
         Device::Cpu => on_host.into_iter().collect(),

@@ -7,8 +7,10 @@ use crate::output;
 use anyhow::{Result, bail};
 use octopus::of_run;
 use octopus::{Predictive, PredictiveParts, PriorDraws};
-use octopus_models::Registry;
-use octopus_runs::RunRecord;
+use octopus_diag::counted;
+use octopus_models::{Problem, Registry};
+use octopus_runs::{MemoryNeed, RunRecord};
+use octopus_sampler::SamplerConfig;
 use octopus_trace::InferenceData;
 use serde_json::json;
 
@@ -57,6 +59,7 @@ fn add_groups(data: &mut InferenceData, record: &RunRecord, args: &ExportArgs, m
         Ok(problem) => {
             let seed = record.sampler.seed;
             if args.prior > 0 {
+                prior_need(&*problem, args.prior).check()?;
                 PriorDraws::new(&*problem, seed, args.prior)?.add_groups(data);
             }
             let kept = record.sampler.draws;
@@ -64,6 +67,7 @@ fn add_groups(data: &mut InferenceData, record: &RunRecord, args: &ExportArgs, m
                 output::warn(format!("--predictive {}: each chain has {kept} draws, all are taken", args.predictive));
             }
             if args.predictive > 0 {
+                predictive_need(&*problem, &record.sampler, args.predictive).check()?;
                 Predictive::new(data, &*problem, seed, args.predictive, PredictiveParts::ALL)?.add_groups(data);
             }
             problem.add_observations(data);
@@ -72,4 +76,30 @@ fn add_groups(data: &mut InferenceData, record: &RunRecord, args: &ExportArgs, m
         Err(error) => output::warn(format!("no observations in the file: {}", output::chain(&error))),
     }
     Ok(())
+}
+
+/// The bytes of a number on its way into a file: in the rows that are made, in their array, and as it is written.
+const NUMBER: u64 = 3 * 8;
+
+/// Returns what draws of the prior take of the memory, and the observations made from them.
+fn prior_need(problem: &dyn Problem, draws: usize) -> MemoryNeed {
+    let density = problem.density();
+    let numbers = (density.layout().width() + density.observations()) as u64;
+    MemoryNeed {
+        what: format!("--prior {draws}: making the draws"),
+        bytes: NUMBER.saturating_mul(numbers).saturating_mul(draws as u64),
+        advice: "ask for fewer".to_owned(),
+    }
+}
+
+/// Returns what predictive draws take of the memory: observations and log likelihoods of draws of each chain, which has
+/// no more of them than were drawn.
+fn predictive_need(problem: &dyn Problem, sampler: &SamplerConfig, per_chain: usize) -> MemoryNeed {
+    let draws = (per_chain.min(sampler.draws) as u64).saturating_mul(sampler.chains as u64);
+    let numbers = 2 * problem.density().observations() as u64;
+    MemoryNeed {
+        what: format!("--predictive {per_chain}: making draws of {}", counted(sampler.chains, "chain")),
+        bytes: NUMBER.saturating_mul(numbers).saturating_mul(draws),
+        advice: "ask for fewer".to_owned(),
+    }
 }

@@ -13,7 +13,7 @@ use crate::progress::Watcher;
 use anyhow::Result;
 use octopus::{model_record, prior_conflicts};
 use octopus_density::LogDensity;
-use octopus_device::{Device, HostInfo};
+use octopus_device::Device;
 use octopus_diag::{Diagnosis, Rows, diagnose};
 use octopus_files::WithInfinities;
 use octopus_models::Problem;
@@ -112,7 +112,7 @@ pub(super) fn check_room(
     device: &DeviceDecision,
 ) -> Result<(), RunError> {
     if device.device == Device::Cpu {
-        cost.fits_host(HostInfo::read().memory_available)?;
+        cost.host_memory().check()?;
     }
     let bytes = |density: &&dyn LogDensity| bytes_on_disk(*density, &config.sampler, config.keep_warmup);
     let all = densities.iter().map(bytes).fold(0_u64, u64::saturating_add);

@@ -11,11 +11,11 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Countdown;
 use anyhow::{Result, bail};
-use octopus_calibrate::{SeedRun, SeedSweep, sweep_seeds};
+use octopus_calibrate::{SeedRun, SeedSweep, sweep_bytes, sweep_seeds};
 use octopus_density::LogDensity;
-use octopus_diag::limits;
+use octopus_diag::{counted, limits};
 use octopus_files::{WithInfinities, write_named};
-use octopus_runs::{DeviceInventory, RunCost};
+use octopus_runs::{DeviceInventory, MemoryNeed, RunCost};
 use octopus_sampler::{SamplerConfig, Strategy};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -44,6 +44,7 @@ pub(crate) fn run(args: SweepArgs, global: Global) -> Result<Exit> {
     // With --strategy auto, the choice is that of one run on all threads.
     config
         .settle_strategy(density, &mut machine, &pool, &|sampler: &SamplerConfig| RunCost::of_run(density, sampler))?;
+    sweep_need(density, &config.sampler, threads.min(usize::try_from(seeds).unwrap_or(usize::MAX))).check()?;
     let found = sweep.run(density, &config.sampler)?;
     let Some(found) = found else {
         output::note("interrupted: nothing is kept of a sweep");
@@ -68,6 +69,16 @@ pub(crate) fn run(args: SweepArgs, global: Global) -> Result<Exit> {
         output::print(&text(&found, &config.sampler, &data))?;
     }
     Ok(if good { Exit::Fine } else { Exit::Bad })
+}
+
+/// Returns what as many runs at once take of the memory.
+fn sweep_need(density: &dyn LogDensity, sampler: &SamplerConfig, at_once: usize) -> MemoryNeed {
+    let SamplerConfig { chains, draws, .. } = *sampler;
+    MemoryNeed {
+        what: format!("--chains {chains} --draws {draws}: {} at once", counted(at_once, "run")),
+        bytes: sweep_bytes(density, sampler, at_once),
+        advice: "ask for fewer --chains, --draws or --threads, or a shorter --tune".to_owned(),
+    }
 }
 
 fn write_result(path: &Path, result: &Value) -> Result<()> {

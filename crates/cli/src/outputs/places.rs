@@ -70,7 +70,8 @@ pub(crate) fn outputs_of(cli: &Cli) -> Outputs {
 
 fn sample(args: &SampleArgs, found: &mut Outputs) {
     found.settings(args.config.as_deref(), &args.data);
-    let Some(out) = args.out.as_deref().filter(|_| !args.dry_run) else { return };
+    // A dry run writes nothing, and tells whether the run could.
+    let Some(out) = args.out.as_deref() else { return };
     let Some(source) = &args.batch.batch else { return found.output("--out", out, Kind::Run(args.force)) };
     found.input("--batch", source);
     found.output("--out", out, Kind::Folder(|path| path.starts_with("sets")));

@@ -125,6 +125,67 @@ fn ctrl_c_keeps_data_sets_and_the_same_command_goes_on() {
     }
 }
 
+/// Sequences of Geweke's test stop on their way, be they of a million steps; those that are done are kept.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_keeps_sequences_and_the_same_command_goes_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let spawn = |words: &str, name: &str| {
+        let mut command = Command::new(program());
+        command.args(["calibrate", "hierarchical-normal", "--geweke", "--quiet"]).args(words.split_whitespace());
+        command.arg("--out").arg(dir.path().join(name)).stdout(Stdio::null()).stderr(Stdio::null());
+        command.spawn().unwrap()
+    };
+    let interrupt = |child: &std::process::Child| {
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    };
+    let mut endless = spawn("--steps 1000000 --threads 1", "endless");
+    sleep(Duration::from_secs(1));
+    let begin = Instant::now();
+    interrupt(&endless);
+    assert_eq!(endless.wait().unwrap().code(), Some(130));
+    assert!(begin.elapsed() < Duration::from_secs(3), "{:?}", begin.elapsed());
+
+    let short = "--sequences 60 --steps 100 --threads 1";
+    let begin = Instant::now();
+    let code = spawn(short, "whole").wait().unwrap().code();
+    assert!(matches!(code, Some(0 | 1)), "{code:?}");
+    let whole = begin.elapsed();
+    let mut wait = whole / 2;
+    loop {
+        let mut child = spawn(short, "run");
+        sleep(wait);
+        interrupt(&child);
+        let ended = child.wait().unwrap().code();
+        if ended == Some(130) && dir.path().join("run/sequences.json").exists() {
+            break;
+        }
+        assert!(wait > Duration::from_millis(5) && wait < 20 * whole, "no interruption was in time: {ended:?}");
+        wait = if ended == Some(130) { wait * 2 } else { wait / 2 };
+        fs::remove_dir_all(dir.path().join("run")).unwrap();
+    }
+    assert!(!dir.path().join("run/calibration.json").exists(), "there is no verdict yet");
+    assert_eq!(spawn(short, "run").wait().unwrap().code(), code);
+    assert_eq!(file(dir.path(), "run/calibration.json"), file(dir.path(), "whole/calibration.json"));
+}
+
+/// What is out of range is refused before it is said what will be done.
+#[test]
+fn sequences_out_of_range_are_refused_before_anything_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    for (words, range) in [
+        ("--geweke --sequences 1", "1 is not in 8..=1073741823"),
+        ("--geweke --sequences 99999999999", "99999999999 is not in 8..=1073741823"),
+        ("--geweke --steps 18446744073709551615", "18446744073709551615 is not in 4..=1073741823"),
+        ("--datasets 1073741824", "1073741824 is not in 2..=1073741823"),
+    ] {
+        let answer = run(dir.path(), &format!("calibrate eight-schools {words} --out {{}}/c"));
+        answer.fails(2, &[range]);
+        assert!(!answer.stderr.contains("sequences of"), "{answer:#?}");
+        assert!(!dir.path().join("c").exists());
+    }
+}
+
 #[test]
 fn geweke_needs_draws_to_decide() {
     let dir = tempfile::tempdir().unwrap();

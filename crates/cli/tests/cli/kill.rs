@@ -202,7 +202,7 @@ fn a_run_beyond_the_memory_is_refused_before_it_begins() {
     let out = format!("--out {}", dir.path().join("run").display());
     let refused = limited(100_000, &out);
     let told = String::from_utf8_lossy(&refused.stderr);
-    assert_eq!(refused.status.code(), Some(2), "{told}");
+    assert_eq!(refused.status.code(), Some(3), "{told}");
     assert!(told.contains("--chains 100000: the run takes at least ") && told.contains("fewer --chains"), "{told}");
     assert!(!dir.path().join("run").exists());
     let dry = limited(100_000, "--dry-run");

@@ -69,8 +69,8 @@ pub(crate) const LIMITS: &[Limits] = &[
     // Calibrations and sweeps.
     of("calibrate", "--datasets", &["2"], &["1", "1073741824"]),
     of("calibrate", "--kept", &["1", "18"], &["0", "19"]),
-    Limits { with: "--geweke", ..of("calibrate", "--sequences", &["8"], &["7"]) },
-    Limits { with: "--geweke", ..of("calibrate", "--steps", &["4"], &["3"]) },
+    Limits { with: "--geweke", ..of("calibrate", "--sequences", &["8"], &["1", "7", "1073741824", "99999999999"]) },
+    Limits { with: "--geweke", ..of("calibrate", "--steps", &["4"], &["3", "1073741824", "18446744073709551615"]) },
     of("calibrate", "--false-alarm", &["1e-300", "0.9999999999999999"], &["0", "1", "nan"]),
     of("sweep", "--seeds", &["1"], &["0", "18446744073709551575"]),
     // What is made of draws.
@@ -79,8 +79,8 @@ pub(crate) const LIMITS: &[Limits] = &[
     of("compare", "--max-sd", &["0", "1e308"], &["-5e-324", "nan"]),
     of("compare", "--alpha", &["0", "1"], &["-5e-324", "1.0000000000000002", "nan"]),
     of("loo", "--draws", &["1", "18446744073709551615"], &["0", "-1"]),
-    of("export", "--predictive", &["0", "18446744073709551615"], &["-1", "18446744073709551616"]),
-    of("export", "--prior", &["0", "1"], &["-1", "18446744073709551616"]),
+    of("export", "--predictive", &["0", "2147483647"], &["-1", "2147483648", "18446744073709551616"]),
+    of("export", "--prior", &["0", "1"], &["-1", "2147483648", "99999999999", "18446744073709551615"]),
     // Random numbers.
     Limits { with: "normal", ..of("random", "--n", &["1", "100000", "1e5"], &["0", "100001", "-1", "nan"]) },
     Limits { with: "normal", ..of("random", "--seed", &["0", "18446744073709551615"], &["-1", "18446744073709551616"]) },

@@ -20,6 +20,7 @@ mod kills;
 mod limits;
 mod logging;
 mod loo;
+mod memory;
 mod names;
 mod needs;
 mod options;

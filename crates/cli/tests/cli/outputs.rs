@@ -513,3 +513,24 @@ fn eight_calibrations_in_one_folder_are_one() {
     assert_eq!(whole.keys().collect::<Vec<_>>(), shared.keys().collect::<Vec<_>>());
     assert!(whole["ranks.csv"] == shared["ranks.csv"] && whole["calibration.json"] == shared["calibration.json"]);
 }
+
+/// A dry run asks about its output what the run asks.
+#[test]
+fn a_dry_run_refuses_the_outputs_that_the_run_refuses() {
+    let dir = tempfile::tempdir().unwrap();
+    let sample = "sample eight-schools --chains 2 --draws 5 --tune 5 --device cpu -q";
+    run(dir.path(), &format!("{sample} --out {{}}/run")).sampled();
+    fs::write(dir.path().join("ok.csv"), "g,v\n").unwrap();
+    let before = tree(dir.path());
+    for out in
+        ["--out {}/run", "--out {}/run/x", "--force --out {}/run/x", "--out {}/ok.csv", "--force --out {}/ok.csv"]
+    {
+        let [real, dry] = ["", "--dry-run"].map(|more| run(dir.path(), &format!("{sample} {out} {more}")));
+        assert!(matches!(real.code, Some(2 | 3)), "{out}: {real:?}");
+        assert_eq!((dry.code, &dry.stderr), (real.code, &real.stderr), "{out}");
+    }
+    for out in ["--out {}/new", "--force --out {}/run"] {
+        run(dir.path(), &format!("{sample} {out} --dry-run")).succeeds();
+    }
+    assert_eq!(tree(dir.path()), before);
+}

@@ -255,6 +255,9 @@ pub enum CellProblem {
         /// The separator.
         separator: char,
     },
+    /// The rows before it fill the memory.
+    #[error("the rows up to here fill the memory; give a table of fewer rows, or more memory")]
+    NoMemory,
     /// The cell holds NaN or an infinity.
     #[error("the value is {value}; observations must be finite: correct it or remove the row{}", if value.is_nan() { " (--drop-missing leaves out such rows)" } else { "" })]
     NotFinite {

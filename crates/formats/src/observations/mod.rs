@@ -18,11 +18,13 @@ mod instant;
 mod labels;
 mod number;
 mod parquet;
+mod size;
 mod source;
 mod text;
 
 pub use error::{CellProblem, ObservationsError, RowPlace};
 pub use number::{DecimalMark, is_missing_word};
+pub use size::{TableSize, table_size};
 
 use folder::Part;
 use indexmap::IndexSet;
@@ -151,6 +153,9 @@ impl Rows {
             (None, _) if rules.drop_missing => self.left_out[set].without_group += 1,
             (None, _) => return Err(missing(columns.group)),
             (Some(label), Some(value)) => {
+                // What is packed does not tell its rows beforehand.
+                let room = self.values.try_reserve(1).and(self.group.try_reserve(1)).and(self.set.try_reserve(1));
+                room.map_err(|_| (columns.value, CellProblem::NoMemory))?;
                 self.group.push(self.labels.index(label));
                 self.values.push(value);
                 if columns.set.is_some() {

@@ -15,7 +15,7 @@ pub use problem::HierarchicalNormalProblem;
 pub use simulator::HierarchicalSimulator;
 
 use crate::{
-    BuildError, CalibrationTest, Model, ModelError, ModelOption, OptionGroup, OptionKind, Problem, Simulated,
+    BuildError, CalibrationTest, DataSize, Model, ModelError, ModelOption, OptionGroup, OptionKind, Problem, Simulated,
     TableFile, settings,
 };
 use octopus_density::GroupedData;
@@ -207,14 +207,36 @@ struct SimulatorRecord {
 }
 
 impl SimulatorSettings {
-    /// Returns the number of observations in each group.
-    fn sizes(&self, test: CalibrationTest) -> Result<Vec<usize>, ModelError> {
+    /// Returns the groups and the observations in each, where all have as many.
+    fn balanced(&self, test: CalibrationTest) -> (usize, usize) {
         // Geweke's sequences want few data: where data say much about the parameters, new data keep these where they
         // are.
         let (groups, per_group) = match test {
             CalibrationTest::Ranks => (100, 10),
             CalibrationTest::Geweke => (4, 1),
         };
+        (self.groups.unwrap_or(groups), self.per_group.unwrap_or(per_group))
+    }
+
+    /// Returns the size of the data.
+    fn size(&self, test: CalibrationTest) -> Result<DataSize, ModelError> {
+        self.check(test)?;
+        let (groups, per_group) = self.balanced(test);
+        Ok(match &self.group_sizes {
+            Some(sizes) => DataSize::of_groups(sizes.len(), sizes.iter().sum()),
+            None => DataSize::of_groups(groups, groups.saturating_mul(per_group)),
+        })
+    }
+
+    /// Returns the number of observations in each group.
+    fn sizes(&self, test: CalibrationTest) -> Result<Vec<usize>, ModelError> {
+        self.check(test)?;
+        let (groups, per_group) = self.balanced(test);
+        Ok(self.group_sizes.clone().unwrap_or_else(|| vec![per_group; groups]))
+    }
+
+    /// Checks what sizes the groups have.
+    fn check(&self, test: CalibrationTest) -> Result<(), ModelError> {
         let fail = |field, expected| Err(ModelError::Setting { field, value: 0.0, expected });
         match &self.group_sizes {
             Some(sizes) if sizes.is_empty() || sizes.contains(&0) => {
@@ -225,16 +247,12 @@ impl SimulatorSettings {
                 let field = if self.groups.is_some() { "groups" } else { "per_group" };
                 Err(ModelError::Setting { field, value, expected: "leave it out where each group's size is given" })
             }
-            Some(sizes) => {
-                check_size("group_sizes", sizes.len(), sizes.iter().copied().max().unwrap_or(0))?;
-                Ok(sizes.clone())
-            }
+            Some(sizes) => check_size("group_sizes", sizes.len(), sizes.iter().copied().max().unwrap_or(0)),
             None if self.groups == Some(0) => fail("groups", "at least one group"),
             None if self.per_group == Some(0) => fail("per_group", "at least one observation in each group"),
             None => {
-                let (groups, per_group) = (self.groups.unwrap_or(groups), self.per_group.unwrap_or(per_group));
-                check_size(BALANCED, groups, per_group)?;
-                Ok(vec![per_group; groups])
+                let (groups, per_group) = self.balanced(test);
+                check_size(BALANCED, groups, per_group)
             }
         }
     }
@@ -257,12 +275,25 @@ impl Model for HierarchicalNormalModel {
         true
     }
 
+    fn data_size(&self, settings: &Table) -> Result<Option<DataSize>, BuildError> {
+        let HierarchicalSettings { data, .. } = settings::read(settings)?;
+        Ok(match data {
+            DataSource::Synthetic(spec) => Some(spec.size()?),
+            DataSource::File(table) => DataSize::of_table(&table),
+        })
+    }
+
     fn build(&self, settings: &Table, read: Option<GroupedData>) -> Result<Arc<dyn Problem>, BuildError> {
         Ok(Arc::new(HierarchicalNormalProblem::new(settings::read(settings)?, read)?))
     }
 
     fn simulator_options(&self) -> &'static [ModelOption] {
         &SIMULATOR_OPTIONS
+    }
+
+    fn simulated_size(&self, settings: &Table, test: CalibrationTest) -> Result<Option<DataSize>, BuildError> {
+        let asked: SimulatorSettings = settings::read(settings)?;
+        Ok(Some(asked.size(test)?))
     }
 
     fn simulator(&self, settings: &Table, test: CalibrationTest) -> Result<Option<Simulated>, BuildError> {

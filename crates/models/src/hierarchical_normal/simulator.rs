@@ -22,7 +22,8 @@ impl HierarchicalSimulator {
     /// # Errors
     /// When there is no group, a group is empty, or a constant of the prior is out of range.
     pub fn new(sizes: Vec<usize>, prior: HierarchicalPrior, likelihood: Likelihood) -> Result<Self, ModelError> {
-        let group: Vec<usize> = sizes.iter().enumerate().flat_map(|(j, &n)| std::iter::repeat_n(j, n)).collect();
+        let mut group = Vec::with_capacity(sizes.iter().sum());
+        group.extend(sizes.iter().enumerate().flat_map(|(j, &n)| std::iter::repeat_n(j, n)));
         let data = GroupedData::new(Labels::Range(sizes.len()), &group, &vec![0.0; group.len()])?;
         let layout = HierarchicalNormal::new(data, prior, likelihood)?.layout().clone();
         Ok(Self { prior, likelihood, groups: sizes.len(), group, layout })

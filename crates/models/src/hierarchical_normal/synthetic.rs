@@ -11,7 +11,7 @@
 //! # Ok::<(), octopus_models::ModelError>(())
 //! ```
 
-use crate::{ModelError, sha256};
+use crate::{DataSize, ModelError, sha256};
 use octopus_density::{GroupedData, Labels};
 use octopus_random::numpy::LegacyRandom;
 use serde::{Deserialize, Serialize};
@@ -91,6 +91,16 @@ impl HierarchicalSpec {
         Ok(())
     }
 
+    /// Returns how large the data are that [`generate`](Self::generate) makes.
+    ///
+    /// # Errors
+    /// [`ModelError::Setting`] when a field is out of range or there would be more than 10^9 observations.
+    pub fn size(&self) -> Result<DataSize, ModelError> {
+        self.validate()?;
+        check_size(BALANCED, self.groups, self.per_group)?;
+        Ok(DataSize::of_groups(self.groups, self.groups * self.per_group))
+    }
+
     /// Makes the data of this NumPy script:
     ///
     /// ```python
@@ -155,8 +165,8 @@ impl HierarchicalSpec {
         let mut group_means = vec![0.0; self.groups];
         random.fill_normal(self.mean, self.between_sd, &mut group_means);
         let sizes = sizes(&mut random);
-        let mut group = Vec::new();
-        let mut values = Vec::new();
+        let all = sizes.iter().sum();
+        let (mut group, mut values) = (Vec::with_capacity(all), Vec::with_capacity(all));
         for (j, (&mean, &size)) in group_means.iter().zip(&sizes).enumerate() {
             for _ in 0..size {
                 group.push(j);

@@ -1,0 +1,59 @@
+//! How large the data of a model are, before they are made or read.
+
+use crate::TableFile;
+use octopus_formats::observations;
+
+/// The bytes of an observation while a model is built: its value, its group and their copies, of which the model, its
+/// simulator and the fingerprint of the groups have one each.
+const OBSERVATION: u64 = 56;
+/// The bytes of a group beside its observations: its effect in the vectors of the density, its size and its label.
+const GROUP: u64 = 192;
+/// The bytes of a row that has been read from a table and is not yet sorted: its value and its group, in lists that have
+/// doubled when they were full.
+const ROW: u64 = 32;
+
+/// What the data of a model take of the memory, foretold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataSize {
+    /// What they are, e.g. `10000 observations in 100 groups`.
+    pub what: String,
+    /// The bytes of memory that the model takes with them while it is built.
+    pub bytes: u64,
+    /// What makes them smaller, as advice.
+    pub advice: &'static str,
+}
+
+impl DataSize {
+    /// Returns that of made-up data.
+    pub fn of_groups(groups: usize, observations: usize) -> Self {
+        let (of_groups, of_all) =
+            (GROUP.saturating_mul(groups as u64), OBSERVATION.saturating_mul(observations as u64));
+        Self {
+            what: format!("a model of {observations} observations in {groups} groups"),
+            bytes: of_groups.saturating_add(of_all),
+            advice: "ask for fewer groups, or for fewer observations in each",
+        }
+    }
+
+    /// Returns that of a table; `None` where the table does not tell its size.
+    pub fn of_table(table: &TableFile) -> Option<Self> {
+        let size = observations::table_size(&table.path)?;
+        let reading = size.text.saturating_add(ROW.saturating_mul(size.rows));
+        Some(Self {
+            what: format!("a model of the about {} rows of {}", size.rows, table.path.display()),
+            bytes: reading.max(OBSERVATION.saturating_mul(size.rows)),
+            advice: "give a table of fewer rows, or more memory",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_data_than_can_be_counted_are_very_many() {
+        assert_eq!(DataSize::of_groups(2, 10).bytes, 2 * GROUP + 10 * OBSERVATION);
+        assert_eq!(DataSize::of_groups(usize::MAX, usize::MAX).bytes, u64::MAX);
+    }
+}
