@@ -210,7 +210,7 @@ fn options_without_sense_are_named() {
         ("hierarchical-normal --kept 5000", "--kept 5000: at least 1 and at most the 1600 draws"),
         ("hierarchical-normal --false-alarm 2", "--false-alarm 2"),
         ("hierarchical-normal --precision f32 --device cpu", "--precision f32"),
-        ("hierarchical-normal --geweke --sequences 2", "--sequences 2: at least 8"),
+        ("hierarchical-normal --geweke --sequences 2", "2 is not in 8..=1073741823"),
         ("hierarchical-normal --draws 0", "--draws 0"),
         ("hierarchical-normal --superchains 4", "--superchains: needs --strategy many-short"),
         ("hierarchical-normal --strategy many-short --superchains 5", "--superchains 5"),
