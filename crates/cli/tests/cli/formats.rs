@@ -32,7 +32,7 @@ fn every_format_is_diagnosed_alike() {
     assert_eq!(rows(&diagnose("again")), rows(&own));
     for option in ["--prior 5", "--predictive 5"] {
         let words = format!("export {{}}/parquet --to netcdf --out {{}}/x.nc {option}");
-        run(dir.path(), &words).fails(3, &["a file does not tell its model"]);
+        run(dir.path(), &words).fails(2, &["parquet does not tell its model", "the run folder"]);
         assert!(!dir.path().join("x.nc").exists(), "{option}");
     }
     run(dir.path(), "diagnose {}/netcdf {}/parquet").fails(3, &["netcdf"]);

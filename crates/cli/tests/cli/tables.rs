@@ -149,8 +149,9 @@ fn a_table_of_the_settings_is_used_or_the_options_are_refused() {
     std::fs::write(dir.path().join("d.csv"), "g,y\na,1\na,2\nb,4\nb,3\n").unwrap();
     let config = format!("[data.file]\npath = {:?}\ngroup = \"g\"\nvalue = \"y\"\n", dir.path().join("d.csv"));
     std::fs::write(dir.path().join("c.toml"), config).unwrap();
-    for option in ["--groups 3", "--data-seed 3", "--per-group 4"] {
-        let words = format!("sample hierarchical-normal --config {{}}/c.toml --device cpu {option} --out {{}}/run");
+    for (option, value) in [("--groups", 3), ("--data-seed", 3), ("--per-group", 4)] {
+        let words =
+            format!("sample hierarchical-normal --config {{}}/c.toml --device cpu {option} {value} --out {{}}/run");
         run(dir.path(), &words)
             .fails(2, &[option, "the data come from data.file in", "c.toml", "leave out one of both"]);
     }

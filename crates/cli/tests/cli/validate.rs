@@ -166,6 +166,8 @@ fn another_model_is_validated_by_its_own_facts() {
     // An earlier validation of the PRD's problem left its trace here.
     fs::create_dir_all(dir.path().join("schools/traces")).unwrap();
     fs::write(dir.path().join("schools/traces/phase0_test_trace.nc"), "of another problem").unwrap();
+    let earlier = r#"{ "schema": 1, "verdict": {}, "reproduce": "" }"#;
+    fs::write(dir.path().join("schools/report.json"), earlier).unwrap();
     let found = run(dir.path(), "validate eight-schools --quick --out {}/schools --device cpu");
     found.succeeds();
     assert!(found.stderr.contains("data: Rubin's eight schools"), "{}", found.stderr);
