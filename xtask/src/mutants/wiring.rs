@@ -555,8 +555,8 @@ pub(super) const WIRING: [Fault; 99] = [
     Fault {
         name: "wiring: export forgets --prior",
         file: "crates/cli/src/commands/export.rs",
-        old: "if args.prior > 0 {\n                PriorDraws",
-        new: "if args.prior > 1000 {\n                PriorDraws",
+        old: "if args.prior > 0 {\n                prior_need",
+        new: "if args.prior > 1000 {\n                prior_need",
     },
     Fault {
         name: "wiring: verify forgets --device",

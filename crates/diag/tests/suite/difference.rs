@@ -162,7 +162,7 @@ fn columns_of_other_programs_are_elements_of_one_variable() {
     let column = |k: usize| Array::new([("chain", 2), ("draw", 20)], Values::F64(element(k)));
     theirs.insert("mu", column(7));
     for (name, k) in [("1,1", 0), ("2,1", 3), ("1,2", 1), ("2,2", 4), ("1,3", 2), ("2,3", 5)] {
-        theirs.insert(&format!("Sigma[{name}]"), column(k));
+        theirs.insert(format!("Sigma[{name}]"), column(k));
     }
     let found = compare(&ours, &theirs);
     assert_eq!(found.by_position, [["Sigma[0, 0]".to_owned(), "Sigma[1,1]".to_owned()]]);
