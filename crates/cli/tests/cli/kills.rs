@@ -30,7 +30,7 @@ const SAMPLE: &str = "sample hierarchical-normal --data {}/d.csv --group g --val
                       --keep-warmup --checkpoint-every 11 --device cpu --threads 1 -q --out {}/run";
 
 const RESUME: (&str, &str) =
-    ("replace the run in it with --force", "resume {}/run --checkpoint-every 11 --threads 1 -q");
+    ("exists and is not empty", "resume {}/run --checkpoint-every 11 --threads 1 -q");
 
 /// The exports: over nothing, and with --force over an earlier one.
 macro_rules! exports {
