@@ -29,8 +29,7 @@ const RUN: Killed = Killed { name: "", before: &[], command: "", goes_on: None, 
 const SAMPLE: &str = "sample hierarchical-normal --data {}/d.csv --group g --value y --draws 24 --tune 20 --chains 2 \
                       --keep-warmup --checkpoint-every 11 --device cpu --threads 1 -q --out {}/run";
 
-const RESUME: (&str, &str) =
-    ("exists and is not empty", "resume {}/run --checkpoint-every 11 --threads 1 -q");
+const RESUME: (&str, &str) = ("exists and is not empty", "resume {}/run --checkpoint-every 11 --threads 1 -q");
 
 /// The exports: over nothing, and with --force over an earlier one.
 macro_rules! exports {
