@@ -22,7 +22,7 @@ use signs::Sign;
 #[derive(Default)]
 pub(crate) struct Outputs {
     inputs: Vec<Place>,
-    /// Those of the inputs that are tables, each of all files in a folder.
+    /// Inputs that are folders of files, which together are one table.
     tables: Vec<Place>,
     outputs: Vec<Output>,
     /// The first path that cannot be told a place.

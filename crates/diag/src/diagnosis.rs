@@ -203,15 +203,28 @@ fn statistic<'a>(
     summary: &Summary,
 ) -> Result<Option<&'a Array>, DiagError> {
     let found = sample_stats.and_then(|stats| stats.statistic(name));
-    let of_draws =
-        |(_, array): &(&str, &Array)| array.is_sampled() && array.dims.len() == 2 && array.values.is_numeric();
-    let Some((name, array)) = found.filter(of_draws) else { return Ok(None) };
+    let Some((name, array)) = found.filter(|(_, array)| is_of_draws(array)) else { return Ok(None) };
     let (found, expected) = (sampled_shape(name, array)?, (summary.chains, summary.draws));
     if found != expected {
         let first = "the posterior".to_owned();
         return Err(DiagError::Disagree { variable: name.to_owned(), first, found, expected });
     }
     Ok(Some(array))
+}
+
+/// The statistics that a diagnosis asks for.
+const ASKED_FOR: [&str; 5] = ["diverging", "energy", "reached_max_treedepth", "tree_depth", "step_size"];
+
+/// Returns the names of the statistics that a diagnosis asks for and cannot use: they do not have one number for each
+/// draw.
+pub fn unusable_statistics(sample_stats: &Dataset) -> Vec<&str> {
+    let found = ASKED_FOR.iter().filter_map(|name| sample_stats.statistic(name));
+    found.filter(|(_, array)| !is_of_draws(array)).map(|(name, _)| name).collect()
+}
+
+/// Whether a statistic has one number for each draw.
+fn is_of_draws(array: &Array) -> bool {
+    array.is_sampled() && array.dims.len() == 2 && array.values.is_numeric()
 }
 
 /// A flag that is not known is not raised.

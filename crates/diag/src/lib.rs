@@ -86,7 +86,7 @@ mod text_table;
 pub use chains::Chains;
 pub use counted::counted;
 pub use diagnosis::check::{Check, CheckStatus};
-pub use diagnosis::{CoordinatesInUse, DiagnoseOptions, Diagnosis, SettingsInUse, diagnose};
+pub use diagnosis::{CoordinatesInUse, DiagnoseOptions, Diagnosis, SettingsInUse, diagnose, unusable_statistics};
 pub use difference::{COMPARED_QUANTILES, ParameterDifference, PosteriorDifference, posterior_difference};
 pub use error::DiagError;
 pub use estimators::autocov::{autocorr, autocov};

@@ -35,7 +35,7 @@ pub(crate) fn index_columns(names: &[String]) -> Option<(&'static str, &'static 
 /// A table of draws as it lies in one file, or in several with the same columns.
 #[derive(Default)]
 pub(crate) struct DrawTable {
-    /// That of a run folder's part; null of another program's.
+    /// What the file says of itself if a run folder's writer made it; null in files of other programs.
     pub metadata: Value,
     pub columns: IndexMap<String, Column>,
     pub rows: usize,

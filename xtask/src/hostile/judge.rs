@@ -57,6 +57,10 @@ pub(super) fn wrong(
     if stderr.contains("panicked at") {
         wrong.push("it panicked".into());
     }
+    // The command ends with an exit code of its own then, as if it had foreseen it.
+    if stderr.contains("memory allocation of") {
+        wrong.push("it was refused memory that it had not asked about".into());
+    }
     // An archive or a script goes to stdout as it is where the user says so.
     let told = if line.has("/dev/stdout") { vec![&stderr] } else { vec![&stderr, &stdout] };
     if let Some(control) = told.iter().find_map(|text| text.chars().find(|&c| is_odd(c))) {
@@ -115,6 +119,7 @@ mod tests {
         assert_eq!(judged("export run --out new.nc", 0, "a note\n", &whole), [""; 0]);
         assert_eq!(judged("plot run", 6, "", &whole).len(), 1, "a signal");
         assert_eq!(judged("plot run", 101 << 8, "thread main panicked at x", &whole).len(), 2);
+        assert_eq!(judged("plot run", 3 << 8, "memory allocation of 8 bytes failed", &whole).len(), 1);
         assert_eq!(judged("plot run", 0, "\u{9b}31m", &whole), ["it printed '\\u{9b}'"]);
         assert_eq!(
             judged("sample m --out t.csv", 0, "", &[("t.csv", "9"), ("run/run.toml", "2")]),

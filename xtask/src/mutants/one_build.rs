@@ -31,18 +31,16 @@ use super::equivalent::Equivalents;
 use super::generated::{CRATES, CargoMutants};
 use crate::run::TaskOutcome;
 use anyhow::{Result, bail};
+use at_once::AtOnce;
 pub(super) use at_once::at_once;
 use folder::Folder;
 pub(super) use list::{Genre, ListedFault, Place, Position, Span, read, source_lines};
 pub(super) use of_change::{Clock, Staged, staged};
 use placed::Placed;
-use reach::Reached;
 use record::{Outcome, Record, Tried};
 pub(super) use sites::SiteKind;
 use std::collections::{HashMap, HashSet};
-use std::time::{Duration, Instant};
-use summary::Summary;
-use trial::Trial;
+use std::time::Duration;
 
 /// The file with what was tried.
 const TRIED: &str = "tried.jsonl";
@@ -77,45 +75,15 @@ pub(super) fn run(cargo_mutants: &CargoMutants, options: TrialOptions<'_>) -> Re
     Folder::fetch(workshop)?;
     let placed = placed::place(workshop, &folder, &faults, &CRATES, || placed::check(&folder))?;
     let tests = suite::list(&folder)?;
-    let Reached { by_test: reached, failed, .. } = reach::all(&folder, &tests, None)?;
-    let by_fault = reach::by_fault(&reached, faults.len());
-
-    let until = options.limit.map(|limit| Instant::now() + limit);
-    let mut record = Record::open(&folder.file(TRIED))?;
-    // Those in the list of equivalent ones are built all the same: a line there makes no new build.
-    let equivalents = Equivalents::read(workshop.source())?;
-    let equivalent = |fault: usize| equivalents.has(&faults[fault].name, &lines[fault]);
-    let reachable = |&fault: &usize| placed.has(fault) && !by_fault[fault].is_empty() && !equivalent(fault);
-    let asked: Vec<usize> = chosen.iter().copied().filter(reachable).collect();
-    let trial = Trial { faults: &faults, tests: &tests, reached: &reached, by_fault: &by_fault };
-    let in_time = trial.run(&asked, &mut record, &folder.earlier()?, until)?;
-
-    let mut rest = left_over(&chosen, &placed, &record);
-    rest.retain(|&fault| !equivalent(fault));
-    if !rest.is_empty() {
-        eprintln!("xtask: {} faults have no place in the one build, and are left to cargo-mutants", rest.len());
-    }
-    // What is known is told even if cargo-mutants cannot go on from there.
-    let one_by_one = if in_time { put_in(cargo_mutants, &faults, &rest, &mut record) } else { Ok(()) };
-    let (tried, line) = (|fault| record.get(fault), |fault: usize| &*lines[fault]);
-    let summary = Summary {
-        faults: &faults,
-        chosen: &chosen,
-        placed: &placed,
-        reached: &|fault| !by_fault[fault].is_empty(),
-        equivalent: &equivalent,
-        line: &line,
-        tried: &tried,
-    };
-    print!("{}", summary.text());
-    if !in_time {
-        eprintln!("xtask: the time is up; the next call goes on");
-    }
-    if !failed.is_empty() {
-        eprintln!("xtask: these tests fail without any fault, and were left out: {}", failed.join(", "));
-    }
-    one_by_one?;
-    Ok(if summary.any_survived() || !failed.is_empty() { TaskOutcome::Failed(1) } else { TaskOutcome::Passed })
+    let all = AtOnce { workshop, folder: &folder, faults: &faults, lines: &lines, chosen: &chosen, placed: &placed };
+    all.try_them(&tests, options.limit, |in_time, record, equivalent| {
+        let mut rest = left_over(&chosen, &placed, record);
+        rest.retain(|&fault| !equivalent(fault));
+        if !rest.is_empty() {
+            eprintln!("xtask: {} faults have no place in the one build, and are left to cargo-mutants", rest.len());
+        }
+        if in_time { put_in(cargo_mutants, &faults, &rest, record) } else { Ok(()) }
+    })
 }
 
 /// Returns whether all faults of these `names` stand in the list of equivalent ones.

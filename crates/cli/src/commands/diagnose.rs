@@ -5,7 +5,7 @@ use crate::exit::{Exit, UsageError};
 use crate::opened::open;
 use crate::output;
 use anyhow::{Context, Result};
-use octopus_diag::{DiagError, DiagnoseOptions, Rows, diagnose};
+use octopus_diag::{DiagError, DiagnoseOptions, Rows, diagnose, unusable_statistics};
 use octopus_trace::{Array, Dataset, shown};
 
 /// Summarises and checks the draws.
@@ -37,9 +37,6 @@ pub(crate) fn run(args: &DiagnoseArgs, global: Global) -> Result<Exit> {
     Ok(if diagnosis.good() { Exit::Fine } else { Exit::Bad })
 }
 
-/// The statistics that a diagnosis looks at.
-const LOOKED_AT: [&str; 5] = ["diverging", "energy", "reached_max_treedepth", "tree_depth", "step_size"];
-
 /// Returns notes that name the variables of words and those that are not of every draw, of which there is nothing to
 /// compute, and the statistics that do not have a number for each draw.
 fn left_out(posterior: &Dataset, stats: Option<&Dataset>) -> Vec<String> {
@@ -49,9 +46,7 @@ fn left_out(posterior: &Dataset, stats: Option<&Dataset>) -> Vec<String> {
     };
     let words = named(|array| !array.values.is_numeric());
     let constants = named(|array| array.values.is_numeric() && !array.is_sampled());
-    let is_odd = |array: &Array| !array.values.is_numeric() || !array.is_sampled() || array.dims.len() != 2;
-    let found = LOOKED_AT.iter().filter_map(|name| stats?.statistic(name));
-    let odd: Vec<_> = found.filter(|(_, array)| is_odd(array)).map(|(name, _)| shown(name)).collect();
+    let odd: Vec<_> = stats.map(unusable_statistics).unwrap_or_default().into_iter().map(shown).collect();
     [
         ("they hold words and no numbers", words),
         ("they have no dimensions `chain` and `draw`", constants),

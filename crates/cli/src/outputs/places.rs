@@ -17,7 +17,7 @@ const SWEEP: Sign = Sign::Json("result of a sweep", &["schema", "sweep", "sample
 const FIGURES: Sign = Sign::Json("figures of a sampler", &["schema", "launches", "starts"]);
 /// The summary of a batch, and the same as a table.
 const BATCH: Sign = Sign::Json("summary of a batch", &["schema", "sets", "sampler"]);
-const SUMMARY: Sign = Sign::Csv("summary of a batch", "name,status,seed,");
+const SUMMARY: Sign = Sign::Text("summary of a batch", "name,status,seed,");
 /// The result of `octopus compare`.
 const COMPARISON: Sign = Sign::Json("result of a comparison", &["schema", "same", "limits"]);
 /// The record of `octopus device exact`, of kernels or of runs.
@@ -104,11 +104,11 @@ fn device(command: &DeviceCommand, found: &mut Outputs) {
     }
 }
 
-/// The results of a validation, and of its checks of the machine.
+/// What a validation leaves in its folder: its report, and what it found on the machine.
 const VALIDATION: Sign = Sign::Json("report of a validation", &["schema", "verdict", "reproduce"]);
 const VERIFICATION: Sign = Sign::Json("verification of a machine", &["schema", "provider", "overall"]);
 /// The manual page of the program itself.
-const PAGE: Sign = Sign::Csv("manual page", r".ie \n(.g .ds Aq");
+const PAGE: Sign = Sign::Text("manual page", r".ie \n(.g .ds Aq");
 
 /// Whether a validation has written to a folder, if not to its end.
 fn has_a_validation(folder: &Path) -> bool {

@@ -15,8 +15,8 @@ pub(crate) enum Sign {
     Profile,
     /// A result as JSON: an object with these fields.
     Json(&'static str, &'static [&'static str]),
-    /// A table as CSV: the beginning of its header.
-    Csv(&'static str, &'static str),
+    /// A text, by how it begins: a table by its header, a manual page by its first line.
+    Text(&'static str, &'static str),
 }
 
 /// The beginning of each line of a log.
@@ -58,10 +58,10 @@ impl Sign {
                 let is_event = event.is_some_and(|event| event.is_ok_and(|event| has(&event, &["ph", "pid"])));
                 first == [b'['] && (rest.trim_start().starts_with(']') || is_event)
             }
-            Self::Csv(_, header) => {
-                let mut begins = vec![0; header.len()];
+            Self::Text(_, beginning) => {
+                let mut begins = vec![0; beginning.len()];
                 file.read_exact(&mut begins)?;
-                begins == header.as_bytes()
+                begins == beginning.as_bytes()
             }
             Self::Json(_, fields) => {
                 let mut text = Vec::new();
@@ -77,7 +77,7 @@ impl fmt::Display for Sign {
         f.write_str(match self {
             Self::Log => "log of octopus",
             Self::Profile => "profile of octopus",
-            Self::Json(name, _) | Self::Csv(name, _) => name,
+            Self::Json(name, _) | Self::Text(name, _) => name,
         })
     }
 }
@@ -100,7 +100,7 @@ mod tests {
             assert!(!on(Sign::Profile, other), "{other}");
         }
         let sweep = Sign::Json("result of a sweep", &["schema", "sweep"]);
-        let table = Sign::Csv("summary of a batch", "name,status,");
+        let table = Sign::Text("summary of a batch", "name,status,");
         assert!(on(table, "name,status,seed\n") && !on(table, "name,statu") && !on(table, "g,y\n"));
         assert!(on(sweep, "{\"schema\": 1, \"sweep\": {}}") && !on(sweep, "{\"schema\": 1}") && !on(sweep, "x"));
     }

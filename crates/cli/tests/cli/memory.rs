@@ -1,5 +1,5 @@
-//! What does not fit the memory is refused before it is begun, by a sentence that says what is needed, what there is and
-//! what to change; no command ends for want of memory as if it were killed.
+//! Commands refuse what does not fit the memory before they begin. The error says how much is needed, how much is there
+//! and what to change. No command ends for want of memory as if it were killed.
 
 use crate::support::{Answer, answer, program, run, tree};
 use std::fmt::Write as _;

@@ -172,7 +172,7 @@ fn columns_of_other_programs_are_elements_of_one_variable() {
     assert_eq!((back.parameters.len(), back.rmse), (6, 0.0));
     assert_eq!(back.parameters[1].name, "Sigma[2,1]");
 
-    // Of other sizes, only equal labels say which elements are the same.
+    // With one element more, the two are no longer one variable counted twice: nothing is paired.
     theirs.insert("Sigma[1,4]", column(8));
     let error = posterior_difference(&ours, &theirs, [None, None]).unwrap_err();
     assert!(matches!(error, DiagError::NothingInCommon { .. }), "{error}");

@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(data.groups["warmup_sample_stats"].variables["lp"].values.to_f64(), [-9.0]);
         let [note] = &data.notes[..] else { panic!("{:?}", data.notes) };
         assert!(note.contains("a.csv: column warmup marks 1 of 3 rows"), "{note}");
-        // Where all are draws there is nothing to say, and what is no flag is a parameter.
+        // No row is of warm-up: no note. A 2 is no flag: the column is a parameter.
         let data = read("chain,draw,warmup,mu\n0,0,0,1\n0,1,0,2\n");
         assert!(names(&data, "posterior") == ["mu"] && data.notes.is_empty(), "{data:?}");
         assert_eq!(names(&read("chain,draw,warmup,mu\n0,0,0,1\n0,1,2,2\n"), "posterior"), ["warmup", "mu"]);

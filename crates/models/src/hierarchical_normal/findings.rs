@@ -157,7 +157,7 @@ struct Beside {
     noise: f64,
     /// The scale of the half-normal prior.
     scale: f64,
-    /// Of how many independent differences `found` is.
+    /// The number of independent differences that `found` comes from.
     differences: f64,
 }
 
@@ -170,9 +170,9 @@ impl Beside {
 
     /// Returns whether the posterior is about as wide as a prior that is far too wide.
     ///
-    /// Of d differences of size s, the likelihood falls as sigma^-d beyond s. Of 1 or 2 a flat prior leaves sigma without
-    /// a mean, so that the posterior's is as large as the prior lets it be; of more, what is found decides, however wide
-    /// the prior is.
+    /// The likelihood of d differences of size s falls as sigma^-d beyond s. With one or two differences and a flat prior,
+    /// sigma has no mean, so the posterior's mean is as large as the prior allows. With more, the data decide, however
+    /// wide the prior is.
     fn is_lost_in_prior(&self) -> bool {
         let few = (1.0..=FEW).contains(&self.differences);
         few && self.scale > MUCH_WIDER * self.found.max(self.noise)
@@ -381,7 +381,7 @@ mod tests {
             assert_eq!(of(&about_50(groups, 1.0)), "");
         }
         assert_eq!(of(&about_50(4, 1e-6)), "");
-        // Of means that are equal by chance, no more is known than what the values' own scale tells.
+        // The groups' means are equal by chance: only the scale of the values tells anything.
         assert_eq!(of(&data(&[&[49.0, 51.0, 50.0, 50.0], &[48.0, 52.0, 50.0, 50.0]])), "");
         // Two repeated values tell sigma_obs.
         let told = of(&data(&[&[50.0], &[51.0], &[53.0], &[55.0, 55.0 + 1e-4], &[47.0, 47.0 + 1e-4]]));

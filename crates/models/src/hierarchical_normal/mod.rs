@@ -38,7 +38,7 @@ pub enum DataSource {
     File(TableFile),
 }
 
-/// The table `data` of settings, of which a file may have anything: what is wrong is said of its entry.
+/// The table `data` of settings. A file may hold anything there; errors name the entry that is wrong.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Sources {

@@ -1,16 +1,19 @@
-//! All faults of our own kinds at once: one build in the target folder of the workspace, and one trial of them all that a
-//! later call takes up.
+//! All faults at once, in a trial that a later call takes up; those of our own kinds are built in the target folder of the
+//! workspace.
 
 use super::folder::Folder;
 use super::list::ListedFault;
 use super::of_change::Staged;
 use super::packages::Packages;
+use super::placed::Placed;
 use super::reach::{self, Reached};
 use super::record::Record;
+use super::suite::Test;
 use super::summary::Summary;
 use super::trial::Trial;
 use super::{TRIED, group, placed, suite};
 use crate::mutants::equivalent::Equivalents;
+use crate::mutants::workshop::Workshop;
 use crate::run::{TaskOutcome, cargo};
 use anyhow::{Result, bail};
 use std::collections::BTreeSet;
@@ -43,32 +46,66 @@ pub(in crate::mutants) fn at_once(
         group::output(check.args(["--profile", profile]), None)
     })?;
     let tests = suite::list_of(&folder, &above, None)?;
-    let Reached { by_test: reached, failed, .. } = reach::all(&folder, &tests, None)?;
-    let by_fault = reach::by_fault(&reached, faults.len());
+    let all = AtOnce { workshop, folder: &folder, faults, lines, chosen, placed: &placed };
+    // What has no place is told in the table.
+    all.try_them(&tests, limit, |_, _, _| Ok(()))
+}
 
-    let until = limit.map(|limit| Instant::now() + limit);
-    let mut record = Record::open(&folder.file(TRIED))?;
-    let equivalents = Equivalents::read(workshop.source())?;
-    let equivalent = |fault: usize| equivalents.has(&faults[fault].name, &lines[fault]);
-    let open = |&fault: &usize| placed.has(fault) && !by_fault[fault].is_empty() && !equivalent(fault);
-    let asked: Vec<usize> = chosen.iter().copied().filter(open).collect();
-    let trial = Trial { faults, tests: &tests, reached: &reached, by_fault: &by_fault };
-    let in_time = trial.run(&asked, &mut record, &folder.earlier()?, until)?;
-    let summary = Summary {
-        faults,
-        chosen,
-        placed: &placed,
-        reached: &|fault| !by_fault[fault].is_empty(),
-        equivalent: &equivalent,
-        line: &|fault| &lines[fault],
-        tried: &|fault| record.get(fault),
-    };
-    print!("{}", summary.text());
-    if !in_time {
-        eprintln!("xtask: the time is up; the next call goes on");
+/// Faults that are built all at once.
+pub(super) struct AtOnce<'a> {
+    pub(super) workshop: &'a Workshop,
+    pub(super) folder: &'a Folder,
+    pub(super) faults: &'a [ListedFault],
+    pub(super) lines: &'a [String],
+    pub(super) chosen: &'a [usize],
+    pub(super) placed: &'a Placed,
+}
+
+impl AtOnce<'_> {
+    /// Tries the faults that were not tried before, for as long as `limit`, and says what became of all. `others` does what
+    /// is left for those without a place: it is told whether there was time for all the rest, what is known, and which
+    /// faults mean the same as what they replace. Tests that fail without a fault are left out, and named at the end: the
+    /// outcome is then not a pass.
+    ///
+    /// # Errors
+    /// When the tests cannot be run, and those of `others`.
+    pub(super) fn try_them(
+        &self,
+        tests: &[Test],
+        limit: Option<Duration>,
+        others: impl FnOnce(bool, &mut Record, &dyn Fn(usize) -> bool) -> Result<()>,
+    ) -> Result<TaskOutcome> {
+        let &Self { workshop, folder, faults, lines, chosen, placed } = self;
+        let Reached { by_test: reached, failed, .. } = reach::all(folder, tests, None)?;
+        let by_fault = reach::by_fault(&reached, faults.len());
+        let until = limit.map(|limit| Instant::now() + limit);
+        let mut record = Record::open(&folder.file(TRIED))?;
+        // Those in the list of equivalent ones are built all the same: a line there makes no new build.
+        let equivalents = Equivalents::read(workshop.source())?;
+        let equivalent = |fault: usize| equivalents.has(&faults[fault].name, &lines[fault]);
+        let open = |&fault: &usize| placed.has(fault) && !by_fault[fault].is_empty() && !equivalent(fault);
+        let asked: Vec<usize> = chosen.iter().copied().filter(open).collect();
+        let trial = Trial { faults, tests, reached: &reached, by_fault: &by_fault };
+        let in_time = trial.run(&asked, &mut record, &folder.earlier()?, until)?;
+        // What is known is told even if the others cannot be tried.
+        let others = others(in_time, &mut record, &equivalent);
+        let summary = Summary {
+            faults,
+            chosen,
+            placed,
+            reached: &|fault| !by_fault[fault].is_empty(),
+            equivalent: &equivalent,
+            line: &|fault| &lines[fault],
+            tried: &|fault| record.get(fault),
+        };
+        print!("{}", summary.text());
+        if !in_time {
+            eprintln!("xtask: the time is up; the next call goes on");
+        }
+        if !failed.is_empty() {
+            eprintln!("xtask: these tests fail without any fault, and were left out: {}", failed.join(", "));
+        }
+        others?;
+        Ok(if summary.any_survived() || !failed.is_empty() { TaskOutcome::Failed(1) } else { TaskOutcome::Passed })
     }
-    if !failed.is_empty() {
-        eprintln!("xtask: these tests fail without any fault, and were left out: {}", failed.join(", "));
-    }
-    Ok(if summary.any_survived() || !failed.is_empty() { TaskOutcome::Failed(1) } else { TaskOutcome::Passed })
 }
