@@ -70,7 +70,7 @@ tasks:
                                    those of the lines that have changed since REV
   mutants --own [--list] [--crates NAME,...] [--files PART,...] [--minutes N] [--part K/N] [--since REV] [--alone]
           [--profile NAME]         those of kinds that cargo-mutants does not make: numbers, roundings, settings that are
-                                   dropped; --list: only says which; --alone: the tests of their own crate only
+                                   dropped; --list: only says which; --alone: the tests of these crates only
   kills [NAME]                     commands that write files, or those with NAME in their names, killed at each of
                                    their operations on files: they go on, and what the user had is whole
   nightly                          tests that take minutes, benchmarks against those of the last good night, and all

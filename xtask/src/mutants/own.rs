@@ -1,8 +1,7 @@
 //! `cargo xtask mutants --own`: faults of kinds that cargo-mutants does not make. Numbers are doubled, halved and moved by
 //! one, roundings turn, and what is passed on (settings above all) is replaced by its default.
 //!
-//! All are tried in one build. Those of a change, or with the tests of their own crate alone, are tried as cargo-mutants'
-//! of a change are: only what is chosen is built.
+//! All are tried in one build. Those of a change are tried as cargo-mutants' of a change are: only what is chosen is built.
 
 mod constants;
 mod numbers;
@@ -30,7 +29,7 @@ pub(super) struct OwnOptions {
     chosen: GeneratedOptions,
     /// They are only counted and named.
     list: bool,
-    /// Only the tests of a fault's own crate are asked, and a number with a name is changed there alone.
+    /// Only the tests of the crates that are chosen are asked; of the lines of a change, those of a fault's own crate.
     alone: bool,
     /// The profile that the tests are built in.
     profile: String,
@@ -69,7 +68,7 @@ pub(super) fn run(root: &Path, options: &OwnOptions) -> Result<TaskOutcome> {
     }
     // Numbered before some are left out.
     let lines = one_build::source_lines(root, &faults)?;
-    if !list && !alone && chosen.since.is_none() {
+    if !list && chosen.since.is_none() {
         return run_at_once(root, &faults, &lines, options);
     }
     let chosen_ones = faults.into_iter().zip(lines).filter(|(fault, _)| is_chosen(fault, chosen));
@@ -96,14 +95,14 @@ pub(super) fn run(root: &Path, options: &OwnOptions) -> Result<TaskOutcome> {
 
 /// Tries those that are chosen in one build of all.
 fn run_at_once(root: &Path, faults: &[ListedFault], lines: &[String], options: &OwnOptions) -> Result<TaskOutcome> {
-    let OwnOptions { chosen, profile, .. } = options;
+    let OwnOptions { chosen, profile, alone, .. } = options;
     let numbers: Vec<usize> = (0..faults.len()).filter(|&fault| is_chosen(&faults[fault], chosen)).collect();
     if numbers.is_empty() {
         bail!("no fault is in the files, crates and part that are asked for");
     }
     let workshop = Workshop::open(root)?;
     // The limit is that of the trial: a night's build is not in it.
-    let how = Staged { workshop: &workshop, root, clock: Clock::begin(None), profile, alone: false };
+    let how = Staged { workshop: &workshop, root, clock: Clock::begin(None), profile, alone: *alone };
     run::timed("mutants --own", || one_build::at_once(faults, lines, &numbers, &how, chosen.limit()))
 }
 

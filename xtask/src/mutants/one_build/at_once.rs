@@ -30,7 +30,7 @@ pub(in crate::mutants) fn at_once(
     how: &Staged<'_>,
     limit: Option<Duration>,
 ) -> Result<TaskOutcome> {
-    let &Staged { workshop, root, profile, .. } = how;
+    let &Staged { workshop, root, profile, alone, .. } = how;
     // What no fault reaches is taken from there.
     let built = group::output(&mut cargo(root, &["test", "--workspace", "--profile", profile, "--no-run"]), None)?;
     if !built.status.success() {
@@ -45,7 +45,8 @@ pub(in crate::mutants) fn at_once(
         let mut check = folder.cargo_of(&["check", "--keep-going", "--message-format=json"], &above);
         group::output(check.args(["--profile", profile]), None)
     })?;
-    let tests = suite::list_of(&folder, &above, None)?;
+    let of_chosen = || chosen.iter().map(|&fault| faults[fault].package.clone()).collect();
+    let tests = suite::list_of(&folder, &if alone { of_chosen() } else { above }, None)?;
     let all = AtOnce { workshop, folder: &folder, faults, lines, chosen, placed: &placed };
     // What has no place is told in the table.
     all.try_them(&tests, limit, |_, _, _| Ok(()))

@@ -104,10 +104,11 @@ impl Trial<'_> {
         let start = Instant::now();
         let number = fault.to_string();
         let (mut outcome, mut noticed_by, mut tests) = (Outcome::Missed, None, 0);
+        let mut out_of_time = false;
         for &test in order {
-            if start.elapsed().as_secs_f64() > budget {
-                outcome = Outcome::OutOfTime;
-                break;
+            if start.elapsed().as_secs_f64() + self.reached[test].seconds > budget {
+                out_of_time = true;
+                continue;
             }
             tests += 1;
             let limit = Duration::from_secs_f64(LEAST_LIMIT + LIMIT_FACTOR * self.reached[test].seconds);
@@ -119,6 +120,9 @@ impl Trial<'_> {
             };
             noticed_by = Some(test);
             break;
+        }
+        if noticed_by.is_none() && out_of_time {
+            outcome = Outcome::OutOfTime;
         }
         let name = self.faults[fault].name.clone();
         let by = noticed_by.map(|test| self.tests[test].name.clone());
