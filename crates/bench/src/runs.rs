@@ -1,4 +1,4 @@
-//! Whole runs on the device and what draws mean there, bit for bit those of the CPU and of the record:
+//! Compares whole runs and expanded draws on the device with the CPU and with the recorded hashes, bit for bit:
 //! `octopus device exact --runs`.
 
 mod batches;

@@ -6,13 +6,13 @@ static MOST: AtomicU64 = AtomicU64::new(u64::MAX);
 
 /// Limits the memory that this process takes of each device to so many bytes.
 ///
-/// What would go beyond fails as an allocation beyond the device's memory does, and less counts as free. What is held
+/// An allocation beyond the limit fails as if the device were full, and free memory is reported accordingly. What is held
 /// already is kept. The driver's own memory (the context and the kernels, some hundred MiB) does not count.
 pub fn limit_device_memory(bytes: u64) {
     MOST.store(bytes, Relaxed);
 }
 
-/// Returns the bytes that may still be taken of a device of which so many are `held`.
+/// Returns the bytes that may still be allocated, given the bytes `held`.
 pub(crate) fn left(held: u64) -> u64 {
     MOST.load(Relaxed).saturating_sub(held)
 }

@@ -1,6 +1,6 @@
 //! Locks that end with their process, however it ends, on files that are what their names say.
 //!
-//! A lock is the system's own (`flock`): `kill -9` gives it back. What is opened is never what a symlink leads to.
+//! A lock is the system's own (`flock`): `kill -9` gives it back. Symlinks are never followed.
 
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io;

@@ -1,4 +1,4 @@
-//! What is told of a launch while it runs, for checks that go beyond what a GPU does.
+//! Events of a running launch, for checks that a GPU does not make.
 
 use crate::instruction::{Instruction, MemoryAccess};
 use crate::lanes::{LANES, Registers};

@@ -39,7 +39,7 @@ impl DerefMut for SummaryRow {
 }
 
 impl PartialEq for SummaryRow {
-    /// Rows are equal where a report has the same of them: it has not all that a summary has.
+    /// Compares only what a report stores: the name, the truth and its columns.
     fn eq(&self, other: &Self) -> bool {
         (&self.name, self.truth) == (&other.name, other.truth)
             && REPORT.iter().all(|column| column.cell(self) == column.cell(other))

@@ -300,8 +300,8 @@ fn against_peers(sampler: &SamplerFigures, peers: &[Peer]) -> String {
             peer.platform.clone(),
         ]
     });
-    let note =
-        "NumPyro's likelihood is pointwise, and so is ours beside it; a run that has not converged has no rate.\n";
+    let note = "NumPyro's likelihood is pointwise, and so is ours beside it, with its best number of chains and precision; a \
+                run that has not converged has no rate.\n";
     format!("{}\n{note}", table(head, rows, "(c) was not measured."))
 }
 

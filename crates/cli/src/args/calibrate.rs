@@ -25,8 +25,8 @@ pub(crate) struct CalibrateArgs {
     /// Data sets
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(2..=i64::from(MOST)))]
     pub(crate) datasets: u32,
-    /// Draws kept of each data set: ranks go from 0 to N [default: 99, or what fewer draws allow, with many-short one of
-    /// each chain]
+    /// Draws per data set used for ranks, which go from 0 to N [default: 99, fewer if there are fewer draws; many-short:
+    /// at most one per chain]
     #[arg(long, value_name = "N")]
     pub(crate) kept: Option<usize>,
     /// Geweke's test instead of ranks
@@ -36,7 +36,7 @@ pub(crate) struct CalibrateArgs {
     #[arg(long, value_name = "N", default_value_t = 64,
         value_parser = RangedU64ValueParser::<usize>::new().range(GewekeSettings::FEWEST as u64..=GewekeSettings::MOST as u64))]
     pub(crate) sequences: usize,
-    /// Steps of each sequence: new data, and transitions given them [default: 500, of eight-schools 1000]
+    /// Steps per sequence: each draws new data, then moves the parameters [default: the model's, e.g. 500]
     #[arg(long, value_name = "N",
         value_parser = RangedU64ValueParser::<usize>::new().range(GewekeSettings::SHORTEST as u64..=GewekeSettings::MOST as u64))]
     pub(crate) steps: Option<usize>,
@@ -60,8 +60,8 @@ pub(crate) struct CalibrateArgs {
 /// The defaults of a calibration in place of a run's.
 fn calibration_default(arg: Arg) -> Arg {
     let (said, default) = match arg.get_id().as_str() {
-        "draws" => ("Draws of each chain", "200, with --geweke 5, with many-short 8"),
-        "tune" => ("Warm-up iterations of each chain, with many-short the most", "300, with --geweke 50"),
+        "draws" => ("Draws per chain", "200, with --geweke 5, with many-short 8"),
+        "tune" => ("Warm-up iterations per chain; many-short: at most this many", "300, with --geweke 50"),
         "chains" => ("Chains", "8, with --geweke 1, with many-short 64"),
         "target_accept" => ("Target of the acceptance rate", "0.9"),
         _ => return arg,

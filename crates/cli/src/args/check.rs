@@ -10,7 +10,7 @@ use std::path::PathBuf;
 pub(crate) struct CheckArgs {
     /// The model
     pub(crate) model: String,
-    /// Settings as TOML, as those of `octopus sample`
+    /// Settings file (TOML), read as by `octopus sample`
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) config: Option<PathBuf>,
     /// Data.

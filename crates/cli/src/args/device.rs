@@ -136,7 +136,7 @@ pub(crate) struct DeviceSamplerArgs {
     /// Few and short runs; the software GPU of the tests is never given others
     #[arg(long)]
     pub(crate) small: bool,
-    /// Begin nothing after so many seconds; what was not measured then is said
+    /// Start no new measurement after S seconds; the output lists the measurements left out
     #[arg(long, value_name = "S", default_value_t = 150)]
     pub(crate) seconds: u64,
     /// Write what is measured as JSON to this file after each measurement, so that a run that is cut off leaves it

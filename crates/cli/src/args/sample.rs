@@ -33,8 +33,9 @@ pub(crate) struct SampleArgs {
     /// Say how much memory the run would take on CPU and GPU; sample nothing. Exit code 3 where it does not fit
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Settings as TOML: of the run (tables sampler and goal; device, keep_warmup) and of the model (for
-    /// hierarchical-normal tables data.file, data.synthetic, prior; likelihood); options on the command line come first
+    /// Settings file (TOML); options on the command line override it
+    ///
+    /// The run reads `device`, `keep_warmup`, and the tables `sampler` and `goal`. Every other entry goes to the model.
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) config: Option<PathBuf>,
     /// Keep the draws of warm-up too
@@ -77,7 +78,7 @@ pub(crate) struct DataArgs {
     /// The column of values
     #[arg(long, value_name = "COL")]
     pub(crate) value: Option<String>,
-    /// Leave out rows without a group or a value and count them, which else are refused
+    /// Leave out and count rows that lack a group or a value; without this option they are refused
     #[arg(long)]
     pub(crate) drop_missing: bool,
     /// The mark before decimals in CSV, a point or a comma [default: .]
@@ -101,13 +102,11 @@ impl DataArgs {
 
 /// Many data sets of one model.
 #[derive(Debug, Default, Args)]
-#[command(
-    next_help_heading = "Many data sets, each with a run of its own below the folder of --out; exit code 1 where one \
-                               failed or should not be used"
-)]
+#[command(next_help_heading = "Batches (one run per data set, in OUT/sets)")]
 pub(crate) struct BatchArgs {
-    /// Sample every data set: each file of a folder, or with --batch-by the parts of one file; --group and --value as for
-    /// --data. Given again with the same --out, it goes on where it was interrupted
+    /// Sample each file of a folder, or with --batch-by each part of one file
+    ///
+    /// The columns are named by --group and --value. The same command with the same --out continues an interrupted batch.
     #[arg(long, value_name = "DIR|FILE", group = "table", requires = "group", requires = "value")]
     #[arg(conflicts_with_all = ["dry_run", "checkpoint_every"])]
     #[arg(conflicts_with_all = ["target_ess", "target_rhat", "max_seconds"])]
@@ -115,8 +114,9 @@ pub(crate) struct BatchArgs {
     /// The column that tells the data sets of the file apart
     #[arg(long, value_name = "COL")]
     pub(crate) batch_by: Option<String>,
-    /// Sample only the K-th of N parts of the data sets: processes or machines share a batch with one folder for all; the
-    /// same command without it then makes the summary of all
+    /// Sample only part K of N, so that processes or machines share a batch
+    ///
+    /// All parts use one folder. Afterwards the same command without --batch-part writes the summary of all.
     #[arg(long, value_name = "K/N")]
     pub(crate) batch_part: Option<BatchPart>,
 }
@@ -156,21 +156,24 @@ impl FromStr for BatchPart {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Sampler")]
 pub(crate) struct SamplerArgs {
-    /// Draws of each chain, with a target the most; with many-short 16384 of all chains [default: 2000]
+    /// Draws per chain, or with a target at most this many; many-short: 16384 over all chains [default: 2000]
     #[arg(long, value_name = "N")]
     pub(crate) draws: Option<usize>,
-    /// Warm-up iterations of each chain, with many-short the most [default: 1000]
+    /// Warm-up iterations per chain; many-short: at most this many [default: 1000]
     #[arg(long, value_name = "N")]
     pub(crate) tune: Option<usize>,
-    /// four-long: chains that warm up each for itself, for --tune iterations; many-short: a few warm up together, until that
-    /// has settled, and each then becomes many; auto: as many draws as --chains x --draws, or as --target-ess needs, by the
-    /// strategy, chains and device that are predicted to be done first [default: four-long]
+    /// How chains warm up [default: four-long]
+    ///
+    /// four-long: each chain warms up alone, for --tune iterations. many-short: a few chains warm up together until they
+    /// settle; each is then copied. auto: the strategy, number of chains and device that are predicted to finish first, for
+    /// --chains x --draws draws, or for as many as --target-ess needs.
     #[arg(long, value_parser = words::<StrategyChoice>(&["four-long", "many-short", "auto"]))]
     pub(crate) strategy: Option<StrategyChoice>,
     /// Chains; with many-short 1024 [default: 4]
     #[arg(long, value_name = "N")]
     pub(crate) chains: Option<usize>,
-    /// With many-short: chains that warm up, each then the start of as many [default: at most 64, by --chains]
+    /// many-short: number of chains that warm up; each becomes chains / superchains chains [default: at most 64, by
+    /// --chains]
     #[arg(long, value_name = "N")]
     pub(crate) superchains: Option<usize>,
     /// Target of the acceptance rate [default: 0.95]
@@ -179,20 +182,21 @@ pub(crate) struct SamplerArgs {
     /// Seed of all random numbers of the run [default: 42]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Coordinates of the hierarchy: adaptive standardises each effect given the scales; draws are always those of the
-    /// non-centered model [default: adaptive]
+    /// Coordinates of the effects while sampling [default: adaptive]
+    ///
+    /// adaptive standardises each effect given the scales. Reported draws are always of the non-centered model.
     #[arg(long, value_parser = words::<Parameterization>(&["adaptive", "centered", "non-centered"]))]
     pub(crate) parameterization: Option<Parameterization>,
     /// Metric [default: auto]
     #[arg(long, value_parser = words::<MetricKind>(&["auto", "low-rank", "diag", "diag-draws"]))]
     pub(crate) metric: Option<MetricKind>,
-    /// What is computed in: f64 has the same bits on CPU and GPU, f32 and mixed are for GPUs only [default: f64]
+    /// Arithmetic: f64 gives identical draws on CPU and GPU; f32 and mixed need a GPU [default: f64]
     #[arg(long, value_parser = words::<Precision>(&["f64", "f32", "mixed"]))]
     pub(crate) precision: Option<Precision>,
     /// Most doublings of a trajectory [default: 10]
     #[arg(long, value_name = "N")]
     pub(crate) max_depth: Option<u32>,
-    /// Half-width of the spread of the starting points; that of mu_pop in units of its prior's sd [default: 2]
+    /// Starting points are uniform within X of the density's center, in its units [default: 2]
     #[arg(long, value_name = "X")]
     pub(crate) init_radius: Option<f64>,
 }
@@ -234,7 +238,7 @@ fn set<T: Copy>(place: &mut T, value: Option<T>) {
 
 /// When a run ends before its last draw.
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Goal: looked at while sampling; exit code 1 where --draws or --max-seconds comes first")]
+#[command(next_help_heading = "Goal (exit code 1 if --draws or --max-seconds ends the run first)")]
 pub(crate) struct GoalArgs {
     /// End when bulk- and tail-ESS of every parameter are at least N
     #[arg(long, value_name = "N")]
@@ -260,15 +264,17 @@ impl GoalArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Machine")]
 pub(crate) struct MachineArgs {
-    /// auto, cpu, cuda, cuda:N, or several GPUs: cuda:0,1 or cuda:all; else OCTOPUS_DEVICE counts [default: auto]
+    /// auto, cpu, cuda, cuda:N, cuda:0,1 or cuda:all; without it OCTOPUS_DEVICE is read [default: auto]
     #[arg(long)]
     pub(crate) device: Option<DeviceChoice>,
-    /// Fail where a GPU is there and cannot be used or fails on the way, instead of going on with the CPU; where none is
-    /// there, only --device cuda fails
+    /// Fail instead of continuing on the CPU when a GPU is unusable or fails
+    ///
+    /// On a machine without a GPU only --device cuda fails.
     #[arg(long)]
     pub(crate) no_fallback: bool,
-    /// The most memory to take of each GPU, e.g. 4GiB, where one is used; chains that do not fit take turns, to the same
-    /// draws [default: all]
+    /// Most memory to use on each GPU, e.g. 4GiB [default: all]
+    ///
+    /// Chains that do not fit take turns; the draws stay the same.
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) gpu_memory: Option<u64>,
     /// CPU threads; the draws do not depend on it [default: all]
@@ -309,5 +315,49 @@ mod tests {
         let part: BatchPart = "2/3".parse().unwrap();
         assert_eq!((0..9).filter(|&number| part.has(number)).collect::<Vec<_>>(), [1, 4, 7]);
         assert_eq!(part.suffix(), "-2-of-3");
+    }
+
+    #[test]
+    fn a_part_is_one_of_those_that_there_are() {
+        assert!(["1/1", "1/3", "3/3"].into_iter().all(|part| part.parse::<BatchPart>().is_ok()));
+        for wrong in ["0/2", "3/2", "1", "1/0", "0/0", "a/b", "-1/2", "1/"] {
+            assert!(wrong.parse::<BatchPart>().unwrap_err().contains("K/N"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_table_is_read_as_the_options_say() {
+        let args = DataArgs {
+            data: None,
+            group: Some("g".to_owned()),
+            value: Some("y".to_owned()),
+            drop_missing: true,
+            decimal: Some(DecimalMark::Comma),
+        };
+        let rows = RowFilter { column: "study".to_owned(), label: "b".to_owned() };
+        let expected = TableFile {
+            path: "d.csv".into(),
+            group: "g".to_owned(),
+            value: "y".to_owned(),
+            drop_missing: true,
+            decimal: DecimalMark::Comma,
+            only: Some(rows.clone()),
+        };
+        assert_eq!(args.table(Path::new("d.csv"), Some(rows)).as_ref(), Some(&expected));
+        let plain = DataArgs { drop_missing: false, decimal: None, ..args };
+        let expected = TableFile { drop_missing: false, decimal: DecimalMark::Point, only: None, ..expected };
+        assert_eq!(plain.table(Path::new("d.csv"), None), Some(expected));
+        assert_eq!(DataArgs { value: None, ..plain }.table(Path::new("d.csv"), None), None);
+    }
+
+    #[test]
+    fn a_goal_of_a_file_stays_where_no_option_says_another() {
+        let file = Goal { target_ess: Some(5.0), target_rhat: Some(1.5), max_seconds: Some(7.0) };
+        let mut goal = file;
+        GoalArgs::default().lay_over(&mut goal);
+        assert_eq!(goal, file);
+        let other = GoalArgs { target_ess: Some(6.0), target_rhat: Some(1.25), max_seconds: Some(8.0) };
+        other.lay_over(&mut goal);
+        assert_eq!(goal, Goal { target_ess: Some(6.0), target_rhat: Some(1.25), max_seconds: Some(8.0) });
     }
 }

@@ -17,7 +17,7 @@ pub(crate) struct SweepArgs {
     /// Write the result to this file too, as JSON
     #[arg(long, value_name = "FILE.json")]
     pub(crate) out: Option<PathBuf>,
-    /// Settings as TOML, as those of `octopus sample`
+    /// Settings file (TOML), read as by `octopus sample`
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) config: Option<PathBuf>,
     /// Data.

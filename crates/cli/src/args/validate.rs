@@ -25,13 +25,15 @@ pub(crate) struct ValidateArgs {
     #[arg(long, value_name = "STAGES", value_delimiter = ',', default_values_t = ValidationStage::ALL, hide_default_value = true,
         value_parser = words::<ValidationStage>(&["compare", "predict", "gpu", "benchmark", "plot"]))]
     pub(crate) stages: Vec<ValidationStage>,
-    /// Settings as TOML, as those of `octopus sample`; of the strategies only four-long
+    /// Settings file (TOML), read as by `octopus sample`; of the strategies only four-long
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) config: Option<PathBuf>,
     /// Seed of all random numbers of the run; made-up data have their own [default: 42]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Coordinates of the hierarchy: adaptive standardises each effect given the scales [default: adaptive]
+    /// Coordinates of the effects while sampling [default: adaptive]
+    ///
+    /// adaptive standardises each effect given the scales. Reported draws are always of the non-centered model.
     #[arg(long, value_parser = words::<Parameterization>(&["adaptive", "centered", "non-centered"]))]
     pub(crate) parameterization: Option<Parameterization>,
     /// Metric [default: auto]

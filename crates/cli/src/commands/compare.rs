@@ -12,7 +12,7 @@ use octopus_report::{Figure, ForestPlot, Format, read_report, write_figures};
 use serde::Serialize;
 use std::collections::HashMap;
 
-/// How often two runs of one posterior may be called different by chance, unless the user says otherwise.
+/// The false-alarm probability of the comparison of two traces, unless the user gives one.
 const ALPHA: f64 = 0.001;
 
 /// Compares two posteriors, and the costs of sampling them.

@@ -44,8 +44,8 @@ impl Pool {
         Some(*buffer)
     }
 
-    /// Keeps a buffer of so many bytes, `most` in all. Where it does not fit beside what is kept, that goes: the sizes that a
-    /// program now works with take the place of those that it no longer asks for.
+    /// Caches a buffer of `bytes` bytes; the cache holds at most `most` bytes. When it would overflow it is emptied first,
+    /// so recent sizes replace old ones.
     fn keep<B: Send + 'static>(&self, buffer: B, bytes: usize, most: u64) {
         if bytes == 0 || bytes as u64 > most {
             return;

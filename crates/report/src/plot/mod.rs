@@ -180,7 +180,6 @@ pub fn render(plot: &dyn Plot, stem: &Path, format: Format) -> Result<Vec<PathBu
     Ok(files)
 }
 
-/// Fails when a reader would stumble over the picture.
 /// A picture of the report with its file's stem and the words around it.
 #[derive(Debug)]
 pub struct Figure {
@@ -202,6 +201,7 @@ impl Figure {
     }
 }
 
+/// Fails when a reader would stumble over the picture.
 #[cfg(test)]
 #[track_caller]
 fn sound(what: &str, scene: Result<Scene, ReportError>) {

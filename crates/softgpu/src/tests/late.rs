@@ -1,5 +1,5 @@
-//! A device that does what is queued as late as it may: what a program sees that does not wait, and that it sees nothing
-//! else when it waits.
+//! A device that runs queued work as late as allowed. A program that does not wait sees stale data; a program that waits
+//! does not.
 
 use super::scenario::{Scenario, must_succeed, scenario};
 use super::session::Parameter::{F32, U64};

@@ -1,4 +1,4 @@
-//! What a program has used is told when it ends.
+//! The software GPU reports a program's resource use when it ends.
 
 use super::scenario::{Scenario, must_succeed};
 use super::session::{allocate, exercise, launch, ready, shape};

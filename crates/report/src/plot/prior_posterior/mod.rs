@@ -18,8 +18,8 @@ use octopus_diag::quantile_of_sorted;
 const MOST_PANELS: usize = 12;
 /// Elements of an array that get a panel each; of a longer one a histogram shows how much each was narrowed.
 const MOST_ELEMENTS: usize = 6;
-/// Draws whose standard deviation is so many times that of a normal distribution with their interquartile range are
-/// taken for those of a prior that has none, such as Cauchy's: of other draws theirs would be another number.
+/// Above this ratio of sd to IQR / 1.349 a prior counts as heavy-tailed (Cauchy, for example). Its sample sd would change
+/// with every new set of draws.
 const HEAVY: f64 = 5.0;
 /// The interquartile range of a normal distribution in its standard deviations.
 const NORMAL_IQR: f64 = 1.349;
