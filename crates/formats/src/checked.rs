@@ -130,4 +130,17 @@ mod tests {
         budget.add(5, 2);
         assert_eq!(budget.left, UNBACKED + 10);
     }
+
+    /// 1 GiB without bytes that fill it, and for each draw ten real numbers.
+    #[test]
+    fn limits_are_told_in_numbers() {
+        let mut budget = Budget::new(0, 0, usize::MAX);
+        assert_eq!(budget.take([("x", 1 << 30)], 1, 0), Ok(()));
+        assert!(budget.take([("x", 1)], 1, 0).unwrap_err().contains("it claims 1 bytes, more than"));
+        // 80 bytes for each of 2^50 draws, and 2^63 - 1 bytes, are MiB that no machine has.
+        let told = budget.take([("chain", 1 << 10), ("draw", 1 << 40)], 0, 0).unwrap_err();
+        assert!(told.starts_with("it needs 85899345920 MiB of memory, which are not to be had"), "{told}");
+        let told = memory_for(usize::MAX / 2).unwrap_err();
+        assert!(told.starts_with("it needs 8796093022208 MiB of memory"), "{told}");
+    }
 }

@@ -394,4 +394,47 @@ mod tests {
             assert_eq!(axes("v", 6, &described), (vec!["v_dim_0".into()], vec![6]), "{described}");
         }
     }
+
+    fn table(columns: &[(&str, &[i64])]) -> DrawTable {
+        let column = |&(name, values): &(&str, &[i64])| (name.to_owned(), (Values::I64(values.to_vec()), None));
+        DrawTable { columns: columns.iter().map(column).collect(), rows: columns[0].1.len(), ..DrawTable::default() }
+    }
+
+    #[test]
+    fn a_table_that_is_no_trace_tells_ten_of_its_columns() {
+        let names: Vec<String> = (0..12).map(|at| format!("c{at}")).collect();
+        let columns: Vec<(&str, &[i64])> = names.iter().map(|name| (name.as_str(), &[1][..])).collect();
+        let told = table(&columns).groups().unwrap_err();
+        assert!(told.ends_with("but c0, c1, c2, c3, c4, c5, c6, c7, c8, c9"), "{told}");
+    }
+
+    /// A column tells it, or the metadata of a part of a run; an index is no variable of either.
+    #[test]
+    fn warm_up_has_groups_of_its_own() {
+        let own: [(&str, &[i64]); 4] =
+            [("chain", &[0, 0, 0]), ("draw", &[0, 1, 2]), ("mu", &[7, 8, 9]), ("index", &[3, 4, 5])];
+        let names = |table: DrawTable| -> Vec<String> {
+            let groups = table.groups().unwrap().into_iter();
+            groups.map(|(name, data)| format!("{name} {:?}", data.variables.keys().collect::<Vec<_>>())).collect()
+        };
+        let indexed = |columns: &[(&str, &[i64])], metadata: Value| DrawTable {
+            index: vec!["index".to_owned()],
+            metadata,
+            ..table(columns)
+        };
+        let with_flags = [&own[..], &[("warmup", &[1, 0, 0])]].concat();
+        let both = ["warmup_posterior [\"mu\"]", "posterior [\"mu\"]"];
+        assert_eq!(names(indexed(&with_flags, Value::Null)), both);
+        assert_eq!(names(indexed(&own, json!({ "phase": "warmup" }))), both[..1]);
+        assert_eq!(names(indexed(&own, json!({ "phase": "draws" }))), both[1..]);
+    }
+
+    #[test]
+    fn every_draw_is_there_once() {
+        let twice = table(&[("chain", &[0, 0, 1, 1]), ("draw", &[5, 5, 6, 6]), ("mu", &[1, 2, 3, 4])]);
+        assert_eq!(twice.groups().unwrap_err(), "draw 5 of chain 0 is there twice");
+        let lists = Values::F64(vec![1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(scattered(lists, 2, &[1, 0]), Ok(Values::F64(vec![3.0, 4.0, 1.0, 2.0])));
+        assert_eq!(scattered(Values::F64(vec![]), 0, &[1, 0]), Ok(Values::F64(vec![])));
+    }
 }

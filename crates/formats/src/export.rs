@@ -55,7 +55,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("below/x.nc");
         export_file(&path, false, &mut |writer| writer.write_all(b"old")).unwrap();
-        assert!(matches!(export_file(&path, false, &mut |_| Ok(())), Err(FormatError::FileExists { .. })));
+        // It is asked before anything is made.
+        let made = &mut |_: &mut dyn std::io::Write| panic!("it was made");
+        assert!(matches!(export_file(&path, false, made), Err(FormatError::FileExists { .. })));
         assert_eq!(fs::read(&path).unwrap(), b"old");
         export_file(&path, true, &mut |writer| writer.write_all(b"new")).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
@@ -86,5 +88,7 @@ mod tests {
         write("new", false).unwrap();
         assert_eq!(fs::read(path.join("file")).unwrap(), b"new");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+        let again = export_folder(&path, false, |_| true, |_| panic!("it was made"));
+        assert!(matches!(again, Err(FormatError::FileExists { is_ours: true, .. })));
     }
 }

@@ -1,4 +1,4 @@
-//! What a format of traces is, those that ship, and how one is recognised by its contents.
+//! The trait of trace formats, the formats that ship, and how a file is recognised by its contents.
 
 use crate::export::{is_no_folder, may_export};
 use crate::foreign::foreign_kind;
@@ -314,7 +314,13 @@ mod tests {
         for (format, reader) in FORMATS.into_iter().zip(readers) {
             let path = dir.path().join(format.name());
             let write = format.writer().unwrap();
+            assert!(format.may_write(&path, false).is_ok());
             write(&path, &data, false).unwrap();
+            for again in [format.may_write(&path, false), write(&path, &data, false)] {
+                assert!(matches!(again, Err(FormatError::FileExists { is_ours: true, .. })), "{again:?}");
+            }
+            format.may_write(&path, true).unwrap();
+            write(&path, &data, true).unwrap();
             let found = detect_format(&path).map_or("none", |format| format.name());
             assert_eq!(found, reader, "{}", format.name());
             match format.read(&path) {
@@ -325,5 +331,22 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_hundred_files_and_a_mebibyte_are_looked_at() {
+        let dir = tempfile::tempdir().unwrap();
+        for at in 0..99 {
+            fs::write(dir.path().join(format!("{at}.bin")), "other").unwrap();
+        }
+        fs::write(dir.path().join("z.csv"), "chain,draw,mu\n0,0,1\n").unwrap();
+        let hint = || what_to_do_in(dir.path()).unwrap();
+        assert_eq!(hint().as_deref(), Some("z.csv is a CSV table of draws: give the file itself"));
+        fs::write(dir.path().join("99.bin"), "other").unwrap();
+        assert_eq!(hint(), None);
+
+        let path = dir.path().join("long.csv");
+        fs::write(&path, vec![b'x'; (1 << 20) + 1]).unwrap();
+        assert_eq!(beginning(&path).unwrap().len(), 1 << 20);
     }
 }

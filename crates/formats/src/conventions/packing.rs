@@ -247,6 +247,18 @@ mod tests {
         assert!(in_text("AAAAAAAA+H8=").unwrap().is_nan());
         assert_eq!(in_text("GC1EVPshCcA="), Some(-std::f64::consts::PI));
         assert_eq!(in_text("////////7/8="), Some(f64::MIN));
+        // Every digit.
+        for (text, real) in [
+            ("ABCDEFGHIJI=", -2.286276530080927e-221),
+            ("KLMNOPQRSTQ=", 7.987805134414229e-57),
+            ("UVWXYZabcdc=", -1.693801762719895e113),
+            ("efghijklmno=", 3.796744688526887e282),
+            ("qrstuvwxyz0=", 4.9467894426844826e-11),
+            ("0123456789A=", -9.359003368121489e81),
+            ("+/+/+/+/+D8=", 1.5468749841675151),
+        ] {
+            assert_eq!(in_text(text), Some(real), "{text}");
+        }
         assert_eq!(in_text("-Infinity"), Some(f64::NEG_INFINITY));
         assert_eq!(in_text("2.5"), None);
         assert_eq!(in_text("AAAA!AAA8D8="), None);

@@ -312,6 +312,24 @@ mod tests {
             ("msecs since 1970-01-01", None, [0.0001, 0.0018], [0, 2000]),
             ("milliseconds since 1970-01-01", Some("noleap"), [0.0001, 0.0018], [0, 2000]),
             ("days since 1970-01-01", None, [1e-11, 1e6], [0, 24_000_000 * hour]),
+            ("nanoseconds since 1970-01-01", None, [0.7, 2.5], [0, 2]),
+            // The last dates that NumPy has, whose whole days it looks at.
+            (
+                "days since 1970-01-01",
+                None,
+                [106_751.123456789, -106_751.123456789],
+                [9_223_297_066_666_569_728, -9_223_297_066_666_569_728],
+            ),
+            // To the next microsecond, and beside a whole second to that.
+            ("milliseconds since 1970-01-01", Some("noleap"), [0.0015, 0.002499], [2000, 2000]),
+            ("milliseconds since 1970-01-01", Some("noleap"), [0.0004992, -0.0014], [0, -1000]),
+            ("seconds since 1970-01-01", Some("noleap"), [5.0000006, 4.9999994], [5 * second, 5 * second]),
+            (
+                "seconds since 1970-01-01",
+                Some("noleap"),
+                [5.5000006, -4.9999994],
+                [5 * second + 500_001_000, -5 * second],
+            ),
             ("seconds", None, [0.1, -1.0 / 3.0], [second / 10, -333_333_333]),
             ("seconds", None, [1.1, 2.675], [1_100_000_000, 2_675_000_000]),
             ("milliseconds", None, [0.1, 2.7], [100_000, 2_700_000]),
@@ -382,5 +400,47 @@ mod tests {
         assert_eq!(attributes_of(&Labels::Range(2)), []);
         let long = durations(&[Some(200_000 * day)]);
         assert_eq!(attributes_of(&long)[1].1, Attribute::from("timedelta64[s]"));
+    }
+
+    #[test]
+    fn a_time_of_day_has_its_parts_and_its_zone() {
+        const SECOND: i128 = 1_000_000_000;
+        let clock = |hours: i128, minutes: i128, seconds: i128| Some((3600 * hours + 60 * minutes + seconds) * SECOND);
+        for (text, expected) in [
+            ("", clock(0, 0, 0)),
+            ("6", clock(6, 0, 0)),
+            ("6:30", clock(6, 30, 0)),
+            ("6:30:15", clock(6, 30, 15)),
+            ("6:30:15.25", clock(6, 30, 15).map(|time| time + SECOND / 4)),
+            ("0:0:0.0000000019", Some(1)),
+            // The ends of a day and of a minute with a second more.
+            ("24:00", clock(24, 0, 0)),
+            ("23:59:60", clock(24, 0, 0)),
+            ("25", None),
+            ("0:60", None),
+            ("0:0:61", None),
+            ("0:0:0:0", None),
+            ("6Z", clock(6, 0, 0)),
+            ("6 UTC", clock(6, 0, 0)),
+            ("6 +2", clock(4, 0, 0)),
+            ("6+02", clock(4, 0, 0)),
+            ("6+02:30", clock(3, 30, 0)),
+            ("6-0230", clock(8, 30, 0)),
+            ("6-123", clock(7, 23, 0)),
+            ("6-11", clock(17, 0, 0)),
+            ("6*2", None),
+        ] {
+            assert_eq!(time_of_day(text), expected, "{text}");
+        }
+        let day = 86_400 * SECOND;
+        for (text, days) in [("1971", 365), ("1971-3", 365 + 59), ("1970-01-03", 2), ("1969-12-31T24", 0)] {
+            assert_eq!(moment(Calendar::Standard, text), Some(days * day), "{text}");
+        }
+    }
+
+    #[test]
+    fn counts_end_where_their_nanoseconds_are_many() {
+        assert!(texts("nanoseconds", None, Some("timedelta64[ns]"), &[1e18]).is_some());
+        assert_eq!(texts("nanoseconds", None, Some("timedelta64[ns]"), &[1.000001e18]), None);
     }
 }

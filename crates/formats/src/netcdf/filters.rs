@@ -59,10 +59,28 @@ mod tests {
     fn usual_filters_are_read_or_named() {
         // RFC 8878: the magic number, a frame of one segment of four bytes, its last block as it is.
         let zstandard = b"\x28\xb5\x2f\xfd\x20\x04\x21\0\0four";
-        assert_eq!(apply(ZSTANDARD, zstandard, 4), Ok(b"four".to_vec()));
-        assert!(apply(ZSTANDARD, zstandard, 3).unwrap_err().contains("more than the 3 bytes"));
+        assert_eq!(apply(32015, zstandard, 4), Ok(b"four".to_vec()));
+        assert!(apply(32015, zstandard, 3).unwrap_err().contains("more than the 3 bytes"));
         let blosc = b"\x02\x01\x02\x01\x04\0\0\0\x04\0\0\0\x14\0\0\0four";
-        assert_eq!(apply(BLOSC, blosc, 4), Ok(b"four".to_vec()));
+        assert_eq!(apply(32001, blosc, 4), Ok(b"four".to_vec()));
+        // As the HDF Group has registered them.
+        let registered = [
+            "305 LZO",
+            "307 bzip2",
+            "32000 LZF",
+            "32008 Bitshuffle",
+            "32013 ZFP",
+            "32017 SZ",
+            "32018 FPZIP",
+            "32019 JPEG",
+            "32022 BitGroom",
+            "32023 Granular BitRound",
+            "32024 SZ3",
+            "32026 Blosc2",
+            "32027 FCI",
+            "32029 JPEG-LS",
+        ];
+        assert_eq!(OTHERS.map(|(id, name)| format!("{id} {name}")), registered);
         for (id, name) in OTHERS {
             let told = apply(id, b"four", 4).unwrap_err();
             assert!(told.contains(name) && told.contains(&id.to_string()) && told.contains("h5repack"), "{told}");

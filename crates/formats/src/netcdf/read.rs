@@ -333,9 +333,59 @@ mod tests {
         assert!(read(32).is_ok());
         let told = read(31).unwrap_err();
         assert!(told.contains("variable mu"), "{told}");
-        assert_eq!(options(0).max_read_bytes, ALLOWANCE);
-        assert_eq!(options(10).max_read_bytes, ALLOWANCE + 10 * EXPANSION);
-        assert_eq!(options(usize::MAX).max_read_bytes, MAX_VARIABLE_BYTES);
-        assert_eq!(options(0).max_chunk_bytes, ALLOWANCE);
+        // 64 MiB, for each byte the most that deflate packs into one, and 8 GiB in all.
+        assert_eq!(options(0).max_read_bytes, 64 << 20);
+        assert_eq!(options(10).max_read_bytes, (64 << 20) + 10 * 1032);
+        assert_eq!(options(usize::MAX).max_read_bytes, 8 << 30);
+        assert_eq!(options(0).max_chunk_bytes, 64 << 20);
+    }
+
+    #[test]
+    fn types_have_their_width_and_sign() {
+        let integer = |bits, signed| StorageType::Integer { bits, signed };
+        for (dtype, storage) in [
+            (NcType::Float, StorageType::Real { single: true }),
+            (NcType::Double, StorageType::Real { single: false }),
+            (NcType::Byte, integer(8, true)),
+            (NcType::Short, integer(16, true)),
+            (NcType::Int, integer(32, true)),
+            (NcType::Int64, integer(64, true)),
+            (NcType::UByte, integer(8, false)),
+            (NcType::UShort, integer(16, false)),
+            (NcType::UInt, integer(32, false)),
+            (NcType::UInt64, integer(64, false)),
+            (NcType::String, StorageType::Other),
+        ] {
+            assert_eq!(storage_of(&dtype), storage, "{dtype:?}");
+        }
+        // In memory three times, each text as its address, length and room; flags as what the reader has for any value.
+        let flags = NcType::Enum { base: Box::new(NcType::Byte), members: Vec::new() };
+        let all = [NcType::Char, NcType::String, flags, NcType::Byte].map(|dtype| memory_of(&dtype));
+        assert_eq!(all, [8, 72, 2 * size_of::<NcValue>(), 24]);
+    }
+
+    #[test]
+    fn labels_of_characters_have_an_axis_more() {
+        let is_labels = |dtype: NcType, dims: &[&str]| {
+            let dimension =
+                |&name: &&str| netcdf_reader::NcDimension { name: name.into(), size: 2, is_unlimited: false };
+            is_labels(&NcVariable {
+                name: "k".into(),
+                dimensions: dims.iter().map(dimension).collect(),
+                dtype,
+                attributes: Vec::new(),
+                data_offset: 0,
+                _data_size: 0,
+                is_record_var: false,
+                record_size: 0,
+            })
+        };
+        assert!(is_labels(NcType::Double, &["k"]) && is_labels(NcType::Char, &["k", "length"]));
+        for dims in [&[][..], &["x"], &["k", "x"], &["x", "k"]] {
+            assert!(!is_labels(NcType::Double, dims), "{dims:?}");
+        }
+        for dims in [&[][..], &["k"], &["x", "k"], &["k", "x", "length"], &["k", "x", "y", "length"]] {
+            assert!(!is_labels(NcType::Char, dims), "{dims:?}");
+        }
     }
 }

@@ -56,4 +56,17 @@ mod tests {
         assert!(within(&file, 3, 4).unwrap_err().contains("more than 4"));
         assert_eq!(check(&file), Ok(()));
     }
+
+    #[test]
+    fn thirty_two_groups_may_lie_in_each_other() {
+        let told = |depth: usize| {
+            let mut file = NcFileBuilder::new();
+            let variable = file.add_variable_path::<f64>(format!("{}v", "g/".repeat(depth)), &[]).unwrap();
+            file.write_variable(variable, &[1.0]).unwrap();
+            let bytes = file.to_vec(NcWriteOptions { format: NcWriteFormat::Nc4 }).unwrap().1;
+            check(&Hdf5File::from_vec(bytes).unwrap())
+        };
+        assert_eq!(told(32), Ok(()));
+        assert!(told(33).unwrap_err().contains("hold each other, or are more than 10000"));
+    }
 }

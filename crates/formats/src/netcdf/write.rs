@@ -198,7 +198,7 @@ fn attribute_text(attribute: &Attribute) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hdf5_reader::filters::{FILTER_SHUFFLE, FilterRegistry};
+    use hdf5_reader::filters::{FILTER_DEFLATE, FILTER_SHUFFLE, FilterRegistry};
     use hdf5_reader::{Hdf5File, OpenOptions};
     use octopus_trace::Array;
 
@@ -206,6 +206,16 @@ mod tests {
     fn words_of_plain_characters_are_text_everywhere() {
         assert_eq!(attribute_value(&"oslo".into()), NcAttrValue::Chars("oslo".into()));
         assert_eq!(attribute_value(&"são".into()), NcAttrValue::Strings(vec!["são".into()]));
+        let plain = |len: usize| matches!(attribute_value(&Attribute::Text("x".repeat(len))), NcAttrValue::Chars(_));
+        assert!(plain(64_000) && !plain(64_001));
+    }
+
+    /// HDF5 has texts of the string type elsewhere, and 16 bytes for each beside what they belong to.
+    #[test]
+    fn lists_have_eight_or_sixteen_bytes_for_each_item() {
+        let bytes = |item: Attribute| stored_bytes(&attribute_value(&Attribute::List(vec![item; 3])));
+        assert_eq!([bytes(Attribute::I64(1)), bytes(Attribute::F64(0.5)), bytes(Attribute::from("são"))], [24, 24, 48]);
+        assert_eq!(stored_bytes(&NcAttrValue::Chars("oslo".into())), 4);
     }
 
     /// A reader that cannot undo the shuffle reads flags, and nothing else.
@@ -229,6 +239,14 @@ mod tests {
             let read = file.dataset(&format!("posterior/{name}")).unwrap().read_raw_bytes();
             assert_eq!(read.is_err(), is_shuffled, "{name}");
         }
+        // Deflated at the first level.
+        let mut filters = FilterRegistry::new();
+        let tell = |level: &[u32]| hdf5_reader::error::Error::UnsupportedFilter(format!("level {level:?}"));
+        filters.register(FILTER_DEFLATE, Box::new(move |filter, _, _| Err(tell(&filter.client_data))));
+        let options = OpenOptions::default().with_filter_registry(filters);
+        let file = Hdf5File::from_vec_with_options(std::fs::read(&path).unwrap(), options).unwrap();
+        let told = file.dataset("posterior/flag").unwrap().read_raw_bytes().unwrap_err().to_string();
+        assert!(told.contains("level [1]"), "{told}");
     }
 
     #[test]

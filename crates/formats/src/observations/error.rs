@@ -1,4 +1,4 @@
-//! What is refused in a user's table of observations, and what the error says.
+//! The errors of a user's table of observations, with their messages.
 
 use super::DecimalMark;
 use arrow_schema::DataType;

@@ -99,7 +99,9 @@ mod tests {
 
     #[test]
     fn names_of_folders_are_unescaped() {
-        for (name, text) in [("a%20b", "a b"), ("a%2Fb%3D", "a/b="), ("100%", "100%"), ("%zz", "%zz"), ("%ff", "%ff")] {
+        for (name, text) in
+            [("a%20b", "a b"), ("a%2Fb%3D", "a/b="), ("100%", "100%"), ("%zz", "%zz"), ("%gg", "%gg"), ("%ff", "%ff")]
+        {
             assert_eq!(unescaped(name), text);
         }
     }
@@ -136,5 +138,20 @@ mod tests {
         assert!(told().contains("`y.csv` in it is no Parquet file"), "{}", told());
         file("_delta_log/0.json");
         assert!(told().contains("Delta"), "{}", told());
+    }
+
+    #[test]
+    fn folders_lie_sixteen_deep_in_each_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut within = dir.path().to_owned();
+        for depth in 1..=17 {
+            within.push(format!("c{depth}=1"));
+            fs::create_dir(&within).unwrap();
+            if depth == 16 {
+                fs::write(within.join("p.parquet"), "").unwrap();
+                assert_eq!(parts(dir.path()).unwrap()[0].columns.len(), 16);
+            }
+        }
+        assert!(parts(dir.path()).unwrap_err().to_string().contains("`c17=1` in it is no folder such as"));
     }
 }

@@ -96,3 +96,27 @@ pub(super) fn of_text(path: &Path, text: &str) -> Option<ObservationsError> {
     };
     Some(ObservationsError::Foreign { path: path.to_owned(), what, remedy })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four characters at least, and of more the first sixteen.
+    #[test]
+    fn text_of_two_bytes_is_known_without_its_mark() {
+        let pairs = |count: usize| [b'a', 0].repeat(count);
+        for (start, expected) in [
+            (pairs(4), true),
+            (pairs(4)[..7].to_vec(), false),
+            ([0, b'a'].repeat(4), true),
+            (vec![0; 8], false),
+            ([1, 0].repeat(4), true),
+            ([1, 1].repeat(4), false),
+            ([pairs(1), vec![b'a'; 2], pairs(6)].concat(), false),
+            ([pairs(15), vec![b'a'; 2]].concat(), false),
+            ([pairs(16), vec![b'a'; 2]].concat(), true),
+        ] {
+            assert_eq!(is_utf16(&start), expected, "{start:?}");
+        }
+    }
+}

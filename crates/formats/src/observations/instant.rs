@@ -188,6 +188,10 @@ mod tests {
             ("+14", Some(50_400)),
             ("Europe/Rome", None),
             ("+1", None),
+            ("+23:59", Some(86_340)),
+            ("+24:00", None),
+            ("-00:59", Some(-3540)),
+            ("+00:60", None),
             ("+25:00", None),
             ("+01:75", None),
             ("+\u{661}\u{662}", None),
@@ -213,5 +217,37 @@ mod tests {
         // Two that no unit has room for.
         let long = format!("{}{NANOSECONDS}", i128::from(i64::MAX) * 1_000_000_000);
         assert_eq!(of(&[&long, "1 nanoseconds"]), None);
+    }
+
+    #[test]
+    fn every_unit_has_its_own_number_in_a_second() {
+        use arrow_array::{
+            DurationMicrosecondArray, DurationMillisecondArray, DurationNanosecondArray, DurationSecondArray,
+            TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray,
+        };
+        // 1970-01-01 00:00:07, half an hour later where clocks are ahead.
+        let times: [(&dyn Array, &dyn Array); 4] = [
+            (&TimestampSecondArray::from(vec![7]).with_timezone("+00:30"), &DurationSecondArray::from(vec![7])),
+            (
+                &TimestampMillisecondArray::from(vec![7_000]).with_timezone("+00:30"),
+                &DurationMillisecondArray::from(vec![7_000]),
+            ),
+            (
+                &TimestampMicrosecondArray::from(vec![7_000_000]).with_timezone("+00:30"),
+                &DurationMicrosecondArray::from(vec![7_000_000]),
+            ),
+            (
+                &TimestampNanosecondArray::from(vec![7_000_000_000]).with_timezone("+00:30"),
+                &DurationNanosecondArray::from(vec![7_000_000_000]),
+            ),
+        ];
+        for (instant, duration) in times {
+            let text = "1970-01-01 00:30:07.000000000+00:30";
+            assert_eq!(instants(instant), Ok(vec![Some(text.to_owned())]), "{instant:?}");
+            assert_eq!(durations(duration), [Some("7000000000 nanoseconds".to_owned())], "{duration:?}");
+        }
+        // Of a place whose offset is not known: in UTC.
+        let of_rome = TimestampSecondArray::from(vec![7]).with_timezone("Europe/Rome");
+        assert_eq!(instants(&of_rome), Ok(vec![Some("1970-01-01 00:00:07.000000000+00:00".to_owned())]));
     }
 }

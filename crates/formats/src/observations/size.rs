@@ -75,5 +75,27 @@ mod tests {
         assert_eq!(table_size(&dir.path().join("none.csv")), None);
         std::fs::write(&path, b"\x1f\x8b\x08\xff\xfe\n\n\n").unwrap();
         assert_eq!(table_size(&path), Some(TableSize { text: 8, rows: 0 }));
+        for (text, rows) in [("", 0), ("\n", 1)] {
+            std::fs::write(&path, text).unwrap();
+            assert_eq!(table_size(&path), Some(TableSize { text: rows, rows }));
+        }
+    }
+
+    #[test]
+    fn the_rows_of_parquet_stand_in_its_files() {
+        use arrow_array::{ArrayRef, Float64Array, RecordBatch};
+        let dir = tempfile::tempdir().unwrap();
+        let write = |name: &str, rows: usize| {
+            let column: ArrayRef = std::sync::Arc::new(Float64Array::from(vec![0.5; rows]));
+            let batch = RecordBatch::try_from_iter([("y", column)]).unwrap();
+            let file = File::create(dir.path().join(name)).unwrap();
+            let mut writer = parquet::arrow::ArrowWriter::try_new(file, batch.schema(), None).unwrap();
+            writer.write(&batch).unwrap();
+            writer.close().unwrap();
+        };
+        write("a.parquet", 2);
+        write("b.parquet", 3);
+        assert_eq!(table_size(&dir.path().join("a.parquet")), Some(TableSize { text: 0, rows: 2 }));
+        assert_eq!(table_size(dir.path()), Some(TableSize { text: 0, rows: 5 }));
     }
 }

@@ -192,7 +192,7 @@ fn pipes_are_read_once() {
 
 #[test]
 fn twenty_columns_are_named() {
-    for (columns, told) in [(20, "`c18`, `c19`"), (22, "`c18`, `c19` and 2 more")] {
+    for (columns, told) in [(20, "`c18`, `c19`"), (21, "`c18`, `c19` and 1 more"), (22, "`c18`, `c19` and 2 more")] {
         let header: Vec<String> = (0..columns).map(|at| format!("c{at}")).collect();
         let message = read_text("a.csv", &format!("{}\n", header.join(","))).unwrap_err().to_string();
         assert!(message.ends_with(told), "{message}");

@@ -110,5 +110,7 @@ mod tests {
         assert_eq!(cell(text, 2, 1, b','), CellPlace { begin: 11, is_open: false });
         assert_eq!(cell(text, 2, 2, b','), CellPlace { begin: 13, is_open: true });
         assert_eq!(cell(text, 2, 7, b','), CellPlace { begin: 13, is_open: true });
+        // A comma after a quote that stands for itself is in the cell, too.
+        assert_eq!(cell(b"\"a\"\",b\",c", 0, 1, b','), CellPlace { begin: 8, is_open: false });
     }
 }

@@ -3,7 +3,7 @@
 use crate::checked::{ALLOWANCE, EXPANSION, MAX_VARIABLE_BYTES, memory_for};
 use bytes::Bytes;
 use parquet::errors::Result;
-use parquet::file::metadata::RowGroupMetaData;
+use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 /// Checks that a file claims no more than its bytes can hold and than there is memory for, and that its pages have no
@@ -19,7 +19,7 @@ pub fn check_parquet_claims(file: &Bytes) -> std::result::Result<(), String> {
     let mut columns: Vec<usize> = Vec::new();
     for group in reader.metadata().row_groups() {
         columns.resize(columns.len().max(group.num_columns()), 0);
-        for (column, bytes) in columns.iter_mut().enumerate() {
+        for (bytes, column) in columns.iter_mut().zip(group.columns()) {
             *bytes = bytes.saturating_add(claimed(group, column));
         }
     }
@@ -35,8 +35,7 @@ pub fn check_parquet_claims(file: &Bytes) -> std::result::Result<(), String> {
 }
 
 /// Returns the bytes that a column of a row group takes in memory.
-fn claimed(group: &RowGroupMetaData, column: usize) -> usize {
-    let Some(column) = group.columns().get(column) else { return 0 };
+fn claimed(group: &RowGroupMetaData, column: &ColumnChunkMetaData) -> usize {
     // What is negative is damaged, and more than anything has.
     let count = |number: i64| usize::try_from(number).unwrap_or(usize::MAX);
     let values = count(column.num_values()).max(count(group.num_rows()));

@@ -33,3 +33,16 @@ pub fn writer_properties(metadata: &serde_json::Value) -> WriterProperties {
         .set_key_value_metadata(Some(vec![KeyValue::new(METADATA.to_owned(), metadata.to_string())]))
         .build()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_schema::DataType;
+
+    #[test]
+    fn a_list_has_no_element_that_is_null() {
+        let list = list_column(Arc::new(arrow_array::Float64Array::from(vec![0.5, 1.5])), 2).unwrap();
+        let element = Arc::new(Field::new("element", DataType::Float64, false));
+        assert_eq!(*list.data_type(), DataType::FixedSizeList(element, 2));
+    }
+}

@@ -324,6 +324,11 @@ fn links_that_go_in_circles_end() {
     draws(&dir.path().join("a/chain=1/x.parquet"), None, 5.0);
     std::os::unix::fs::symlink(dir.path().join("a"), dir.path().join("a/loop=1")).unwrap();
     assert!(read_parquet(&dir.path().join("a")).is_err());
+    // Six levels are read, and no more.
+    let levels = |count: usize| (0..count).map(|at| format!("k{at}=1")).collect::<Vec<_>>().join("/");
+    draws(&dir.path().join("six").join(levels(6)).join("x.parquet"), Some(1), 5.0);
+    draws(&dir.path().join("six").join(levels(7)).join("x.parquet"), Some(2), 5.0);
+    assert_eq!(files_at(&dir.path().join("six")).unwrap().len(), 1);
 }
 
 #[test]
@@ -374,8 +379,10 @@ fn claims_beyond_the_file_are_refused() {
         let message = read(rows, values).unwrap_err();
         assert!(message.contains("bytes of values, and has"), "{rows}, {values}: {message}");
     }
+    // Three columns of 2^40 numbers.
+    assert!(read(2, 1 << 40).unwrap_err().contains("it claims 26388279066624 bytes of values"));
     let message = read(2, 1).unwrap_err();
-    assert!(message.contains("has 2 values in its pages, which are more than it claims"), "{message}");
+    assert!(message.contains("column draw has 2 values in its pages, which are more than it claims"), "{message}");
     assert!(read(3, 2).unwrap_err().contains("2 rows where it announces 3"));
 }
 

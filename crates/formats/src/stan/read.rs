@@ -312,3 +312,15 @@ fn attributes(chains: &[ChainFile]) -> IndexMap<String, Attribute> {
     }
     attributes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ten_names_are_told() {
+        let told = |count: usize| shortened(&(0..count).map(|at| at.to_string()).collect::<Vec<_>>());
+        assert_eq!(told(10), "0, 1, 2, 3, 4, 5, 6, 7, 8, 9");
+        assert_eq!(told(11), "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 1 more");
+    }
+}

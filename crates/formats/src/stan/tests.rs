@@ -130,6 +130,8 @@ fn what_a_stan_csv_cannot_hold_is_refused() {
     let metric = |values| StanMetric { step_size: None, inverse: InverseMetric::Diagonal(values) };
     refuse(&trace("mu"), &[metric(vec![1.0])], &["1 metrics for 2 chains"]);
     refuse(&trace("mu"), &[metric(vec![f64::NAN]), metric(vec![1.0])], &["finite"]);
+    let empty = StanMetric { step_size: None, inverse: InverseMetric::Dense(Vec::new()) };
+    refuse(&trace("mu"), &[empty.clone(), empty], &["finite numbers, one at least"]);
     let mut loose = trace("mu");
     loose.groups["posterior"].insert("x", Array::new([("chain", 2)], Values::F64(vec![0.0; 2])));
     refuse(&loose, &[], &["variable x"]);
@@ -404,6 +406,13 @@ fn chains_with_and_without_their_warm_up() {
         "{:?}",
         data.notes
     );
+    // One draw of each is enough to say it.
+    let with = with.replace("iter=5", "iter=3");
+    let paths = [
+        files.put("a.csv", &rstan(&with, &rows(0..3))),
+        files.put("b.csv", &rstan(&with.replace("save_warmup=1", "save_warmup=0"), &rows(10..11))),
+    ];
+    assert_eq!(read_stan_csv(&paths).unwrap().data.notes.len(), 1);
 }
 
 #[test]
@@ -421,6 +430,8 @@ fn a_chain_that_is_short_is_told() {
     let notes = read_stan_csv(&[files.put("a.csv", &cut)]).unwrap().data.notes;
     assert!(notes[0].ends_with("the 988 are used; its last line is cut, and left out"), "{notes:?}");
     assert!(read_stan_csv(&[files.put("a.csv", &text(1000))]).unwrap().data.notes.is_empty());
+    let one = read_stan_csv(&[files.put("a.csv", &text(1))]).unwrap().data.notes;
+    assert!(one.len() == 1 && one[0].contains("a.csv has 1 of 1000 draws"), "{one:?}");
     // Without settings, only the cut is seen.
     let notes = read_stan_csv(&[files.put("a.csv", "lp__,mu\n-1,2\n-1")]).unwrap().data.notes;
     assert!(notes.len() == 1 && notes[0].ends_with("a.csv ends within a line, which is left out"), "{notes:?}");
@@ -626,6 +637,9 @@ fn parameters_may_be_called_like_momenta() {
         assert_eq!(data.groups["posterior"].variables.keys().collect::<Vec<_>>(), ["x", "p_x", "g_x"], "{named}");
     }
     files.refuse("# diagnostic_file = d.csv\nlp__,x,p_x,g_x\n-1,1,2,3\n", &["CmdStan's diagnostic file"]);
+    // A chain whose settings name such a file beside it.
+    let alone = files.put("b.csv", "# diagnostic_file = d.csv\nlp__,mu\n-1,2\n");
+    assert_eq!(mu(&read_stan_csv(&[alone]).unwrap().data, "posterior"), [2.0]);
 }
 
 #[test]

@@ -270,3 +270,23 @@ fn adaptation(step_size: Option<f64>, metric: Option<&StanMetric>) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As CmdStan's readers take them; with an exponent or a point where a number is no count.
+    #[test]
+    fn numbers_are_whole_below_1e15() {
+        let written = |value: f64| {
+            let mut line = String::new();
+            push_number(&mut line, &Values::F64(vec![value]), 0);
+            line
+        };
+        for (value, expected) in
+            [(3.0, "3"), (-0.25, "-0.25"), (-7e14, "-700000000000000"), (1e15, "1000000000000000.0"), (f64::NAN, "nan")]
+        {
+            assert_eq!(written(value), expected);
+        }
+    }
+}

@@ -198,6 +198,8 @@ fn labels_of_rows_are_typed_columns_of_parquet() {
         (gregorian(&[0, day / 24]), "Timestamp"),
         (gregorian(&[0, 1_000]), "Timestamp"),
         (gregorian(&[0, 1]), "Timestamp"),
+        // One of them is no time.
+        (Labels::Dates(Dates::from_nanoseconds(Calendar::ProlepticGregorian, &[Some(1), None]).unwrap()), "Timestamp"),
         (dates(Calendar::Days360, &[0, day]), "String"),
         (durations(&[day, 2 * day]), ""),
         (durations(&[1, 2_000]), ""),

@@ -154,4 +154,62 @@ mod tests {
             assert!(message.contains(words), "{message}");
         }
     }
+
+    /// Eight bits in a row of each bit of a value, from the lowest bit of its first byte on.
+    fn bits_apart(bytes: &[u8], width: usize) -> Vec<u8> {
+        let values = bytes.len() / width;
+        let mut out = vec![0; bytes.len()];
+        for plane in 0..8 * width {
+            for value in 0..values {
+                let bit = bytes[value * width + plane / 8] >> (plane % 8) & 1;
+                let at = plane * values + value;
+                out[at / 8] |= bit << (at % 8);
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn bits_and_bytes_come_back_where_they_were() {
+        for (values, width) in [(8, 1), (8, 2), (16, 1), (24, 3), (40, 2), (16, 8), (72, 4)] {
+            let bytes: Vec<u8> = (0..values * width).map(|at| (at * at * 37 + at * 11 + 5) as u8).collect();
+            let apart = bits_apart(&bytes, width);
+            assert_eq!(unshuffle_bits(&apart, width), bytes, "{values} of {width}");
+            assert_eq!(unshuffle_bits(&[&apart[..], b"x"].concat(), width)[..bytes.len()], bytes);
+        }
+        assert_eq!(unshuffle_bits(b"ab", 3), b"ab");
+        assert_eq!(unshuffle(b"fuorx", 2), b"fourx");
+        assert_eq!(unshuffle(b"ab", 3), b"ab");
+    }
+
+    /// Only blocks of a multiple of eight values have their bits shuffled.
+    #[test]
+    fn a_block_is_shuffled_as_its_flags_say() {
+        let read = |flags: u8, width: u8, streams: &[u8]| {
+            let len = streams.len() as u32;
+            let rest = [&b"\x14\0\0\0"[..], &len.to_le_bytes(), streams].concat();
+            decode(&container(flags | NOT_SPLIT, width, [len, len], &rest), streams.len())
+        };
+        assert_eq!(read(1, 2, b"fuor"), Ok(b"four".to_vec()));
+        assert_eq!(read(1, 1, b"four"), Ok(b"four".to_vec()));
+        for len in [4, 7, 9, 12] {
+            let bytes = &b"abcdefghijkl"[..len];
+            assert_eq!(read(4, 1, bytes), Ok(bytes.to_vec()), "{len}");
+        }
+        for len in [8, 16, 24] {
+            let bytes = &b"abcdefghijklmnopqrstuvwx"[..len];
+            assert_eq!(read(4, 1, &bits_apart(bytes, 1)), Ok(bytes.to_vec()), "{len}");
+        }
+        // 17 bytes are 8 values of two bytes, and one more.
+        let bytes = b"abcdefghijklmnopq";
+        let apart = [bits_apart(&bytes[..16], 2), b"q".to_vec()].concat();
+        assert_eq!(read(4, 2, &apart), Ok(bytes.to_vec()));
+        // A value of one byte, or of none, has one stream.
+        for width in [0, 1] {
+            let split = [&b"\x14\0\0\0\x04\0\0\0"[..], b"four"].concat();
+            assert_eq!(decode(&container(0, width, [4, 4], &split), 4), Ok(b"four".to_vec()), "{width}");
+        }
+        let told = decode(&container(NOT_SPLIT, 1, [1, 0], b"\x14\0\0\0\x01\0\0\0f"), 1).unwrap_err();
+        assert!(told.contains("blocks of 0 bytes"), "{told}");
+    }
 }

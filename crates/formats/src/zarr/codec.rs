@@ -28,7 +28,13 @@ enum ArrayCodec {
     /// The number of words, then each with its length before it.
     Words,
     /// A chunk of chunks, with an index of where each begins.
-    Shard { chunk: Vec<usize>, pipeline: Box<Pipeline>, index: Box<Pipeline>, index_at_start: bool },
+    Shard {
+        chunk: Vec<usize>,
+        pipeline: Box<Pipeline>,
+        index: Box<Pipeline>,
+        index_type: DataType,
+        index_at_start: bool,
+    },
 }
 
 /// A codec from bytes to bytes.
@@ -68,11 +74,12 @@ impl Pipeline {
             match name {
                 "bytes" => data_type.big_endian = settings["endian"] == "big",
                 "sharding_indexed" => {
-                    let mut of_index = DataType::new(Kind::Unsigned, 8);
+                    let mut index_type = DataType::new(Kind::Unsigned, 8);
                     pipeline.array = ArrayCodec::Shard {
                         chunk: super::metadata::lengths(&settings["chunk_shape"]).ok_or("its shards have no shape")?,
                         pipeline: Box::new(Self::of_version_3(&settings["codecs"], rank, data_type)?),
-                        index: Box::new(Self::of_version_3(&settings["index_codecs"], rank + 1, &mut of_index)?),
+                        index: Box::new(Self::of_version_3(&settings["index_codecs"], rank + 1, &mut index_type)?),
+                        index_type,
                         index_at_start: settings["index_location"] == "start",
                     };
                 }
@@ -90,9 +97,7 @@ impl Pipeline {
             "blosc" => Codec::Blosc,
             "lz4" => Codec::Lz4,
             "crc32c" => Codec::Crc32c,
-            "shuffle" => {
-                Codec::Shuffle(settings["elementsize"].as_u64().map_or(4, |size| size.clamp(1, 1 << 20) as usize))
-            }
+            "shuffle" => Codec::Shuffle(settings["elementsize"].as_u64().map_or(4, |size| size.max(1) as usize)),
             "vlen-utf8" => {
                 self.array = ArrayCodec::Words;
                 return Ok(());
@@ -148,9 +153,9 @@ impl Pipeline {
                 return Err(format!("it has {} bytes for {count} values of {}", bytes.len(), data_type.width));
             }
             ArrayCodec::Words => words(bytes)?,
-            ArrayCodec::Shard { chunk, pipeline, index, index_at_start } => {
+            ArrayCodec::Shard { chunk, pipeline, index, index_type, index_at_start } => {
                 let grid = Grid::new(&stored, chunk)?;
-                let entries = index_of(bytes, &grid, index, *index_at_start)?;
+                let entries = index_of(bytes, &grid, index, *index_type, *index_at_start)?;
                 let mut values = data_type.filled(fill, count)?;
                 for (number, entry) in entries.chunks_exact(2).enumerate() {
                     // The largest number marks a chunk that is not there.
@@ -175,15 +180,20 @@ impl Pipeline {
 }
 
 /// Returns where each inner chunk begins and how long it is, one after another.
-fn index_of(bytes: &[u8], grid: &Grid, codecs: &Pipeline, at_start: bool) -> Result<Vec<i64>, String> {
+fn index_of(
+    bytes: &[u8],
+    grid: &Grid,
+    codecs: &Pipeline,
+    data_type: DataType,
+    at_start: bool,
+) -> Result<Vec<i64>, String> {
     let mut shape = grid.counts.clone();
     shape.push(2);
     let checksum = codecs.bytes.iter().map(|codec| if matches!(codec, Codec::Crc32c) { 4 } else { 0 }).sum::<usize>();
     let len = shape.iter().product::<usize>().saturating_mul(8).saturating_add(checksum);
     let at = if at_start { Some(0) } else { bytes.len().checked_sub(len) };
     let part = at.and_then(|at| bytes.get(at..at.checked_add(len)?)).ok_or("its shard is cut short")?;
-    let of_index = DataType::new(Kind::Unsigned, 8);
-    match codecs.decode(part, &shape, of_index, &Value::Null)? {
+    match codecs.decode(part, &shape, data_type, &Value::Null)? {
         Values::I64(entries) => Ok(entries),
         _ => Err("the index of its shard has no numbers".into()),
     }
@@ -330,6 +340,52 @@ mod tests {
         assert_eq!(read(&[1, 0]), Ok(()));
         for order in [&[0][..], &[], &[0, 1, 2], &[1, 1]] {
             assert!(read(order).unwrap_err().contains("transpose has the order"), "{order:?}");
+        }
+    }
+
+    /// Two chunks of a shard, of which one is not there, behind an index at either end, in either order of bytes.
+    #[test]
+    fn an_index_says_where_the_chunks_of_a_shard_are() {
+        let shuffle = json!({ "name": "numcodecs.shuffle", "configuration": { "elementsize": 8 } });
+        let crc = json!("crc32c");
+        for endian in ["little", "big"] {
+            for (location, checks) in [("start", None), ("end", None), ("end", Some(&shuffle)), ("end", Some(&crc))] {
+                let bytes = json!({ "name": "bytes", "configuration": { "endian": endian } });
+                let index_codecs: Vec<&Value> = [Some(&bytes), checks].into_iter().flatten().collect();
+                let shards = json!({
+                    "chunk_shape": [2], "codecs": ["bytes"], "index_codecs": index_codecs, "index_location": location,
+                });
+                let codecs = json!([{ "name": "sharding_indexed", "configuration": shards }]);
+                let mut data_type = DataType::of_version_3(&json!("float64")).unwrap();
+                let pipeline = Pipeline::of_version_3(&codecs, 1, &mut data_type).unwrap();
+                let at = if location == "start" { 32 } else { 0 };
+                let order = |number: u64| if endian == "big" { number.to_be_bytes() } else { number.to_le_bytes() };
+                let mut index = [u64::MAX, u64::MAX, at, 16].map(order).concat();
+                if checks == Some(&shuffle) {
+                    index = (0..8).flat_map(|byte| (0..4).map(move |at| 8 * at + byte)).map(|at| index[at]).collect();
+                } else if checks == Some(&crc) {
+                    index.extend(crc32c(&index).to_le_bytes());
+                }
+                let chunk = [2.5f64, -3.0].map(f64::to_le_bytes).concat();
+                let shard = if location == "start" { [index, chunk] } else { [chunk, index] }.concat();
+                let found = pipeline.decode(&shard, &[4], data_type, &json!(0.5));
+                assert_eq!(found, Ok(Values::F64(vec![0.5, 0.5, 2.5, -3.0])), "{endian}, {location}, {checks:?}");
+            }
+        }
+    }
+
+    /// numcodecs shuffles values of four bytes where it is not told.
+    #[test]
+    fn values_are_shuffled_by_their_width() {
+        let read = |settings: Value| {
+            let mut pipeline = Pipeline::default();
+            pipeline.add("shuffle", &settings, 1).unwrap();
+            pipeline.bytes[0].decode(b"abcdefgh", 8).unwrap()
+        };
+        assert_eq!(read(json!({})), b"acegbdfh");
+        assert_eq!(read(json!({ "elementsize": 2 })), b"aebfcgdh");
+        for width in [0, 1, 9, u64::MAX] {
+            assert_eq!(read(json!({ "elementsize": width })), b"abcdefgh", "{width}");
         }
     }
 }

@@ -322,4 +322,92 @@ mod tests {
             assert_eq!(filled(name, fill), expected, "{name}");
         }
     }
+
+    #[test]
+    fn every_type_has_its_width() {
+        let fixed = |name: &str, bytes: usize| json!({ "name": name, "configuration": { "length_bytes": bytes } });
+        let time = |name: &str| json!({ "name": name, "configuration": { "unit": "s", "scale_factor": 1 } });
+        for (name, third, kind, width) in [
+            ("f2", json!("float16"), Kind::Float, 2),
+            ("f4", json!("float32"), Kind::Float, 4),
+            ("f8", json!("float64"), Kind::Float, 8),
+            ("i1", json!("int8"), Kind::Integer, 1),
+            ("i2", json!("int16"), Kind::Integer, 2),
+            ("i4", json!("int32"), Kind::Integer, 4),
+            ("i8", json!("int64"), Kind::Integer, 8),
+            ("u1", json!("uint8"), Kind::Unsigned, 1),
+            ("u2", json!("uint16"), Kind::Unsigned, 2),
+            ("u4", json!("uint32"), Kind::Unsigned, 4),
+            ("u8", json!("uint64"), Kind::Unsigned, 8),
+            ("b1", json!("bool"), Kind::Bool, 1),
+            ("O", json!("string"), Kind::Words, 4),
+            ("U3", fixed("fixed_length_utf32", 12), Kind::Utf32, 12),
+            ("U2", fixed("fixed_length_utf32", 11), Kind::Utf32, 8),
+            ("S999999", fixed("null_terminated_bytes", 999_999), Kind::Bytes, 999_999),
+            ("M8[s]", time("numpy.datetime64"), Kind::Integer, 8),
+            ("m8[s]", time("numpy.timedelta64"), Kind::Integer, 8),
+        ] {
+            for (order, big_endian) in [("<", false), (">", true), ("|", false)] {
+                let found = DataType::of_numpy(&json!(format!("{order}{name}"))).unwrap();
+                assert_eq!((found.kind, found.width, found.big_endian), (kind, width, big_endian), "{order}{name}");
+            }
+            let found = DataType::of_version_3(&third).unwrap();
+            assert_eq!((found.kind, found.width, found.big_endian), (kind, width, false), "{third}");
+            let bits = 8 * width as u32;
+            let storage = match kind {
+                Kind::Float => StorageType::Real { single: width < 8 },
+                Kind::Integer => StorageType::Integer { bits, signed: true },
+                Kind::Unsigned => StorageType::Integer { bits, signed: false },
+                _ => StorageType::Other,
+            };
+            assert_eq!(found.storage(), storage, "{third}");
+        }
+        let longest = DataType::of_version_3(&fixed("null_terminated_bytes", 3_999_999)).unwrap();
+        assert_eq!(longest.width, 3_999_999);
+    }
+
+    #[test]
+    fn bytes_have_either_order() {
+        let reals = Values::F64(vec![1.5, -0.15625]);
+        let (signed, unsigned) = (Values::I64(vec![-2, 77]), Values::I64(vec![2, 77]));
+        let words = Values::Strings(vec!["ß☃".into(), "b".into()]);
+        let halves = [1.5, -0.15625].map(half::f16::from_f64);
+        macro_rules! orders {
+            ($numbers:expr) => {
+                (
+                    $numbers.map(|number| number.to_le_bytes()).concat(),
+                    $numbers.map(|number| number.to_be_bytes()).concat(),
+                )
+            };
+        }
+        let points = ['ß', '☃', 'b', '\0'].map(u32::from);
+        for (name, (little, big), expected) in [
+            ("f2", orders!(halves), &reals),
+            ("f4", orders!([1.5f32, -0.15625]), &reals),
+            ("f8", orders!([1.5f64, -0.15625]), &reals),
+            ("i1", orders!([-2i8, 77]), &signed),
+            ("i2", orders!([-2i16, 77]), &signed),
+            ("i4", orders!([-2i32, 77]), &signed),
+            ("i8", orders!([-2i64, 77]), &signed),
+            ("u1", orders!([2u8, 77]), &unsigned),
+            ("u2", orders!([2u16, 77]), &unsigned),
+            ("u4", orders!([2u32, 77]), &unsigned),
+            ("u8", orders!([2u64, 77]), &unsigned),
+            ("U2", orders!(points), &words),
+        ] {
+            for (order, bytes) in [("<", little), (">", big)] {
+                let data_type = DataType::of_numpy(&json!(format!("{order}{name}"))).unwrap();
+                assert_eq!(data_type.decode(&bytes).as_ref(), Ok(expected), "{order}{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn words_may_be_short_or_empty() {
+        let read = |name: &str, bytes: &[u8]| DataType::of_numpy(&json!(name)).unwrap().decode(bytes);
+        let words = |words: &[&str]| Ok(Values::Strings(words.iter().map(|&word| word.to_owned()).collect()));
+        assert_eq!(read("<U1", b"a\0\0\0\0\0\0\0"), words(&["a", ""]));
+        assert_eq!(read("|S1", b"a\0c"), words(&["a", "", "c"]));
+        assert_eq!((read("<U0", b""), read("|S0", b"")), (words(&[]), words(&[])));
+    }
 }

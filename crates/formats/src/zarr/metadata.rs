@@ -238,6 +238,7 @@ mod tests {
             read(r#"{"a": NaN, "b": [-Infinity, Infinity]}"#),
             json!({ "a": "NaN", "b": ["-Infinity", "Infinity"] })
         );
+        assert_eq!(read(r#"{"a": "NaN", "b": "NaN"}"#), json!({ "a": "NaN", "b": "NaN" }));
         assert_eq!(
             read(r#"{"NaN \" NaN": NaN, "c\\": "Infinity"}"#),
             json!({ "NaN \" NaN": "NaN", "c\\": "Infinity" })

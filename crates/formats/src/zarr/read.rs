@@ -331,6 +331,13 @@ mod tests {
         assert!(told(&[words + 1], &[1], word, 0).starts_with("it claims"));
         assert!(told(&[MAX_VARIABLE_BYTES / 8 + 1], &[1], real, u64::MAX).starts_with("it claims"));
         assert!(told(&[usize::MAX, 2], &[1, 1], real, u64::MAX).starts_with("it claims"));
+        assert!(told(&[0, most + 1], &[1, 1], real, 0).starts_with("it claims"));
+        // To the byte: of flags, and up to the 8 GiB that no array may go beyond.
+        assert!(told(&[bytes + 1], &[1], flag, 0).starts_with("it claims"));
+        assert_eq!(checked_count(&[bytes + 16_384], &[1], flag, 1), Ok(bytes + 16_384));
+        assert!(told(&[bytes + 16_385], &[1], flag, 1).starts_with("it claims"));
+        assert_eq!(checked_count(&[8 << 30], &[1], flag, u64::MAX), Ok(8 << 30));
+        assert!(told(&[(8 << 30) + 1], &[1], flag, u64::MAX).starts_with("it claims"));
     }
 
     /// A store of xarray's, consolidated, from which parts are deleted.
@@ -442,5 +449,38 @@ mod tests {
             let told = read_zarr(&store).unwrap_err().to_string();
             assert!(["posterior", "mu", "scale_factor", "`0.5`"].iter().all(|word| told.contains(word)), "{told}");
         }
+    }
+
+    /// An integer alone may be the fill value, and more of them of which nothing is there are unusual; a real number is.
+    #[test]
+    fn values_without_a_chunk_are_told_where_writers_leave_none_out() {
+        let mut posterior = Dataset::default();
+        let variables = [
+            ("a_real", Values::F64(vec![0.5])),
+            ("one", Values::I64(vec![7])),
+            ("two", Values::I64(vec![7, 8])),
+            ("none", Values::F64(vec![])),
+        ];
+        for (name, values) in variables {
+            let axis = format!("{name}_dim_0");
+            posterior.insert(name, Array::new([(axis.as_str(), values.len())], values));
+        }
+        let mut data = InferenceData::default();
+        data.insert("posterior", posterior);
+        let dir = tempfile::tempdir().unwrap();
+        let store = dir.path().join("a.zarr");
+        write_zarr(&store, &data, false).unwrap();
+        // Arrays without names for their axes get the same.
+        for name in ["a_real", "one", "two", "none"] {
+            edited(&store.join("posterior").join(name).join(v3::FILE), |array| array["dimension_names"] = Value::Null);
+        }
+        assert_eq!(read_zarr(&store).unwrap(), data);
+        for name in ["a_real", "one", "two"] {
+            fs::remove_file(store.join("posterior").join(name).join("c/0")).unwrap();
+        }
+        let read = read_zarr(&store).unwrap();
+        let [note] = &read.notes[..] else { panic!("{:?}", read.notes) };
+        let told = "posterior/a_real (1 of 1 chunks, fill value \"NaN\"), posterior/two (1 of 1 chunks, fill value 0)";
+        assert!(note.ends_with(&format!("fill value: {told}")), "{note}");
     }
 }

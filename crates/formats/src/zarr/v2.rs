@@ -143,4 +143,15 @@ mod tests {
             assert_eq!(bytes, expected, "{values:?}");
         }
     }
+
+    #[test]
+    fn singles_have_four_bytes_and_words_room_for_the_longest() {
+        let values = Values::F64(vec![0.5, 1.5]);
+        let (packed, mut bytes) = (encode(&values, true, 1..2, 3).unwrap(), Vec::new());
+        std::io::Read::read_to_end(&mut flate2::read::ZlibDecoder::new(&packed[..]), &mut bytes).unwrap();
+        let [a, b, c, d] = 1.5f32.to_le_bytes();
+        assert_eq!(bytes, [a, 0, 0, b, 0, 0, c, 0, 0, d, 0, 0]);
+        let longest = |words: &[&str]| longest(&words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>());
+        assert_eq!([longest(&[]), longest(&[""]), longest(&["a", ""]), longest(&["ß☃"])], [1, 1, 1, 2]);
+    }
 }

@@ -106,4 +106,11 @@ mod tests {
             assert_eq!(bytes, expected, "{values:?}");
         }
     }
+
+    #[test]
+    fn singles_have_four_bytes() {
+        let (packed, mut bytes) = (encode(&Values::F64(vec![0.5, 1.5]), true, 1..2, 3).unwrap(), Vec::new());
+        flate2::read::GzDecoder::new(&packed[..]).read_to_end(&mut bytes).unwrap();
+        assert_eq!(bytes, [&1.5f32.to_le_bytes()[..], &[0; 8]].concat());
+    }
 }

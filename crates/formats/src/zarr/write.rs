@@ -238,6 +238,12 @@ mod tests {
         for (name, content) in files.as_object().unwrap() {
             assert_eq!(read(&format!("2/{name}")), *content, "{name}");
         }
+        let lone = Array::new([("x", 1)], Values::I64(vec![1]));
+        let mut of_one = InferenceData::default();
+        of_one.insert("posterior", Dataset::default());
+        of_one.groups["posterior"].insert("lone", lone);
+        write_zarr_v2(&dir.path().join("1"), &of_one, false).unwrap();
+        assert_eq!(read("1/posterior/lone/.zarray")["chunks"], json!([1]));
         assert_eq!(read("2/.zmetadata"), json!({ "metadata": files, "zarr_consolidated_format": 1 }));
 
         write_zarr(&dir.path().join("3"), &data, false).unwrap();

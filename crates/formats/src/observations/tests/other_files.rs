@@ -66,6 +66,7 @@ fn what_is_packed_is_looked_at_too() {
     assert_eq!(read_grouped(&path, "city", "y").unwrap().values(), [1.5]);
     refuses("a.xlsx.gz", gzip(&zip("xl/workbook.xml")), &["an Excel workbook"]);
     refuses("a.csv.gz", gzip(b"city,y\nS\xe3o,1\n"), &["line 2, column 2", "iconv"]);
+    refuses("a.csv.gz", gzip(b"city,y\na,1\n\0\n"), &["it holds binary data"]);
 }
 
 /// As DuckDB, Spark and pyarrow write them: `COPY ... TO 'y' (FORMAT parquet, PARTITION_BY (year, city))`.

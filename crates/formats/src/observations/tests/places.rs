@@ -33,6 +33,7 @@ fn rows_of_another_length_have_their_line() {
         ("city,y\r\na,1\r\nb\r\n", "line 3 (row 2) has 1 cells where the header has 2"),
         ("city,y\ra,1\rb,2,3\r", "line 3 (row 2) has 3 cells where the header has 2"),
         ("city,y\r\na,1\r\n# the end\r\n", "line 3 (row 2) begins with `#` and is no row"),
+        ("city,y\n\"a\nb\",1,2\n", "line 2 (row 1) has 3 cells where the header has 2"),
     ] {
         let message = read_text("a.csv", text).unwrap_err().to_string();
         assert!(message.contains(place), "{message}");
@@ -145,6 +146,9 @@ fn columns_that_are_alike_are_suggested() {
         assert!(message.contains("has no column") && !message.contains("did you mean"), "{message}");
     }
     assert!(told("G,v", "g", "v").contains("did you mean `G`?"));
+    // Of five letters, three may be others.
+    assert!(told("abxyz,v", "abcde", "v").contains("did you mean `abxyz`?"));
+    assert!(!told("axyzw,v", "abcde", "v").contains("did you mean"));
     assert!(told("gr,v", "g", "v").contains("did you mean `gr`?"));
 }
 
