@@ -74,6 +74,16 @@ mod tests {
         assert_eq!(decode(&encode(&empty, &[]).unwrap()), Ok((empty, vec![])));
     }
 
+    /// Checkpoints are read by later versions. The checksum is `sha256sum`'s.
+    #[test]
+    fn a_checkpoint_is_written_as_it_always_was() {
+        let bytes = encode(&Manifest::default(), b"state").unwrap();
+        assert_eq!(bytes[..24], *b"OCTOCKPT\x01\0\0\0\x0c\0\0\0\x05\0\0\0\0\0\0\0");
+        let checksum: String = bytes[24..56].iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(checksum, "e726b0d4dad55b97bbb6b229a6d44b9fd87a8d65b2227ac230681f030ef8a262");
+        assert_eq!(bytes[56..], *b"{\"parts\":[]}state");
+    }
+
     #[test]
     fn any_cut_and_any_flipped_bit_is_found() {
         let (manifest, state) = example();

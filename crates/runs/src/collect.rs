@@ -32,18 +32,17 @@ pub fn sample_in_memory(
     pool.install(|| {
         let begin = Instant::now();
         let mut sampler = place.start(model, config)?;
-        let mut run = MemoryRun { blocks: Vec::new(), warmup_s: 0.0, sampling_s: 0.0, tally: Tally::default() };
+        let (mut blocks, mut warmup_s, mut tally) = (Vec::new(), 0.0, Tally::default());
         while let Some(block) = sampler.advance(usize::MAX)? {
             if block.phase == Phase::Warmup {
-                run.warmup_s = begin.elapsed().as_secs_f64();
+                warmup_s = begin.elapsed().as_secs_f64();
             }
-            run.tally.add(&block);
+            tally.add(&block);
             if block.phase == Phase::Sampling {
-                run.blocks.push(block);
+                blocks.push(block);
             }
         }
-        run.sampling_s = begin.elapsed().as_secs_f64() - run.warmup_s;
-        Ok(run)
+        Ok(MemoryRun { blocks, warmup_s, sampling_s: begin.elapsed().as_secs_f64() - warmup_s, tally })
     })
 }
 
@@ -93,5 +92,9 @@ mod tests {
         let MemoryRun { warmup_s, sampling_s, .. } = run;
         assert!(warmup_s > 0.0 && sampling_s > warmup_s, "100 times as many draws: {warmup_s} s and {sampling_s} s");
         assert!(warmup_s + sampling_s <= whole, "{warmup_s} s + {sampling_s} s of {whole} s");
+        let config = SamplerConfig { tune: 0, draws: 10, ..config };
+        let run = sample_in_memory(&EightSchools::rubin(), &config, &Placement::Cpu, &pool).unwrap();
+        assert_eq!(run.warmup_s, 0.0, "without warm-up all time is that of the draws");
+        assert!(run.tally.leapfrogs > 0 && run.tally.leapfrogs == run.tally.sampling_leapfrogs, "{:?}", run.tally);
     }
 }

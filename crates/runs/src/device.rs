@@ -192,10 +192,14 @@ struct Known<'a> {
 /// GPU does not tell, as the run itself will show.
 fn out_of_memory(ordinal: u32, cost: &RunCost) -> Option<String> {
     let memory = Device::Cuda(ordinal).context().ok()??.memory_info().ok()?;
-    let plan = cost.memory_plan(DeviceMemory { free: memory.free, total: memory.total })?;
-    let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
+    too_little_memory(ordinal, cost, DeviceMemory { free: memory.free, total: memory.total })
+}
+
+/// Returns the reason why a run does not fit a GPU with this memory, as a clause; `None` where it does.
+fn too_little_memory(ordinal: u32, cost: &RunCost, memory: DeviceMemory) -> Option<String> {
+    let plan = cost.memory_plan(memory)?;
     (plan.chains_at_once == 0).then(|| {
-        let (needed, usable) = (mebibytes(plan.total_bytes), mebibytes(plan.memory.usable()));
+        let (needed, usable) = (plan.total_bytes.div_ceil(1 << 20), plan.memory.usable() >> 20);
         format!("not even one chain at a time fits cuda:{ordinal}, which needs {needed} MiB and has {usable} MiB")
     })
 }
@@ -281,18 +285,73 @@ pub mod choice_text {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use octopus_device::{NoProvider, ScriptedProvider, Source, Work, verify};
+    use crate::first_costs::tests::costs;
+    use octopus_device::{MemoryAttempt, NoProvider, PlanPart, ScriptedProvider, Source, Work, verify};
 
     #[test]
     fn what_is_asked_for_is_told() {
-        for choice in [DeviceChoice::Auto, DeviceChoice::Cpu] {
-            let asked = DeviceRequest { choice, source: Source::Flag, note: None };
-            assert_eq!(
-                DeviceInventory { asked, accelerators: absent(), driver_version: None, first: FirstCosts::default() }
-                    .asked(),
-                choice
-            );
+        for choice in ["auto", "cpu"] {
+            assert_eq!(inventory(choice, absent(), FirstCosts::default()).asked(), choice.parse().unwrap());
         }
+    }
+
+    /// A driver that nobody asks for stays asleep.
+    #[test]
+    fn for_the_cpu_no_device_is_looked_for() {
+        let asked = DeviceRequest { choice: DeviceChoice::Cpu, source: Source::Flag, note: None };
+        let inventory = DeviceInventory::look(asked);
+        assert_eq!((inventory.accelerators.devices, inventory.usable()), (0, vec![]));
+    }
+
+    fn inventory(choice: &str, accelerators: Accelerators, first: FirstCosts) -> DeviceInventory {
+        let asked =
+            DeviceRequest { choice: choice.parse().unwrap(), source: Source::Flag, note: Some("a note".into()) };
+        DeviceInventory { asked, accelerators, driver_version: None, first }
+    }
+
+    #[test]
+    fn what_is_known_and_forbidden_reaches_the_decision() {
+        let choose = |choice, accelerators, short, no_fallback| {
+            let first = FirstCosts { short, notes: vec!["it was measured".into()], ..FirstCosts::default() };
+            inventory(choice, accelerators, first).choose(None, &cost(), no_fallback)
+        };
+        let error = choose("auto", broken(), None, true).unwrap_err().to_string();
+        assert!(error.starts_with("--no-fallback: "), "{error}");
+        let broken_one = choose("auto", broken(), None, false).unwrap();
+        assert_eq!((broken_one.device, broken_one.falls_back), (Device::Cpu, true));
+        let short = choose("auto", present(), Some(0.5), false).unwrap();
+        assert!(short.falls_back && short.reason.ends_with("too little to start a GPU for"), "{}", short.reason);
+        // What the user is told first was there first.
+        assert_eq!(short.notes, ["a note", "it was measured"]);
+        let notes = choose("cuda", broken(), None, false).unwrap().notes;
+        assert_eq!((&notes[..2], notes.len()), (&["a note".to_owned(), "it was measured".to_owned()][..], 3));
+        assert!(notes[2].contains("prohibited"), "{notes:?}");
+    }
+
+    /// Of two GPUs the costs of the first are known; `cuda` is the first.
+    #[test]
+    fn what_is_known_of_the_gpu_that_is_asked_for_is_not_measured() {
+        let measured = [(0, costs(&["step"])), (1, costs(&[]))].into();
+        let first = FirstCosts { measured, ..FirstCosts::default() };
+        let mut inventory = inventory("cuda", Accelerators { devices: 2, ..present() }, first);
+        let cost = RunCost { work: Work::new("a run").step("step", 10, 1e3), ..cost() };
+        inventory.learn_for_strategy(&octopus_models::EightSchools::rubin(), &cost).unwrap();
+        assert_eq!(inventory.first.notes, [""; 0]);
+    }
+
+    /// 256 MiB are left alone.
+    #[test]
+    fn a_chain_that_does_not_fit_is_told_with_what_it_needs_and_what_there_is() {
+        let parts = vec![PlanPart { name: "chains".into(), bytes: (3 << 20) + 1 }];
+        let cost = RunCost { attempts: vec![MemoryAttempt { chains_at_once: 1, parts }], ..cost() };
+        let told = |usable: u64| {
+            let memory = DeviceMemory { free: (256 << 20) + usable, total: 1 << 30 };
+            too_little_memory(2, &cost, memory)
+        };
+        assert_eq!(told((3 << 20) + 1), None);
+        let little = "not even one chain at a time fits cuda:2, which needs 4 MiB and has 3 MiB";
+        assert_eq!(told(3 << 20).as_deref(), Some(little));
+        assert!(told((3 << 20) - 1).unwrap().ends_with("needs 4 MiB and has 2 MiB"));
     }
 
     fn absent() -> Accelerators {
@@ -367,6 +426,7 @@ mod tests {
         assert_eq!(large.lines(), ["device: cpu (too large)"]);
         let short = of(cost(), Some(0.5));
         assert_eq!(short.lines(), ["device: cpu (predicted to take 500 ms there, too little to start a GPU for)"]);
+        assert!(short.falls_back);
     }
 
     #[test]
@@ -374,7 +434,7 @@ mod tests {
         for (accelerators, words) in [
             (absent(), "no NVIDIA device"),
             (present(), "no GPU's costs were measured on this machine"),
-            (broken(), "prohibited"),
+            (broken(), "a check of the GPU failed: "),
         ] {
             let sampling = decided("auto", &accelerators, false).unwrap();
             assert_eq!(sampling.name(), "cpu");
@@ -393,6 +453,11 @@ mod tests {
         let message = decided("cuda", &absent(), false).unwrap_err();
         assert!(message.contains("no NVIDIA device") && message.contains("octopus verify"), "{message}");
         assert!(decided("cuda:3", &present(), false).unwrap_err().contains("the last is cuda:0"));
+        let two = decided("cuda:0,1", &Accelerators { devices: 2, ..present() }, false).unwrap();
+        assert_eq!(
+            (two.name().as_str(), two.others, two.reason.as_str()),
+            ("cuda:0,1", vec![Device::Cuda(1)], "asked for")
+        );
         // A GPU that fails its checks is used all the same where it is asked for: the user may know why.
         let notes = decided("cuda", &broken(), false).unwrap().notes;
         assert!(notes[0].contains("prohibited"), "{notes:?}");

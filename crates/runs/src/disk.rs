@@ -98,6 +98,16 @@ mod tests {
         assert_eq!((bytes(20, 5, false), bytes(15, 5, true)), (2 * bytes(10, 5, false), bytes(20, 5, false)));
     }
 
+    /// Two numbers of 32 bits, eight elements of variables and four coordinates, nine statistics of 64 bits, and two flags.
+    #[test]
+    fn a_row_takes_its_columns_and_a_byte_of_flags() {
+        let row = 2 * 4 + 8 * (8 + 4) + 9 * 8 + 1;
+        let config = SamplerConfig { chains: 3, draws: 10, tune: 7, ..SamplerConfig::default() };
+        for (keep_warmup, draws) in [(false, 10), (true, 17)] {
+            assert_eq!(bytes_on_disk(&crate::tests::Toy::new(2), &config, keep_warmup), 3 * draws * row);
+        }
+    }
+
     #[test]
     fn free_space_is_that_of_the_folder_that_is_there() {
         let dir = tempfile::tempdir().unwrap();

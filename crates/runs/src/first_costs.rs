@@ -178,7 +178,7 @@ pub(crate) fn kept_costs(ordinal: u32, driver_version: Option<&str>) -> Result<D
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use octopus_device::{CostsKey, TransferCost};
     use std::cell::RefCell;
@@ -187,6 +187,14 @@ mod tests {
     fn what_a_lone_chain_waits_longer_is_fixed() {
         assert_eq!(step_cost(5.0, 2.0), LinearCost { fixed_seconds: 3.0, unit_seconds: 2.0 });
         assert_eq!(step_cost(1.0, 2.0), LinearCost { fixed_seconds: 0.0, unit_seconds: 2.0 });
+    }
+
+    #[test]
+    fn a_step_on_this_processor_costs_its_time_alone() {
+        let model = octopus_models::EightSchools::rubin();
+        let machine = ThisMachine { driver_version: None, model: &model, precision: Precision::F64 };
+        let LinearCost { fixed_seconds, unit_seconds } = machine.cpu_step().unwrap();
+        assert!(fixed_seconds == 0.0 && (1e-9..0.1).contains(&unit_seconds), "{fixed_seconds} s + {unit_seconds} s");
     }
 
     #[test]
@@ -236,7 +244,7 @@ mod tests {
         }
     }
 
-    fn costs(kernels: &[&str]) -> DeviceCosts {
+    pub(crate) fn costs(kernels: &[&str]) -> DeviceCosts {
         let none = LinearCost { fixed_seconds: 0.0, unit_seconds: 0.0 };
         let kernel = |name: &&str| ((*name).to_owned(), KernelCost { cpu: none, device: none });
         DeviceCosts {

@@ -160,7 +160,10 @@ mod tests {
         assert_eq!(part_file(Phase::Sampling, 7), "draws/part-00007.parquet");
         assert_eq!(part_number("part-00007.parquet"), Some(7));
         assert_eq!(part_number("part-123456.parquet"), Some(123_456));
-        for other in ["part-7.parquet", "part-0000x.parquet", ".part-00001.parquet.tmp", "part-00001.parquet.bak"] {
+        let short = ["part-7.parquet", "part-07.parquet", "part-0007.parquet"];
+        for other in
+            short.into_iter().chain(["part-0000x.parquet", ".part-00001.parquet.tmp", "part-00001.parquet.bak"])
+        {
             assert_eq!(part_number(other), None, "{other}");
         }
     }

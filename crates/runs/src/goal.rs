@@ -332,6 +332,9 @@ mod tests {
         assert_eq!(looks(40, false), [0; 0], "a look at the end only");
         let mut monitor = ConvergenceMonitor::new(&of(200, false), Path::new("."), 63);
         assert_eq!((monitor.next, monitor.limit()), (79, 16));
+        // Who asks for one draw more after the last learns that there is none.
+        let ended = ConvergenceMonitor::new(&of(200, false), Path::new("."), 200);
+        assert_eq!((ended.next, ended.limit()), (200, 1));
         monitor.goal = Goal { max_seconds: Some(2.0), ..Goal::default() };
         assert_eq!(monitor.limit(), usize::MAX, "there is nothing to look for");
         assert!(monitor.is_late(2.0) && !monitor.is_late(1.99));

@@ -130,5 +130,15 @@ mod tests {
         assert!(cpu.is_cpu() && matches!(cpu.backend(), Backend::Cpu));
         let gpus = Placement::Gpus(Vec::new(), GpuConfig::default());
         assert!(!gpus.is_cpu() && matches!(gpus.backend(), Backend::Gpus([], _)));
+        assert!(cpu.with_cpu_fallback().is_cpu());
+    }
+
+    #[test]
+    fn what_falls_back_keeps_its_other_settings() {
+        let config = GpuConfig { slot_bytes: 1000, chains_at_once: 7, cpu_fallback: false, ..GpuConfig::default() };
+        let Placement::Gpus(_, found) = Placement::Gpus(Vec::new(), config.clone()).with_cpu_fallback() else {
+            panic!()
+        };
+        assert!(found.cpu_fallback && (found.slot_bytes, found.chains_at_once) == (1000, 7), "{found:?}");
     }
 }

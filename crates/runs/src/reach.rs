@@ -61,6 +61,19 @@ mod tests {
     use octopus_models::EightSchools;
     use octopus_sampler::SamplerConfig;
 
+    /// Many chains are compared with each other from their first draw on.
+    #[test]
+    fn many_short_chains_are_shown_from_the_first_draw_on() {
+        let config = SamplerConfig { tune: 30, draws: 6, ..SamplerConfig::many_short(16) };
+        let model = EightSchools::rubin();
+        let mut seen: Vec<usize> = Vec::new();
+        let found = reach(&mut Sampler::new(&model, config).unwrap(), |blocks| {
+            seen.push(blocks.iter().map(|block| block.draws).sum());
+            Ok::<bool, RunError>(false)
+        });
+        assert_eq!((seen, found.unwrap().draws), (vec![1, 2, 3, 4, 5, 6], 6));
+    }
+
     /// Looks are at 50, 63, 79, ... draws, and at the last.
     #[test]
     fn draws_are_shown_at_each_look_until_they_suffice() {

@@ -281,6 +281,7 @@ mod tests {
     #[test]
     fn round_trip() {
         let record = record();
+        assert!(!record.keep_warmup, "unless it is asked for");
         let text = record.render(Path::new("run.toml")).unwrap();
         assert_eq!(RunRecord::parse(&text, Path::new("run.toml")).unwrap(), record, "{text}");
     }

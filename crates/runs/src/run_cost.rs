@@ -87,7 +87,6 @@ impl RunCost {
     /// Returns the cost of runs of NUTS for many data sets, which all move at once. Each run counts as much as the
     /// largest.
     pub fn of_batch(models: &[&dyn LogDensity], config: &SamplerConfig) -> Self {
-        let count = models.len().max(1);
         let Some(&largest) = models.iter().max_by_key(|model| model.dim()) else {
             return Self {
                 work: Work::new("no run"),
@@ -98,7 +97,7 @@ impl RunCost {
                 chains: 0,
             };
         };
-        let runs = Self::of_runs(largest, config, count);
+        let runs = Self::of_runs(largest, config, models.len());
         let shared = models.iter().filter_map(|model| model.kernels()).any(|kernels| kernels.team_work().is_some());
         Self { no_gpu: runs.no_gpu.clone().or(shared.then(|| SHARED.to_owned())), ..runs }
     }
@@ -242,7 +241,7 @@ mod tests {
         let model = model(10, Likelihood::Collapsed);
         let config = SamplerConfig { chains: 8, ..SamplerConfig::default() };
         let attempt = |chains_at_once: u64| {
-            let parts = vec![PlanPart { name: "chains".to_owned(), bytes: chains_at_once * (100 << 20) }];
+            let parts = vec![PlanPart { name: "chains".to_owned(), bytes: chains_at_once * (100 << 20) - 1 }];
             MemoryAttempt { chains_at_once, parts }
         };
         let attempts = [8, 4, 2, 1].map(attempt).to_vec();
@@ -287,12 +286,43 @@ mod tests {
             assert_eq!(u64::from(steps[0].cpu_parts), 4 * count);
             assert_eq!(steps[0].kernel, kernel_name(&large, Precision::F64));
         }
-        assert!(RunCost::of_batch(&[], &config).work.steps.is_empty());
+        for (count, runs) in [(0, 1), (1, 1), (3, 3)] {
+            let work = RunCost::of_equals(&large, &config, count).work;
+            assert_eq!(
+                (work.name, work.steps[0].cpu_parts),
+                (format!("{} chains x 150 iterations", 4 * runs), 4 * runs)
+            );
+        }
+        let one = RunCost::of_batch(&[&large], &config);
+        assert_eq!(one.work, RunCost::of_run(&large, &config).work);
+        // Draws are copied once for every thousand steps, the last of them for what is left.
+        for (transitions, downloads) in [(1, 1), (1000, 15), (1001, 16)] {
+            let config = SamplerConfig { draws: transitions, tune: 0, ..config.clone() };
+            let work = RunCost::of_run(&large, &config).work;
+            assert_eq!((work.steps[0].launches, work.downloads.0), (15 * transitions as u64, downloads));
+        }
+        let single = SamplerConfig { precision: Precision::F32, ..config };
+        let RunCost { work, no_gpu, precision, attempts, host_bytes, chains } = RunCost::of_batch(&[], &single);
+        assert!(work.steps.is_empty() && no_gpu.is_none() && attempts.is_empty() && precision == Precision::F32);
+        assert_eq!((host_bytes, chains), (0, 0));
         // Superchains warm up, then each becomes several chains: both copy their draws.
         let many = SamplerConfig { tune: 300, draws: 16, ..SamplerConfig::many_short(64) };
         let stages = stages(&many, large.dim());
         let bytes: usize = stages.iter().map(|stage| stage.chains * stage.transitions * 13 * 8).sum();
         assert_eq!((stages.len(), RunCost::of_run(&large, &many).work.downloads.1), (2, bytes as u64));
+        // Part of a step is none that can be launched: the nearest whole number is.
+        let odd = SamplerConfig { tune: 39, ..many };
+        let launched: Vec<u64> = RunCost::of_run(&large, &odd).work.steps.iter().map(|step| step.launches).collect();
+        assert_eq!(launched, [878, 20 * 15], "39 transitions of 15 steps that count 1.5 times, then 16 + 4");
+    }
+
+    #[test]
+    fn the_plan_of_the_memory_is_that_of_all_chains_where_there_is_much() {
+        let config = SamplerConfig { chains: 8, ..SamplerConfig::default() };
+        let cost = RunCost::of_run(&model(10, Likelihood::Collapsed), &config);
+        let plan = cost.memory_plan(DeviceMemory { free: 1 << 40, total: 1 << 40 }).unwrap();
+        assert_eq!((plan.chains, plan.chains_at_once), (8, 8));
+        assert!(plan.total_bytes > 0 && plan.parts.iter().all(|part| part.bytes <= plan.total_bytes), "{plan:?}");
     }
 
     #[test]

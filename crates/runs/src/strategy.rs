@@ -297,6 +297,10 @@ mod tests {
         let two = || vec![(0, slow.clone()), (1, fast())];
         assert!(planned(1_000_000, "auto", two()).reason.contains("first: on cuda:1"));
         assert!(planned(1_000_000, "cuda:0", two()).reason.contains("first: on cuda:0"));
+        assert!(
+            planned(1_000_000, "cuda", two()).reason.contains("first: on cuda:0"),
+            "the first, unless one is named"
+        );
         let unknown = planned(8000, "cuda", vec![]);
         assert_eq!((unknown.config.chains, unknown.considered.len()), (1024, 0));
         assert!(unknown.reason.contains("device measure"), "{}", unknown.reason);
@@ -310,6 +314,11 @@ mod tests {
         assert_eq!(DrawsWanted::new(&base, &Goal::default(), true), of(8000, DrawsLimit::Wanted));
         assert_eq!(DrawsWanted::new(&base, &target(1100.0), false), of(2000, DrawsLimit::Generous));
         assert_eq!(DrawsWanted::new(&base, &target(11_000.0), true), of(8000, DrawsLimit::Given(8000)));
+        // As many as are needed, and one at the least.
+        assert_eq!([0.0, 0.5, 0.6].map(|ess| DrawsWanted::new(&base, &target(ess), false).draws), [1, 1, 2]);
+        for (draws, long) in [(0, 1), (1, 1), (5, 2)] {
+            assert_eq!(planned(draws, "cpu", vec![]).considered[0].config.draws, long, "{draws} by four chains");
+        }
         let rhat = Goal { target_rhat: Some(1.01), ..Goal::default() };
         assert_eq!(DrawsWanted::new(&base, &rhat, false), of(8000, DrawsLimit::Generous));
         let config = SamplerConfig { draws: 100, ..SamplerConfig::many_short(64) };
@@ -318,9 +327,23 @@ mod tests {
             (draws(DrawsLimit::Wanted), draws(DrawsLimit::Generous), draws(DrawsLimit::Given(8000))),
             (100, 400, 125)
         );
+        assert_eq!(draws(DrawsLimit::Given(8001)), 126, "part of a draw of each chain is a draw");
         assert_eq!(draws(DrawsLimit::Given(0)), 1, "no run is without draws");
         // Few draws of few chains would not let R-hat come below its limit.
         let few = SamplerConfig { draws: 50, ..base };
         assert!(limited(few, of(200, DrawsLimit::Generous), 103).draws > 4 * 400);
+    }
+
+    #[test]
+    fn a_machine_without_gpus_has_threads_and_the_time_of_a_step() {
+        let asked = octopus_device::DeviceRequest {
+            choice: DeviceChoice::Cpu,
+            source: octopus_device::Source::Flag,
+            note: None,
+        };
+        let machine = DeviceInventory::look(asked);
+        let costs = StepCosts::measure(&model(), &crate::pool(Some(3)).unwrap(), &machine).unwrap();
+        assert_eq!((costs.threads, costs.gpus.len(), costs.cpu.fixed_seconds), (3, 0, 0.0));
+        assert!((1e-9..0.1).contains(&costs.cpu.unit_seconds), "{:?}", costs.cpu);
     }
 }

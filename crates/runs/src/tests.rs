@@ -2,11 +2,14 @@
 
 use super::*;
 use crate::faulty::{Fault, Faulty};
+use arrow_array::{ArrayRef, Int32Array, RecordBatch};
 use octopus_density::{DensityError, Dim, Labels, Layout, LogDensity, Role, Transform, Variable};
 use octopus_files::{Disk, Storage};
 use octopus_formats::FormatError;
 use octopus_sampler::{Block, ChainBlock, DrawStats, Phase, SamplerConfig};
 use octopus_trace::{Attribute, InferenceData, Values};
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -221,7 +224,7 @@ fn what_is_written_is_read() {
 
 #[test]
 fn coordinates_are_read_for_any_number_of_groups() {
-    for groups in [1, 3] {
+    for groups in [0, 1, 3] {
         let toy = Toy::new(groups);
         let dir = tempfile::tempdir().unwrap();
         session(Arc::new(Disk), dir.path(), &toy, false).unwrap();
@@ -231,6 +234,9 @@ fn coordinates_are_read_for_any_number_of_groups() {
         assert_eq!(free["z"].shape, [CHAINS, 9, groups]);
         let first: Vec<f64> = (0..groups).map(|group| value(Phase::Sampling, 0, 0, 2 + group)).collect();
         assert_eq!(free["z"].values.to_f64()[..groups], first);
+        // They are the coordinates themselves.
+        let z = &data.groups["posterior"].variables["z"];
+        assert_eq!((&z.shape, z.values.to_f64()), (&free["z"].shape, free["z"].values.to_f64()));
     }
 }
 
@@ -244,6 +250,55 @@ fn pending_draws_are_counted_in_bytes() {
     assert_eq!(buffer.bytes(), 9 * CHAINS * (8 * (8 + 4) + size_of::<DrawStats>()));
     buffer.clear();
     assert_eq!((buffer.bytes(), buffer.rows()), (0, 0));
+}
+
+#[test]
+fn the_posterior_of_a_run_in_memory_is_that_of_its_folder() {
+    let toy = Toy::new(2);
+    let blocks = [(0, 4), (4, 5)].map(|(first, draws)| block(Phase::Sampling, first, draws, CHAINS, toy.dim()));
+    let (found, expected) = (posterior_of(&toy, &blocks), reference(&toy));
+    let expected = expected.posterior().unwrap();
+    assert_eq!((&found.variables, &found.coords), (&expected.variables, &expected.coords));
+    let none = posterior_of(&toy, &[]);
+    assert_eq!(none.variables.keys().collect::<Vec<_>>(), ["a", "s", "z", "m"]);
+    assert_eq!(none.variables["m"].shape, [0, 0, 2, 2]);
+}
+
+/// Each part has one row.
+#[test]
+fn a_run_of_one_chain_is_counted_and_read_draw_by_draw() {
+    let toy = Toy::new(2);
+    let dir = tempfile::tempdir().unwrap();
+    let sampler = SamplerConfig { chains: 1, draws: 3, tune: 1, ..record(&toy).sampler };
+    let options = CreateOptions { keep_warmup: true, ..Default::default() };
+    let mut writer = RunWriter::create(dir.path(), RunRecord { sampler, ..record(&toy) }, options).unwrap();
+    writer.append(&block(Phase::Warmup, 0, 1, 1, toy.dim()), &toy).unwrap();
+    assert_eq!((writer.draws(Phase::Warmup), writer.draws(Phase::Sampling)), (1, 0));
+    for done in 0..3 {
+        writer.append(&block(Phase::Sampling, done, 1, 1, toy.dim()), &toy).unwrap();
+        writer.flush().unwrap();
+        assert_eq!((writer.draws(Phase::Warmup), writer.draws(Phase::Sampling)), (1, done + 1));
+        let data = RunFolder::open(dir.path()).unwrap().read().unwrap();
+        assert_eq!(data.posterior().unwrap().variables["z"].shape, [1, done + 1, 2]);
+        assert_eq!(data.groups["warmup_posterior"].variables["z"].shape, [1, 1, 2]);
+    }
+    // A record without chains is no run that anybody can make, and no reason to panic.
+    let other = tempfile::tempdir().unwrap();
+    let sampler = SamplerConfig { chains: 0, ..record(&toy).sampler };
+    let none = RunWriter::create(other.path(), RunRecord { sampler, ..record(&toy) }, options).unwrap();
+    assert_eq!(none.draws(Phase::Sampling), 0);
+}
+
+#[test]
+fn no_column_of_a_part_may_be_empty_in_a_row() {
+    let dir = tempfile::tempdir().unwrap();
+    write_example(dir.path());
+    let part = fs::read(dir.path().join("draws/part-00000.parquet")).unwrap();
+    let part = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(part)).unwrap();
+    assert_eq!(part.schema().fields().len(), 2 + 4 + 1 + crate::columns::STATS.len());
+    for field in part.schema().fields() {
+        assert!(!field.is_nullable(), "{field:?}");
+    }
 }
 
 /// Some coordinates, and one derived variable whose elements are all a half.
@@ -548,10 +603,12 @@ fn damaged_missing_and_unequal_parts_are_named() {
     let draws = running.path().join("draws");
     fs::copy(draws.join("part-00000.parquet"), draws.join("part-00002.parquet")).unwrap();
     let error = RunFolder::open(running.path()).unwrap().read().unwrap_err();
-    assert!(error.to_string().contains("part-00001.parquet is missing"), "{error}");
+    let error = error.to_string();
+    assert!(error.contains("part-00001.parquet is missing") && error.contains("octopus resume"), "{error}");
     fs::rename(draws.join("part-00002.parquet"), draws.join("part-00001.parquet")).unwrap();
     let error = RunFolder::open(running.path()).unwrap().read().unwrap_err();
-    assert!(error.to_string().contains("there twice"), "{error}");
+    let error = error.to_string();
+    assert!(error.contains("there twice") && error.contains("--force"), "{error}");
     // Chains of unequal length.
     let two = RunRecord { sampler: SamplerConfig { chains: 2, ..record(&toy).sampler }, ..record(&toy) };
     let other = tempfile::tempdir().unwrap();
@@ -629,23 +686,36 @@ fn a_part_that_does_not_hold_its_draws_is_told() {
     let end = good.len() - 8;
     let footer = end - u32::from_le_bytes(good[end..end + 4].try_into().unwrap()) as usize;
     let at = footer + good[footer..].windows(3).position(|bytes| bytes == [0x16, 2 * 9, 0x19]).unwrap() + 1;
-    for rows in [8u8, 10] {
+    // In zigzag 1 is -1, which is none.
+    for (rows, announced) in [(8, 16), (10, 20), (0, 1)] {
         let mut bad = good.clone();
-        bad[at] = 2 * rows;
+        bad[at] = announced;
         fs::write(part(&dir), bad).unwrap();
         let message = told(&dir);
         assert!(message.contains(&format!("it has not the {rows} rows that it announces")), "{message}");
     }
 
     let message = told(&killed(&toy, record(&toy), 3));
-    assert!(message.contains("draw 3 of chain 0 is out of order"), "{message}");
+    assert!(message.contains("draw 3 of chain 0 is out of order") && message.contains("--force"), "{message}");
 
     let wide = Wide::new(1, 2);
     let sampler = SamplerConfig { chains: 1, ..record(&toy).sampler };
     let other = killed(&toy, RunRecord { sampler, ..record(&toy) }, 0);
     fs::copy(part(&killed(&wide, wide.record(), 0)), part(&other)).unwrap();
     let message = told(&other);
-    assert!(message.contains("its column `a` is absent"), "{message}");
+    assert!(message.contains("its column `a` is absent") && message.contains("--force"), "{message}");
+    // A table of somebody else's, with rows and without: what is not this run's is not drawn again.
+    for (draws, words, fix) in
+        [(vec![0, 1], "its column `chain` is absent", "--force"), (vec![], "it has no rows", "octopus resume")]
+    {
+        let column: ArrayRef = Arc::new(Int32Array::from(draws));
+        let table = RecordBatch::try_from_iter([("draw", column)]).unwrap();
+        let mut bytes = ArrowWriter::try_new(Vec::new(), table.schema(), None).unwrap();
+        bytes.write(&table).unwrap();
+        fs::write(part(&other), bytes.into_inner().unwrap()).unwrap();
+        let message = told(&other);
+        assert!(message.contains(words) && message.contains(fix), "{message}");
+    }
 
     // A part that is there and cannot be read is not missing.
     let complete = tempfile::tempdir().unwrap();
@@ -654,6 +724,26 @@ fn a_part_that_does_not_hold_its_draws_is_told() {
     fs::create_dir(part(&complete)).unwrap();
     let message = told(&complete);
     assert!(message.contains("cannot read") && message.contains("part-00000.parquet"), "{message}");
+}
+
+/// The draws of an interrupted run are listed, as those of a complete one are: resuming does not draw them again.
+#[test]
+fn a_listed_part_of_an_interrupted_run_that_is_damaged_is_not_drawn_again() {
+    let toy = Toy::new(2);
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = RunWriter::create(dir.path(), record(&toy), CreateOptions::default()).unwrap();
+    writer.append(&block(Phase::Sampling, 0, 3, CHAINS, toy.dim()), &toy).unwrap();
+    let listed = writer.interrupt(|_| ()).unwrap().parts;
+    fs::write(dir.path().join("draws/part-00000.parquet"), "junk").unwrap();
+    // Once the checksum is another, then it is right and the file no table all the same.
+    for words in ["its checksum is not", "it is not a whole Parquet file"] {
+        let message = RunFolder::open(dir.path()).unwrap().read().unwrap_err().to_string();
+        assert!(message.contains(words) && message.contains("--force"), "{message}");
+        let path = dir.path().join("run.toml");
+        let (is, was) = (crate::writer::crc32(b"junk"), listed[0].crc32);
+        let text = fs::read_to_string(&path).unwrap().replace(&format!("crc32 = {was}"), &format!("crc32 = {is}"));
+        fs::write(&path, text).unwrap();
+    }
 }
 
 #[test]

@@ -38,6 +38,10 @@ fn the_pace_finds_the_step_and_never_stops() {
     assert_eq!(pace.limit, 4);
     pace.learn(7, Duration::from_millis(100));
     assert_eq!(pace.limit, 3);
+    // What took no time that a clock tells took a nanosecond.
+    let mut endless = Pace { limit: usize::MAX / 4 };
+    endless.learn(1, Duration::ZERO);
+    assert!(endless.limit.abs_diff(50_000_000) <= 1, "{}", endless.limit);
 }
 
 /// A standard normal that takes two milliseconds for each gradient while it is slow.
@@ -174,6 +178,28 @@ fn a_quick_run_has_the_same_checkpoints_by_count_and_none_by_time() {
     assert_eq!(checkpointed(Checkpoints::from(Some(25)), false), [25]);
 }
 
+/// An observer that notes what it is told: the iterations before and so far, and when warm-up ended.
+#[derive(Default)]
+struct Told(Vec<(usize, usize, Option<usize>)>);
+
+impl Observer for Told {
+    fn advanced(&mut self, progress: &Progress<'_>) {
+        self.0.push((progress.first, progress.done, progress.warm_up));
+    }
+}
+
+#[test]
+fn an_observer_is_told_of_each_step_from_the_first_iteration_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut told = Told::default();
+    whole_run(&Normal::new(false), None, dir.path(), None.into(), &mut told);
+    assert_eq!(told.0[0], (0, 1, None), "the first step is a single iteration");
+    assert_eq!(told.0.last(), Some(&(0, TUNE + DRAWS, Some(TUNE))));
+    for (_, done, warm_up) in told.0 {
+        assert_eq!(warm_up, (done >= TUNE).then_some(TUNE), "{done} iterations");
+    }
+}
+
 /// The only look is at the last draw, when there is nothing more to draw.
 #[test]
 fn a_look_at_the_last_draw_still_decides_how_the_run_has_ended() {
@@ -189,12 +215,14 @@ fn a_look_at_the_last_draw_still_decides_how_the_run_has_ended() {
 /// With one doubling a transition is one leapfrog step, whose gradient takes two milliseconds.
 #[test]
 fn a_step_takes_as_long_as_its_gradient() {
-    let (steps, density) = (20, Normal::new(true));
-    let config = SamplerConfig { chains: 1, tune: 0, draws: steps, max_depth: 1, ..SamplerConfig::default() };
-    let begin = Instant::now();
-    let found = seconds_a_step(&density, &config, &Placement::Cpu, &pool(Some(1)).unwrap()).unwrap();
-    let most = begin.elapsed().as_secs_f64() / steps as f64;
-    assert!(found >= 0.002 && found <= most, "{found} s, at most {most} s");
+    let density = Normal::new(true);
+    for steps in [1, 20] {
+        let config = SamplerConfig { chains: 1, tune: 0, draws: steps, max_depth: 1, ..SamplerConfig::default() };
+        let begin = Instant::now();
+        let found = seconds_a_step(&density, &config, &Placement::Cpu, &pool(Some(1)).unwrap()).unwrap();
+        let most = begin.elapsed().as_secs_f64() / steps as f64;
+        assert!(found >= 0.002 && found <= most, "{found} s, at most {most} s");
+    }
 }
 
 #[test]
@@ -211,6 +239,10 @@ fn a_run_that_nobody_observes_is_recorded_whole() {
     let steps = adaptation["step_sizes"].as_array().unwrap();
     assert!(!steps.is_empty() && steps.iter().all(|step| step.as_float().unwrap() > 0.0), "{steps:?}");
     assert_eq!(adaptation["metric_diagonal"].as_array().unwrap().len(), 1);
+    // The only coordinate is the variable itself.
+    let data = RunFolder::open(dir.path()).unwrap().read().unwrap();
+    let [x, free] = ["posterior", "unconstrained_posterior"].map(|group| data.groups[group].variables["x"].clone());
+    assert_eq!((x.shape.as_slice(), x.values.to_f64()), (&[2, DRAWS][..], free.values.to_f64()));
     assert!(tally.sampling_leapfrogs >= 2 * DRAWS as u64 && tally.leapfrogs > tally.sampling_leapfrogs, "{tally:?}");
 }
 
