@@ -302,6 +302,24 @@ mod tests {
         assert_eq!((found.rhat, found.ess), (expected_rhat, expected_ess));
     }
 
+    /// Three draws are too few for an effective sample size.
+    #[test]
+    fn an_effective_sample_size_that_is_not_defined_is_none() {
+        let sampler = SamplerConfig { chains: 2, draws: 3, ..SamplerConfig::default() };
+        assert_eq!(found(sampler, 2, 2.5, &[vec![1.0, 2.0, 4.0], vec![1.0, 3.0, 2.0]]).ess, 0.0);
+    }
+
+    #[test]
+    fn a_data_set_has_the_settings_and_a_seed_of_its_own() {
+        let simulator = octopus_models::SchoolsSimulator::rubin();
+        let sampler = SamplerConfig { chains: 3, draws: 12, tune: 34, seed: 56, ..SamplerConfig::default() };
+        let settings = CalibrationSettings { seed: 1, kept: 9, sampler: sampler.clone() };
+        let posed = Posed::new(&simulator, &settings, &Quantities::of(simulator.layout()), 7).unwrap();
+        let expected = SamplerConfig { seed: sampler_seed(1, 7), ..sampler };
+        assert_eq!((format!("{:?}", posed.config), posed.number), (format!("{expected:?}"), 7));
+        assert_eq!(posed.truth.len(), 10, "the quantities of eight schools");
+    }
+
     #[test]
     fn settings_are_checked() {
         let sampler = SamplerConfig { chains: 2, draws: 10, ..Default::default() };

@@ -454,6 +454,68 @@ mod tests {
         assert_eq!(moved(2, 3), positions[3], "the seed of the settings does not count");
     }
 
+    /// The steps written out, with all values kept, and learners that also draw.
+    #[test]
+    fn a_sequence_is_what_its_steps_show() {
+        let simulator = octopus_models::SchoolsSimulator::rubin();
+        let sampler = SamplerConfig {
+            chains: 1,
+            tune: 40,
+            draws: 3,
+            max_energy_error: 0.5,
+            max_depth: 4,
+            ..SamplerConfig::default()
+        };
+        let settings = GewekeSettings { seed: 5, sequences: 8, steps: 6, sampler, false_alarm: 1e-3 };
+        let (coordinates, number) = (Coordinates::of(simulator.layout()), 3);
+        let found = both(&simulator, &settings, &coordinates, number, &|| false).unwrap().unwrap();
+        assert!(found.is_of(&simulator, &settings) && found.is_finite() && found.number == number, "{found:?}");
+        let mut x = simulator.draw_parameters(&mut stream(5, number, Part::Parameters));
+        let values_at = |density: &dyn LogDensity, x: &[f64]| {
+            let values = coordinates.evaluate(density, x, &mut coordinates.scratch(density)).unwrap();
+            values.iter().copied().chain(values.iter().map(|value| value * value)).collect::<Vec<f64>>()
+        };
+        let (mut divergences, mut of_steps, mut of_prior) = (0, Vec::new(), Vec::new());
+        for step in 0..6 {
+            let mut random = step_stream(5, (1 << 31) + number, step);
+            let independent = simulator.draw_parameters(&mut random);
+            of_prior.push(values_at(&*simulator.simulate(&independent, &mut random).unwrap(), &independent));
+            let density = simulator.simulate(&x, &mut step_stream(5, number, step)).unwrap();
+            let seed = sampler_seed(sampler_seed(5, number), step);
+            let mut learners = Sampler::new(&*density, SamplerConfig { seed, ..settings.sampler.clone() }).unwrap();
+            while learners.advance(usize::MAX).unwrap().is_some() {}
+            let (adaptation, sizes) = (learners.adaptation(), learners.step_sizes());
+            to_centered(&adaptation.hierarchies(&*density), &adaptation.centerings, &mut x);
+            let mut chain = ReferenceChain::new(&*density, adaptation, &x).unwrap();
+            for iteration in 0..3 {
+                let stats = chain.transition(sizes[0], 4, 0.5, RandomAddress { seed, chain: 1, iteration }).unwrap();
+                divergences += u64::from(stats.diverging);
+            }
+            x = chain.natural();
+            of_steps.push(values_at(&*density, &x));
+        }
+        assert_eq!(found.divergences, divergences);
+        for (m, moment) in found.moments.iter().enumerate() {
+            let mean = |rows: &[Vec<f64>]| rows.iter().map(|row| row[m]).sum::<f64>() / 6.0;
+            let (center, prior) = (mean(&of_steps), mean(&of_prior));
+            let deviations: f64 = of_steps.iter().map(|row| (row[m] - center) * (row[m] - center)).sum();
+            assert!((moment.mean - center).abs() <= 1e-12 * center.abs(), "{moment:?}, not {center}");
+            assert!((moment.deviations - deviations).abs() <= 1e-9 * deviations, "{moment:?}, not {deviations}");
+            assert!((found.independent[m] - prior).abs() <= 1e-12 * prior.abs(), "{}", found.independent[m]);
+        }
+    }
+
+    #[test]
+    fn sequences_and_steps_have_limits() {
+        let valid = |sequences, steps| {
+            let sampler = SamplerConfig::default();
+            GewekeSettings { seed: 0, sequences, steps, sampler, false_alarm: 1e-3 }.validate().is_ok()
+        };
+        let most = 1_073_741_823;
+        assert!(valid(8, 4) && valid(most, most));
+        assert!(!valid(7, 4) && !valid(8, 3) && !valid(most + 1, 4) && !valid(8, most + 1));
+    }
+
     /// Places and scales of the moments of made-up sequences. In the third, differences of squares lose all digits.
     const MOMENTS: [(f64, f64); 4] = [(0.0, 1.0), (3.0, 1.0), (1e9, 1e-5), (-1.0, 0.5)];
 

@@ -200,8 +200,8 @@ pub fn judge(
     // One chain has no correlation: that alone is no finding.
     let of_one = settings.sampler.chains < 2 || settings.sampler.draws < 3;
     let not_finite = how_many(&|found| {
-        let correlation = if of_one { 0.0 } else { found.correlation };
-        !correlation.is_finite() || !found.ess.is_finite() || found.together.is_some_and(|r| !r.is_finite())
+        let known = of_one || found.correlation.is_finite();
+        !known || !found.ess.is_finite() || found.together.is_some_and(|r| !r.is_finite())
     });
     Ok(Judgement {
         calibrated: failed == 0
@@ -350,6 +350,8 @@ mod tests {
         assert_eq!((with_bad(3, 1.04).high_rhat, with_bad(3, RHAT).high_rhat), (0, 0));
         // Just at the limit they are not beyond it.
         assert_eq!(with_bad(3, 1.0 + 10.0 * (RHAT - 1.0)).far_apart, 0);
+        // The hundredth part of 199 is 1.99: one is allowed, and two are not.
+        assert_eq!(judged(&mut uniform(9, 199), 1e-3).far_apart_allowed, 1);
     }
 
     #[test]
@@ -373,12 +375,56 @@ mod tests {
         one[0].outcome.as_mut().unwrap().together = Some(0.1);
         let judgement = judged(&mut one, 1e-3);
         assert!(judgement.independence.is_none() && judgement.together.is_none(), "{judgement:?}");
+        // Two have a mean, and a standard error of it.
+        let mut two = uniform(1, 2);
+        two.iter_mut().for_each(|data_set| {
+            data_set.outcome.as_mut().unwrap().together = Some(0.1 + 0.2 * f64::from(data_set.number));
+        });
+        let judgement = judged(&mut two, 1e-3);
+        let together = judgement.together.unwrap();
+        assert!(judgement.independence.is_some() && (together.correlation - 0.2).abs() < 1e-15, "{judgement:?}");
+    }
+
+    /// One chain has no neighbour, and any two draws lie on a line.
+    #[test]
+    fn a_correlation_that_cannot_be_is_no_finding() {
+        for (chains, draws, not_finite) in [(1, 3, 0), (2, 2, 0), (2, 3, 20)] {
+            let mut data_sets = uniform(8, 20);
+            data_sets.iter_mut().for_each(|data_set| data_set.outcome.as_mut().unwrap().correlation = f64::NAN);
+            let sampler = SamplerConfig { chains, draws, ..SamplerConfig::default() };
+            let settings = CalibrationSettings { seed: 0, kept: KEPT, sampler };
+            let judgement = judge(&SchoolsSimulator::rubin(), &settings, &mut data_sets, 1e-3).unwrap();
+            assert_eq!(judgement.not_finite, not_finite, "{chains} chains, {draws} draws");
+        }
+    }
+
+    /// Pearson's statistic is computed from the counts anew.
+    #[test]
+    fn each_quantity_has_the_counts_of_its_ranks() {
+        let mut data_sets = uniform(2, 300);
+        let judgement = judged(&mut data_sets, 1e-3);
+        let names: Vec<&str> = judgement.quantities.iter().map(|quantity| quantity.name.as_str()).collect();
+        assert_eq!((names[0], names[1], names[9], judgement.kept), ("mu", "tau", "log density", KEPT));
+        for (q, quantity) in judgement.quantities.iter().enumerate() {
+            let mut counts = vec![0; KEPT + 1];
+            data_sets.iter().for_each(|data_set| counts[data_set.outcome.as_ref().unwrap().ranks[q]] += 1);
+            assert_eq!(quantity.counts, counts);
+            assert!((KEPT + 1).is_multiple_of(quantity.bins), "equal bins");
+            let expected = 300.0 / quantity.bins as f64;
+            let bins = counts.chunks((KEPT + 1) / quantity.bins).map(|bin| bin.iter().sum::<u64>() as f64);
+            let statistic: f64 = bins.map(|count| (count - expected) * (count - expected) / expected).sum();
+            assert!((quantity.chi_square - statistic).abs() < 1e-9 * statistic, "{quantity:?}, not {statistic}");
+        }
+        data_sets[0].outcome.as_mut().unwrap().ranks[0] = KEPT + 1;
+        let settings = CalibrationSettings { seed: 0, kept: KEPT, sampler: SamplerConfig::default() };
+        assert!(judge(&SchoolsSimulator::rubin(), &settings, &mut data_sets, 1e-3).is_err(), "a rank too large");
     }
 
     #[test]
     fn medians_by_hand() {
         assert_eq!(median(vec![4.0, 1.0, 2.0, 8.0]), 3.0);
         assert_eq!(median(vec![5.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(vec![6.0, 1.0, 2.0, 9.0, 3.0, 7.0]), 4.5);
     }
 
     #[test]
@@ -390,12 +436,13 @@ mod tests {
         data_sets[11].outcome.as_mut().unwrap().ess = KEPT as f64 - 0.5;
         // As many as are kept are enough.
         data_sets[10].outcome.as_mut().unwrap().ess = KEPT as f64;
+        data_sets[12].outcome.as_mut().unwrap().divergences = 1;
         data_sets.reverse();
         let judgement = judged(&mut data_sets, 1e-3);
         assert!(!judgement.calibrated && judgement.failed == 1 && judgement.data_sets == 50);
         assert_eq!(judgement.first_failure.as_deref(), Some("data set 7: no start"));
         let counted = (judgement.low_ess, judgement.high_rhat, judgement.diverging, judgement.divergences);
-        assert_eq!((counted, judgement.median_ess), ((2, 1, 1, 3), 100.0));
+        assert_eq!((counted, judgement.median_ess, judgement.leapfrogs), ((2, 1, 2, 4), 100.0, 49));
         let mut none = vec![CalibratedSet { number: 0, outcome: Err("why".to_owned()) }];
         let settings = CalibrationSettings { seed: 0, kept: KEPT, sampler: SamplerConfig::default() };
         assert!(judge(&SchoolsSimulator::rubin(), &settings, &mut none, 1e-3).unwrap_err().to_string().contains("why"));

@@ -66,6 +66,22 @@ mod tests {
         assert_eq!(geweke_bytes(&schools, &geweke, 1), u64::MAX);
     }
 
+    /// Eight schools have eight observations, ten quantities that are ranked, and seven coordinates with their squares. A
+    /// moment of a sequence is a mean and a sum of squares, beside the mean of the prior.
+    #[test]
+    fn bytes_by_hand() {
+        let schools = EightSchools::rubin();
+        let sampler = SamplerConfig { chains: 2, draws: 30, tune: 50, ..SamplerConfig::default() };
+        let chains = least_host_memory(&sampler, 10);
+        let settings = CalibrationSettings { seed: 0, kept: 9, sampler: sampler.clone() };
+        let of_set = 10 * 2 * (8 * 30 + 40) + 24 * 8;
+        assert_eq!(at_work_bytes(&schools, &settings, 3, false), 3 * of_set);
+        assert_eq!(at_work_bytes(&schools, &settings, 3, true), 3 * (of_set + chains));
+        assert_eq!(found_bytes(&schools, 5), 5 * 3 * (size_of::<CalibratedSet>() as u64 + 8 * 10));
+        let geweke = GewekeSettings { seed: 0, sequences: 9, steps: 4, sampler, false_alarm: 1e-3 };
+        assert_eq!(geweke_bytes(&schools, &geweke, 2), 2 * chains + 9 * 3 * (2 * 40 + 14 * (8 + 16)));
+    }
+
     /// Eight schools have 19 quantities: mu, tau, theta and theta_trans of eight each, and the log density.
     #[test]
     fn each_thread_keeps_the_draws_of_its_run() {

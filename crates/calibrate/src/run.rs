@@ -75,3 +75,64 @@ pub fn run<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
         Mover::Batches { at_once, begin, threads } => batches::run(&task, numbers, at_once, begin, threads, &mut keep),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_density::Layout;
+    use octopus_models::{HierarchicalPrior, HierarchicalSimulator, Likelihood, ModelError};
+    use octopus_random::Stream;
+    use octopus_sampler::{Backend, SamplerConfig};
+    use std::sync::Mutex;
+
+    /// Notes how many threads there are where data are simulated.
+    struct Watched {
+        simulator: HierarchicalSimulator,
+        threads: Mutex<Vec<usize>>,
+    }
+
+    impl Simulator for Watched {
+        fn layout(&self) -> &Layout {
+            self.simulator.layout()
+        }
+
+        fn draw_parameters(&self, random: &mut Stream) -> Vec<f64> {
+            self.simulator.draw_parameters(random)
+        }
+
+        fn simulate(&self, position: &[f64], random: &mut Stream) -> Result<Box<dyn LogDensity>, ModelError> {
+            self.threads.lock().unwrap().push(rayon::current_num_threads());
+            self.simulator.simulate(position, random)
+        }
+    }
+
+    #[test]
+    fn batches_have_as_many_data_sets_and_threads_as_are_asked_for() {
+        let sampler = SamplerConfig { chains: 2, draws: 10, tune: 30, ..SamplerConfig::default() };
+        let settings = CalibrationSettings { seed: 3, kept: 5, sampler };
+        let ranked = |mover: Mover<'_>| {
+            let simulator = HierarchicalSimulator::new(vec![3, 4], HierarchicalPrior::default(), Likelihood::Collapsed);
+            let watched = Watched { simulator: simulator.unwrap(), threads: Mutex::default() };
+            let mut found = Vec::new();
+            run(&watched, &settings, 0..3, mover, &|| false, &mut |data_set| {
+                found.push(data_set);
+                Ok::<(), std::convert::Infallible>(())
+            })
+            .unwrap();
+            found.sort_by_key(|data_set: &CalibratedSet| data_set.number);
+            (found, watched.threads.into_inner().unwrap())
+        };
+        let (expected, _) = ranked(Mover::Threads(1));
+        assert_eq!(expected.len(), 3);
+        for (at_once, threads, sizes) in [(0, 0, vec![1, 1, 1]), (1, 1, vec![1, 1, 1]), (2, 3, vec![2, 1])] {
+            let mut begun = Vec::new();
+            let begin: &mut BeginBatch<'_> = &mut |sets| {
+                begun.push(sets.len());
+                BatchSampler::begin(sets, 3, Backend::Cpu)
+            };
+            let (found, of_threads) = ranked(Mover::Batches { at_once, begin, threads });
+            assert_eq!((found, begun), (expected.clone(), sizes), "{at_once} at once");
+            assert_eq!(of_threads, [threads.max(1); 3]);
+        }
+    }
+}

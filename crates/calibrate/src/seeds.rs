@@ -237,6 +237,7 @@ fn chance_above(sampler: &SamplerConfig, quantities: usize, limit: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use octopus_density::{DensityError, Layout, Role, Transform, Variable};
     use octopus_models::EightSchools;
     use octopus_random::{Purpose, Stream};
     use std::convert::Infallible;
@@ -278,8 +279,11 @@ mod tests {
             (many(2), 2, 2.0 * (1.0 + 2.0 * (4.0 * 1.5 * 9.0 / 16.0) / 9.0f64).powf(-4.5)),
             (long(4), 1, 2.0 * (1.0 - (2.125f64 / 4.125).sqrt())),
             (long(4), 3, 1.0),
-            // One draw in each half has no variance.
+            // The draw in the middle is in neither half.
+            (long(5), 1, 2.0 * (1.0 - (2.125f64 / 4.125).sqrt())),
+            // One draw in each half, or in all of a superchain, has no variance.
             (long(2), 1, 1.0),
+            (SamplerConfig { chains: 3, ..many(1) }, 1, 1.0),
         ] {
             let found = chance_above(&sampler, quantities, 1.25);
             assert!((found - expected).abs() < 1e-9, "{sampler:?}: {found}, not {expected}");
@@ -287,11 +291,10 @@ mod tests {
     }
 
     /// The run itself, with the R-hat of each quantity computed from all its draws at once.
-    fn expected(sampler: &SamplerConfig, seed: u64) -> SeedRun {
-        let model = EightSchools::rubin();
+    fn expected(model: &dyn LogDensity, sampler: &SamplerConfig, seed: u64) -> SeedRun {
         let config = SamplerConfig { seed, ..sampler.clone() };
         let mut run = SeedRun { rhat: 0.0, warm_up_leapfrogs: 0, leapfrogs: 0, divergences: 0, ..run(seed, 0.0) };
-        let mut sampling = Sampler::new(&model, config).unwrap();
+        let mut sampling = Sampler::new(model, config).unwrap();
         let width = model.layout().width();
         let mut rows: Vec<Vec<Vec<f64>>> = vec![Vec::new(); sampler.chains];
         while let Some(block) = sampling.advance(usize::MAX).unwrap() {
@@ -357,11 +360,59 @@ mod tests {
             })
             .unwrap();
             for (found, seed) in found.iter().zip(11..) {
-                assert_eq!(*found, expected(&sampler, seed));
+                assert_eq!(*found, expected(&model, &sampler, seed));
             }
             assert_eq!(found.len(), 3);
             assert!(found.iter().any(|run| run.divergences > 0) && found.iter().any(|run| run.saturated > 0));
         }
+    }
+
+    /// A standard normal.
+    struct Normal {
+        layout: Layout,
+    }
+
+    impl LogDensity for Normal {
+        fn dim(&self) -> usize {
+            1
+        }
+
+        fn layout(&self) -> &Layout {
+            &self.layout
+        }
+
+        fn logp_grad(&self, x: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
+            gradient[0] = -x[0];
+            Ok(-0.5 * x[0] * x[0])
+        }
+
+        fn expand(&self, x: &[f64], out: &mut [f64]) {
+            out.copy_from_slice(x);
+        }
+
+        fn name(&self) -> &str {
+            "normal"
+        }
+    }
+
+    /// Where all chains have nearly the same mean, even the largest R-hat is below 1. That of a scalar is
+    /// rank-normalised.
+    #[test]
+    fn the_largest_r_hat_may_be_below_1() {
+        let role = Role::Parameter { offset: 0, transform: Transform::Identity };
+        let variables = vec![Variable { name: "x".into(), dims: Vec::new(), role }];
+        let model = Normal { layout: Layout { variables } };
+        let sampler = SamplerConfig { chains: 2, draws: 24, tune: 40, ..SamplerConfig::default() };
+        let mut found: Vec<SeedRun> = Vec::new();
+        sweep_seeds(&model, &sampler, 0..60, 1, &|| false, &mut |run| {
+            found.push(run);
+            Ok::<(), Infallible>(())
+        })
+        .unwrap();
+        for (found, seed) in found.iter().zip(0..) {
+            assert_eq!(*found, expected(&model, &sampler, seed));
+        }
+        assert!(found.iter().any(|run| run.rhat < 1.0) && found.iter().any(|run| run.quantity == "x"), "{found:#?}");
     }
 
     #[test]

@@ -163,6 +163,7 @@ mod tests {
         let message = |text: String| table.read(text.as_bytes()).unwrap_err().to_string();
         assert!(message(text.replace("tau", "kappa")).contains("kappa"));
         assert!(message(text.replace("12345", "many")).contains("line 2, column `leapfrogs`: \"many\""));
+        assert!(message(text.replace("\n4,0", "\nfour,0")).contains("line 2, column `data_set`: \"four\""));
         assert!(table.read(&text.as_bytes()[..text.len() - 20]).is_err(), "half a line is no line");
     }
 }

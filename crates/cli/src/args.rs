@@ -62,14 +62,14 @@ pub(crate) struct Cli {
 /// What every command tells while it works.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LogArgs {
-    /// Tell what happens on stderr: decisions and stages; twice (-vv): files and launches too. RUST_LOG chooses by crate
+    /// Log decisions and stages to stderr; -vv adds files and launches; RUST_LOG selects crates
     #[arg(long, short, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
-    /// Write all that is told into this file too, one JSON object a line; an earlier log is replaced, no other file
+    /// Also write all log events to FILE as JSON lines; only an earlier log is replaced
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) log_file: Option<PathBuf>,
-    /// Write what was done when into this file, for Perfetto, chrome://tracing or `octopus plot`; an earlier profile is
-    /// replaced, no other file
+    /// Write a timeline of the command to FILE, for Perfetto, chrome://tracing or `octopus plot`; only an earlier profile
+    /// is replaced
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) profile: Option<PathBuf>,
 }
@@ -171,6 +171,9 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Device(DeviceCommand),
     /// Sample a model and keep the draws in a run folder
+    ///
+    /// Exit codes: 0 the draws can be used, 1 they should not be, or the goal was not reached. A batch ends with 1 when a
+    /// data set failed or its draws should not be used.
     Sample(Box<SampleArgs>),
     /// Go on with a run that was interrupted or killed, to the same bits as if it had not been
     Resume(ResumeArgs),
@@ -198,9 +201,9 @@ pub(crate) enum Command {
     /// Is the sampler right about a model? Simulation-based calibration, or Geweke's test
     ///
     /// Parameters come from the prior, data from the parameters, and draws from the posterior of the data: the ranks of
-    /// the true values among the draws must be uniform. With --geweke, data and parameters alternate, the sampler
-    /// moving the parameters, and their moments must be those of the prior. Both also do a few transitions and the
-    /// learning of warm-up over again by a second implementation.
+    /// the true values among the draws must be uniform. With --geweke the sampler moves the parameters, then new data are
+    /// drawn, and so on; the parameters' moments must match the prior. Both tests also repeat a few transitions and
+    /// warm-up's learning with a second implementation.
     ///
     /// Without other options for the sampler: 8 chains of 200 draws after 300 iterations of warm-up at a target of 0.9
     /// for each data set; with --geweke a chain of 50 iterations learns each step's metric and step size, and 5
@@ -228,8 +231,8 @@ pub(crate) enum Command {
     /// Does a model work on this machine? Verify, sample, diagnose, compare with the exact posterior, benchmark, report
     ///
     /// Without a model and settings of it, this is the whole of phase 0 (docs/requirements.md): the PRD's model and
-    /// data, judged by all that the PRD asks of 100, 500 or 1000 --groups. Of other models and data the rows are judged
-    /// that can be asked of any, and those are SKIPPED, with the reason, for which the model lacks something.
+    /// data, judged by all that the PRD asks of 100, 500 or 1000 --groups. For other models or data, only the general
+    /// rows are judged. A row that the model cannot answer is SKIPPED with the reason.
     ///
     /// Exit codes: 0 no criterion failed, 1 one did, 4 with --require-gpu where there is no GPU.
     Validate(Box<ValidateArgs>),
@@ -274,8 +277,9 @@ pub(crate) struct ResumeArgs {
     /// Go on elsewhere: auto, cpu, cuda, cuda:N, cuda:0,1 or cuda:all; in f64 the draws stay the same [default: where it was]
     #[arg(long)]
     pub(crate) device: Option<DeviceChoice>,
-    /// Fail where a GPU is there and cannot be used or fails on the way, instead of going on with the CPU; where none is
-    /// there, only --device cuda fails
+    /// Fail instead of continuing on the CPU when a GPU is unusable or fails
+    ///
+    /// On a machine without a GPU only --device cuda fails.
     #[arg(long)]
     pub(crate) no_fallback: bool,
     /// CPU threads; the draws do not depend on it [default: all]
@@ -321,7 +325,7 @@ pub(crate) struct CompareArgs {
     /// The relative difference allowed of a standard deviation
     #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
     pub(crate) max_sd: f64,
-    /// How often two runs of one posterior may be called different by chance; not of reports [default: 0.001]
+    /// False-alarm probability of the comparison of two traces [default: 0.001]
     #[arg(long, value_name = "P")]
     pub(crate) alpha: Option<f64>,
 }
@@ -367,7 +371,7 @@ pub(crate) struct PlotArgs {
     /// The folder for the pictures; those in it are replaced
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
-    /// Which pictures [default: all that the trace has what is needed for]
+    /// Which pictures [default: every picture that the trace has data for]
     #[arg(long, value_parser = pictures(), value_delimiter = ',')]
     pub(crate) kind: Vec<PlotKind>,
     /// Only these variables or elements; `*` stands for anything [default: all]
@@ -531,6 +535,50 @@ mod tests {
         assert_eq!((run.machine.device, run.machine.threads), (Some(DeviceChoice::Cpu), Some(3)));
         // The file that the result is written to is no run folder.
         assert_eq!(run.out, None);
+        assert!(!run.machine.no_fallback && run.machine.gpu_memory.is_none(), "{:?}", run.machine);
+    }
+
+    #[test]
+    fn a_check_is_of_a_model_on_the_cpu() {
+        let words = "octopus check hierarchical-normal --config c.toml --data d.csv --group g --value y --mu-sd 2";
+        let Command::Check(args) = command(words) else { panic!("another command") };
+        let run = args.into_sample();
+        assert_eq!((run.model.as_str(), run.config), ("hierarchical-normal", Some("c.toml".into())));
+        assert_eq!(
+            (run.data.data, run.data.group, run.data.value),
+            (Some("d.csv".into()), Some("g".into()), Some("y".into()))
+        );
+        assert_eq!(given(&run.model_settings, "check"), ["prior.mu_sd"]);
+        assert_eq!((run.machine.device, run.machine.threads), (Some(DeviceChoice::Cpu), None));
+        assert!(!run.machine.no_fallback && run.machine.gpu_memory.is_none(), "{:?}", run.machine);
+    }
+
+    /// What is inside is taken from the command line, whatever the model says of it then.
+    #[test]
+    fn whole_numbers_are_taken_up_to_their_limits_and_no_further() {
+        let takes = |words: &str, number: &str| {
+            let words = format!("octopus {words} {number}");
+            parse(&words.split_whitespace().collect::<Vec<_>>()).is_ok()
+        };
+        for (words, inside, outside) in [
+            ("export run --to netcdf --out o --predictive", ["0", "2147483647"], ["-1", "2147483648"]),
+            ("export run --to netcdf --out o --prior", ["0", "2147483647"], ["-1", "2147483648"]),
+            ("bench random --n", ["1", "16777216"], ["0", "16777217"]),
+            ("random normal --n", ["1", "9007199254740992"], ["0", "9007199254740993"]),
+            ("calibrate eight-schools --out o --datasets", ["2", "1073741823"], ["1", "1073741824"]),
+            ("calibrate eight-schools --out o --geweke --sequences", ["8", "1073741823"], ["7", "1073741824"]),
+            ("calibrate eight-schools --out o --geweke --steps", ["4", "1073741823"], ["3", "1073741824"]),
+            ("calibrate hierarchical-normal --out o --group-sizes", ["0", "3,0"], ["-1", "3,-1"]),
+            (
+                "sample hierarchical-normal --out o --groups",
+                ["0", "9223372036854775807"],
+                ["-1", "9223372036854775808"],
+            ),
+            ("sweep eight-schools --seeds", ["1", "18446744073709551615"], ["0", "18446744073709551616"]),
+        ] {
+            assert_eq!(inside.map(|number| takes(words, number)), [true; 2], "{words}");
+            assert_eq!(outside.map(|number| takes(words, number)), [false; 2], "{words}");
+        }
     }
 
     #[test]

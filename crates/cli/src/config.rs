@@ -661,4 +661,50 @@ mod tests {
             assert_eq!(value == default[&name], has_no_option, "{name} is {value}");
         }
     }
+
+    /// The settings of many short chains with these options.
+    fn many_short(options: &str) -> Result<SamplerConfig> {
+        let models = Registry::shipped();
+        let words = format!("octopus sample eight-schools --out run --strategy many-short {options}");
+        let Command::Sample(args) = Cli::read(models, words.split_whitespace()).unwrap().command else {
+            panic!("another command")
+        };
+        Ok(RunConfig::from_args(&args, models.find("eight-schools").unwrap(), models)?.sampler)
+    }
+
+    /// 16384 draws of all chains together, rounded up, and at least 4 of each.
+    #[test]
+    fn many_short_chains_have_numbers_of_their_own() {
+        for (options, numbers) in [
+            ("", (1024, 64, 16)),
+            ("--chains 3", (3, 3, 5462)),
+            ("--chains 100", (100, 25, 164)),
+            ("--chains 2048", (2048, 64, 8)),
+            ("--chains 4096", (4096, 64, 4)),
+            ("--chains 8192", (8192, 64, 4)),
+            ("--chains 12 --superchains 2 --draws 9", (12, 2, 9)),
+        ] {
+            let found = many_short(options).unwrap();
+            assert_eq!((found.chains, found.superchains, found.draws), numbers, "{options}");
+        }
+        for (chains, near) in [(1009, 1008), (1013, 1012), (67, 64), (71, 68)] {
+            let error = many_short(&format!("--chains {chains}")).unwrap_err().to_string();
+            let words = format!("--chains {chains}: no number of superchains up to 64 divides it; take {near}, or");
+            assert!(error.starts_with(&words), "{error}");
+            assert!(many_short(&format!("--chains {near}")).is_ok(), "{near}");
+        }
+        for (options, said) in [("--chains 0", "--chains 0: "), ("--chains 1", "--superchains 1: ")] {
+            assert!(many_short(options).unwrap_err().to_string().starts_with(said), "{options}");
+        }
+    }
+
+    #[test]
+    fn data_that_do_not_fit_are_told_with_what_they_are_and_what_to_do() {
+        let size = |bytes| Some(DataSize { what: "9 observations".to_owned(), bytes, advice: "ask for fewer" });
+        assert!(check_size(None).is_ok() && check_size(size(1)).is_ok());
+        if octopus_device::HostInfo::read().memory_available.is_some() {
+            let error = check_size(size(u64::MAX)).unwrap_err().to_string();
+            assert!(error.starts_with("9 observations take") && error.ends_with(": ask for fewer"), "{error}");
+        }
+    }
 }

@@ -96,4 +96,13 @@ mod tests {
         assert_eq!([1, 2, 13, 14].map(|signal| ignores(status, signal)), [true, false, true, false]);
         assert!(!ignores("", 1) && !ignores("SigIgn:\tnone\n", 1));
     }
+
+    /// The second one would end the process.
+    #[test]
+    fn the_first_signal_asks_a_command_that_listens() {
+        let interrupt = Interrupt::listen();
+        assert!(!interrupt.asked());
+        asked_to_end();
+        assert!(interrupt.asked());
+    }
 }

@@ -275,7 +275,16 @@ impl Output {
         if inside(self, other) || inside(other, self) {
             return Err(place.refuse(format!("it is where {by} writes files of its own; name another")));
         }
+        let below = |one: &Self, file: &Self| file.is_a_file() && one.place.at.starts_with(&file.place.at);
+        if below(self, other) || below(other, self) {
+            return Err(place.refuse(format!("this and {by} would make one path a file and a folder; name another")));
+        }
         Ok(())
+    }
+
+    /// Whether this output is a file whatever is written to it.
+    fn is_a_file(&self) -> bool {
+        matches!(self.kind, Kind::Result(_) | Kind::BesidePictures(_) | Kind::Forced)
     }
 
     /// Refuses to replace what is not to be replaced.
@@ -347,6 +356,12 @@ mod tests {
             let why = refused(&[], &[(&at(one), Kind::Forced), (&at(other), Kind::Forced)]).unwrap();
             assert!(why.contains("--to writes there too"), "{one}, {other}: {why}");
         }
+        // What is a file has nothing in it.
+        let (log, below) = ((&*at("new"), Kind::Result(Sign::Log)), (&*at("new/run"), Kind::Run(false)));
+        for outputs in [[log, below], [below, log]] {
+            let why = refused(&[], &outputs).unwrap();
+            assert!(why.contains("one path a file and a folder"), "{why}");
+        }
         let null = Path::new("/dev/null");
         assert_eq!(refused(&[null], &[(null, Kind::Result(Sign::Log)), (null, Kind::Result(Sign::Profile))]), None);
     }
@@ -403,5 +418,35 @@ mod tests {
         assert_eq!(refused(&[&folder], &[(&folder, Kind::Pictures(|_| true))]), None);
         let data = at("folder/there");
         assert!(refused(&[&data], &[(&folder, Kind::Pictures(|_| true))]).unwrap().contains("would be replaced"));
+    }
+
+    /// Whether a file has another name is looked for in all of a folder that is read.
+    #[test]
+    fn a_name_of_a_file_in_a_folder_that_is_read_is_found_however_deep() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::create_dir_all(at("read/below/deep")).unwrap();
+        fs::write(at("read/below/deep/data"), "x").unwrap();
+        fs::write(at("alone"), "x").unwrap();
+        fs::hard_link(at("read/below/deep/data"), at("linked")).unwrap();
+        let why = refused(&[&at("read")], &[(&at("linked"), Kind::Forced)]).unwrap();
+        assert!(why.contains("it is a file in") && why.contains("which --in reads"), "{why}");
+        assert_eq!(refused(&[&at("read")], &[(&at("alone"), Kind::Forced)]), None);
+        // A second name outside the folder is no file in it, and a file with one name is told by its place.
+        fs::hard_link(at("alone"), at("alone too")).unwrap();
+        assert_eq!(refused(&[&at("read")], &[(&at("alone"), Kind::Forced)]), None);
+        fs::write(at("read/log"), "{\"timestamp\":\"2026\",\"level\":\"INFO\",\"fields\":{}}\n").unwrap();
+        assert_eq!(refused(&[&at("read")], &[(&at("read/log"), Kind::Result(Sign::Log))]), None);
+    }
+
+    #[test]
+    fn a_trace_is_replaced_by_force_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("run.nc");
+        let format = octopus_formats::FORMATS.into_iter().find(|format| format.name() == "netcdf").unwrap();
+        let says = |force| refused(&[], &[(&path, Kind::Trace(format, force))]);
+        assert_eq!((says(false), says(true)), (None, None));
+        fs::write(&path, "there").unwrap();
+        assert!(says(false).is_some_and(|why| why.contains("--force")) && says(true).is_none());
     }
 }

@@ -203,6 +203,8 @@ mod tests {
         assert_eq!(text, "3 chains, 7 divergences, step size 0.500, 2.0e3 leapfrogs/s, 6 s left");
         let begun = Progress { done: 100, step_sizes: &|| vec![0.125], ..progress };
         assert!(describe(&begun, 600, 0.0).contains("step size 0.125, 8.0e12 leapfrogs/s, 0 s left"));
+        assert!(describe(&Progress { done: 101, ..begun }, 600, 4.0).ends_with(", 1996 s left"));
+        assert!(describe(&Progress { step_sizes: &Vec::new, ..begun }, 600, 4.0).contains("0.000, 2.0e3 leapfrogs/s"));
         // Warm-up that has settled early leaves fewer iterations.
         assert_eq!(iterations(&begun), 600);
         assert_eq!(iterations(&Progress { warm_up: Some(150), ..begun }), 350);
@@ -266,6 +268,17 @@ mod tests {
         watcher.advanced(&progress);
         let Display::Lines(timer) = &watcher.display else { panic!("another display") };
         assert_eq!(timer.last, begin, "no line was due");
+        if let Some(earlier) = begin.checked_sub(Duration::from_secs(10)) {
+            let mut watcher = Watcher { display: Display::Lines(Timer::of_line(false, earlier)), begin, interrupt };
+            watcher.advanced(&progress);
+            let Display::Lines(timer) = &watcher.display else { panic!("another display") };
+            assert!(
+                timer.last >= begin && timer.due(timer.last + Duration::from_secs(10)),
+                "the next is in ten seconds"
+            );
+        }
+        assert!(matches!(Watcher::new(interrupt, true).display, Display::Silent));
+        assert!(!matches!(Watcher::new(interrupt, false).display, Display::Silent));
 
         assert!(!watcher.stops());
         ASKED.store(true, Ordering::Relaxed);

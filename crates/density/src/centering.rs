@@ -459,3 +459,215 @@ pub fn logp_grad_by_chain_rule<D: LogDensity + ?Sized>(
     gradient_to_centered(blocks, centerings, &natural, gradient);
     Ok(logp + log_jacobian(blocks, centerings, position))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Layout, Noise};
+
+    const ALL: [Centering; 3] = [Centering::NonCentered, Centering::Centered, Centering::Standardised];
+
+    /// A density that knows nothing of a hierarchy, with a block of three effects, a location and a scale, and a noise or
+    /// none.
+    struct Waves {
+        dim: usize,
+        layout: Layout,
+        blocks: [Hierarchy; 1],
+    }
+
+    impl LogDensity for Waves {
+        fn dim(&self) -> usize {
+            self.dim
+        }
+
+        fn layout(&self) -> &Layout {
+            &self.layout
+        }
+
+        fn logp_grad(&self, x: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
+            let of = |i: usize| 1.0 + 0.3 * i as f64;
+            gradient.iter_mut().zip(x).enumerate().for_each(|(i, (g, x))| *g = of(i) * (of(i) * x).cos() - 0.2 * x);
+            Ok(x.iter().enumerate().map(|(i, x)| (of(i) * x).sin() - 0.1 * x * x).sum())
+        }
+
+        fn expand(&self, _: &[f64], _: &mut [f64]) {}
+
+        fn name(&self) -> &str {
+            "waves"
+        }
+
+        fn hierarchies(&self) -> &[Hierarchy] {
+            &self.blocks
+        }
+    }
+
+    fn information() -> Information {
+        Information::new(0.4, vec![0.9, -0.7, 0.2], vec![2.0, 0.5, 3.0]).with_prior(1.7)
+    }
+
+    /// Without a noise and with one.
+    fn densities() -> [Waves; 2] {
+        [false, true].map(|noisy| {
+            let noise = Noise { log_scale: 5, within: 3.1, observations: 6.0 };
+            let information = if noisy { information().with_noise(noise) } else { information() };
+            let block = Hierarchy { location: 3, log_scale: 4, z: 0..3, information: Some(information) };
+            Waves { dim: 5 + usize::from(noisy), layout: Layout { variables: Vec::new() }, blocks: [block] }
+        })
+    }
+
+    const PLACE: [f64; 6] = [0.3, -0.8, 0.5, 0.7, -0.4, 0.2];
+
+    /// The conditional distributions of the file's head, as they read.
+    #[test]
+    fn coordinates_are_those_of_the_definition() {
+        assert_eq!(ALL.map(Centering::lambda), [Some(0.0), Some(1.0), None]);
+        for density in densities() {
+            let (place, blocks) = (&PLACE[..density.dim], density.hierarchies());
+            assert_eq!(density.observations(), 0);
+            let (m, s) = (place[3], place[4].exp());
+            let o = if density.dim == 6 { place[5].exp() } else { 1.0 };
+            let means = information().mean().iter().map(|mean| mean + 0.4).collect::<Vec<f64>>();
+            let precisions = information().precision().to_vec();
+            let total: f64 = precisions.iter().sum();
+            let center = means.iter().zip(&precisions).map(|(a, p)| a * p).sum::<f64>() / total;
+            let between: f64 = means.iter().zip(&precisions).map(|(a, p)| p * (a - center).powi(2)).sum();
+            for centering in ALL {
+                let mut at = place.to_vec();
+                to_centered(blocks, &[centering], &mut at);
+                let mut expected = place.to_vec();
+                match centering {
+                    Centering::NonCentered => {}
+                    Centering::Centered => (0..3).for_each(|j| expected[j] = m + s * place[j]),
+                    Centering::Standardised => {
+                        for j in 0..3 {
+                            let p = precisions[j];
+                            let h = p * s * s / (o * o + p * s * s);
+                            expected[j] = (s * place[j] - h * (means[j] - m)) / (s * (1.0 - h).sqrt());
+                        }
+                        let typical = total / 3.0;
+                        let by_data = total / (o * o + typical * s * s);
+                        let variance = 1.0 / (by_data + 1.0 / (1.7 * 1.7));
+                        let mean = variance * (by_data * center + 0.4 / (1.7 * 1.7));
+                        expected[3] = (m - mean) / variance.sqrt();
+                        expected[4] = (s / o).ln();
+                        if density.dim == 6 {
+                            let d = 1.0 + typical * s * s / (o * o);
+                            expected[5] = (o / ((3.1 + between / d) / 6.0).sqrt()).ln();
+                        }
+                    }
+                }
+                let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-13);
+                assert!(near(&at, &expected), "{centering:?}: {at:?}, not {expected:?}");
+                to_non_centered(blocks, &[centering], &mut at);
+                assert!(near(&at, place), "{centering:?}: {at:?}, not {place:?}");
+            }
+        }
+    }
+
+    /// The volume that the map makes of a small box, and the slope of the whole density, by central differences.
+    #[test]
+    fn jacobians_and_gradients_are_those_of_the_map() {
+        for density in densities() {
+            let dim = density.dim;
+            for centering in ALL {
+                let blocks = density.hierarchies();
+                let mut at = PLACE[..dim].to_vec();
+                to_centered(blocks, &[centering], &mut at);
+                let moved = |i: usize, steps: f64| {
+                    let mut x = at.clone();
+                    x[i] += 1e-3 * steps;
+                    x
+                };
+                let fifth = |value: &dyn Fn(f64) -> f64| {
+                    (8.0 * (value(1.0) - value(-1.0)) - (value(2.0) - value(-2.0))) / 0.012
+                };
+                let mut rows: Vec<Vec<f64>> = (0..dim)
+                    .map(|i| {
+                        let natural = |steps: f64, k: usize| {
+                            let mut x = moved(i, steps);
+                            to_non_centered(blocks, &[centering], &mut x);
+                            x[k]
+                        };
+                        (0..dim).map(|k| fifth(&|steps| natural(steps, k))).collect()
+                    })
+                    .collect();
+                let mut expected = 0.0;
+                for k in 0..dim {
+                    let pivot = (k..dim).max_by(|&i, &j| rows[i][k].abs().total_cmp(&rows[j][k].abs())).unwrap();
+                    rows.swap(k, pivot);
+                    expected += rows[k][k].abs().ln();
+                    for i in k + 1..dim {
+                        let factor = rows[i][k] / rows[k][k];
+                        for j in k..dim {
+                            rows[i][j] -= factor * rows[k][j];
+                        }
+                    }
+                }
+                let found = log_jacobian(blocks, &[centering], &at);
+                assert!((found - expected).abs() < 1e-9, "{centering:?}, {dim}: {found}, not {expected}");
+                let mut gradient = vec![f64::NAN; dim];
+                density.logp_grad_centered(&[centering], &at, &mut gradient).unwrap();
+                for i in 0..dim {
+                    let value = |steps: f64| {
+                        density.logp_grad_centered(&[centering], &moved(i, steps), &mut vec![0.0; dim]).unwrap()
+                    };
+                    let slope = fifth(&value);
+                    assert!(
+                        (gradient[i] - slope).abs() < 1e-8,
+                        "{centering:?}, {dim}, {i}: {}, not {slope}",
+                        gradient[i]
+                    );
+                }
+            }
+        }
+    }
+
+    /// Sums over effects, kind after kind in lanes: 32 up to 256 coordinates and 128 above, where that shows.
+    #[test]
+    fn integrated_effects_are_sums_over_all_effects() {
+        let scalars = |information: &Information| StandardisedScalars::at(information, [0.4, -0.3, 0.2]);
+        let noise = Noise { log_scale: 0, within: 3.1, observations: 6.0 };
+        for (kinds, dim) in
+            [(1, 40), (2, 40), (7, 40), (8, 40), (9, 40), (12, 300), (33, 40), (33, 300), (70, 200), (200, 300)]
+        {
+            let effects = kinds + kinds / 2;
+            let precision: Vec<f64> = (0..effects).map(|j| 0.1 + ((j % kinds) * 7919 % 1009) as f64 / 97.0).collect();
+            let mean: Vec<f64> = (0..effects).map(|j| ((j * 613) % 1009) as f64 / 500.0 - 1.0).collect();
+            let information = Information::new(0.0, mean.clone(), precision.clone()).with_noise(noise).with_prior(2.0);
+            let standard = scalars(&information);
+            let mut expected = [0.0; 5];
+            for (a, p) in mean.iter().zip(&precision) {
+                let d = 1.0 + p * standard.scale.powi(2) / standard.noise.powi(2);
+                let (h, away) = (1.0 - 1.0 / d, a - standard.shift);
+                let of = [h, d.ln(), p / d * away, p / d * away * away, h * p / d * away * away];
+                expected.iter_mut().zip(of).for_each(|(sum, term)| *sum += term);
+            }
+            let IntegratedEffects { shares, logs, pull, squares, drawn } = standard.integrated(&information, dim);
+            for (found, expected) in [shares, logs, pull, squares, drawn].into_iter().zip(expected) {
+                let bound = 1e-12 * expected.abs().max(effects as f64);
+                assert!((found - expected).abs() < bound, "{kinds} kinds: {found}, not {expected}");
+            }
+        }
+        // One precision, which its mean misses by rounding.
+        let information = Information::new(0.0, vec![1.0, 2.0, 4.0], vec![0.1; 3]);
+        assert_ne!(information.population().typical, 0.1);
+        let standard = scalars(&information);
+        let d = 1.0 + 0.1 * standard.ratio;
+        let found = standard.integrated(&information, 5);
+        assert!((found.logs - 3.0 * d.ln()).abs() < 1e-14 && (found.shares - 3.0 * (1.0 - 1.0 / d)).abs() < 1e-14);
+    }
+
+    #[test]
+    fn the_lanes_of_many_kinds_are_those_of_the_coordinates() {
+        let precision: Vec<f64> = (0..200).map(|j| 0.1 + (j * 7919 % 1009) as f64 / 97.0).collect();
+        let mean: Vec<f64> = (0..200).map(|j| (j * 613 % 1009) as f64 / 500.0 - 1.0).collect();
+        let information = Information::new(0.0, mean, precision);
+        let standard = StandardisedScalars::at(&information, [0.4, -0.3, 0.0]);
+        let kinds = information.kinds().precision.iter().zip(&information.kinds().mean);
+        let terms: Vec<f64> =
+            kinds.map(|(p, mean)| p * (1.0 / (1.0 + p * standard.ratio)) * (mean - standard.shift)).collect();
+        let found = [202, 300].map(|dim| standard.integrated(&information, dim).pull.to_bits());
+        assert_eq!(found, [202, 300].map(|dim| crate::warp::sum_in_order(&terms, dim).to_bits()));
+        assert_ne!(found[0], found[1], "the order shows");
+    }
+}

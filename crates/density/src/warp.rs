@@ -281,4 +281,66 @@ mod tests {
         assert_eq!(buffer.as_ptr() as usize % 64, 0);
         assert!(buffer[103..].iter().all(|&x| x == 0.0));
     }
+
+    /// The sums of the values, of twice the values and so on.
+    struct Multiples<'a, S: Simd> {
+        whole: &'a [S::f64s],
+        tail: &'a [f64],
+    }
+
+    impl<S: Simd, const K: usize> Terms<S, K> for Multiples<'_, S> {
+        fn whole(&mut self, simd: S, at: usize) -> [S::f64s; K] {
+            std::array::from_fn(|k| simd.mul_f64s(simd.splat_f64s((k + 1) as f64), self.whole[at]))
+        }
+
+        fn tail(&mut self, simd: S) -> [S::f64s; K] {
+            assert!(!self.tail.is_empty(), "nobody asks for a tail that is none");
+            let tail = simd.partial_load_f64s(self.tail);
+            std::array::from_fn(|k| simd.mul_f64s(simd.splat_f64s((k + 1) as f64), tail))
+        }
+    }
+
+    fn check<S: Simd, const K: usize>(simd: S, values: &[f64], dim: usize) {
+        let (whole, tail) = S::as_simd_f64s(values);
+        let mut terms = Multiples::<S> { whole, tail };
+        let found: [f64; K] = reduce_with_tail(simd, lanes(dim), whole.len(), !tail.is_empty(), &mut terms);
+        let expected: [f64; K] = std::array::from_fn(|k| {
+            let multiples: Vec<f64> = values.iter().map(|value| (k + 1) as f64 * value).collect();
+            sum_in_order(&multiples, dim)
+        });
+        let what = format!("{} lanes of a vector, {K} sums, {} values of {dim}", S::F64_LANES, values.len());
+        assert_eq!(found.map(f64::to_bits), expected.map(f64::to_bits), "{what}");
+        if tail.is_empty() {
+            let [whole_only] = reduce(simd, lanes(dim), whole.len(), |at| [whole[at]]);
+            assert_eq!(whole_only.to_bits(), expected[0].to_bits(), "{what}");
+        }
+    }
+
+    /// Vectors of one, two, four and eight numbers, imitated: the order is that of [`sum_in_order`], which is held to a
+    /// tree written as it reads.
+    #[test]
+    fn vectors_of_every_width_add_in_the_order_of_the_virtual_warp() {
+        fn tree(lanes: &[f64]) -> f64 {
+            let (low, high) = lanes.split_at(lanes.len() / 2);
+            match low {
+                [] => lanes[0],
+                _ => tree(&low.iter().zip(high).map(|(a, b)| a + b).collect::<Vec<_>>()),
+            }
+        }
+        for dim in [32, 256, 257, 1000] {
+            for len in [0, 1, 7, 8, 31, 32, 33, 64, 100, 131, 249, 256, 257, 300, 384, 413, 768, 1000] {
+                let values: Vec<f64> = (0..len).map(|i| 1.0 / (3.0 + ((i * 7919) % 1009) as f64)).collect();
+                let sums: Vec<f64> = (0..lanes(dim))
+                    .map(|l| values.iter().skip(l).step_by(lanes(dim)).fold(0.0, |sum, value| sum + value))
+                    .collect();
+                assert_eq!(sum_in_order(&values, dim).to_bits(), tree(&sums).to_bits());
+                check::<_, 3>(pulp::Scalar, &values, dim);
+                check::<_, 3>(pulp::Scalar128b, &values, dim);
+                check::<_, 3>(pulp::Scalar256b, &values, dim);
+                check::<_, 4>(pulp::Scalar256b, &values, dim);
+                check::<_, 3>(pulp::Scalar512b, &values, dim);
+                check::<_, 4>(pulp::Scalar512b, &values, dim);
+            }
+        }
+    }
 }

@@ -217,4 +217,12 @@ mod tests {
         assert!(has_nan(&[nan]) && has_nan(&[nan, 1.0, nan]) && has_nan(&[nan; 512]));
         assert!(!has_nan(&[]) && !has_nan(&[1.0, f64::INFINITY]));
     }
+
+    #[test]
+    fn without_chains_there_are_no_draws() {
+        let none = Err(DiagError::Empty { chains: 0, draws: 0 });
+        let mut buffer = Vec::new();
+        assert_eq!(Chains::from_rows(&[], &mut buffer), none);
+        assert_eq!(Chains::cut_to_shortest(&[], &mut buffer).map(|found| found.1), none.map(|_: Chains| 0));
+    }
 }

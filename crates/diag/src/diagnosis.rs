@@ -240,3 +240,64 @@ fn last_of_each_chain(values: &Values, draws: usize) -> Vec<f64> {
 fn count(values: &Values, f: impl Fn(f64) -> bool) -> u64 {
     values.to_f64().into_iter().filter(|&v| f(v)).count() as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_draw_of_each_chain_is_taken() {
+        let steps = Values::F64(vec![0.1, 0.2, 0.3, 0.4, 0.5, 0.6]);
+        assert_eq!(last_of_each_chain(&steps, 3), [0.3, 0.6]);
+        assert_eq!(last_of_each_chain(&steps, 1), [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]);
+        assert!(last_of_each_chain(&Values::F64(Vec::new()), 0).is_empty());
+        assert_eq!([0.0, 1.0, 2.0, f64::NAN, -1.0].map(is_true), [false, true, true, false, true]);
+    }
+
+    /// Two chains that disagree, with every statistic; each check reads its own, and knows the settings.
+    #[test]
+    fn every_check_is_given_its_numbers_and_the_settings() {
+        let axes = [("chain", 2), ("draw", 20)];
+        let array = |value: &dyn Fn(usize) -> f64| Array::new(axes, Values::F64((0..40).map(value).collect()));
+        let mut posterior = Dataset::default();
+        posterior.insert("mu", array(&|k| (k / 20) as f64 * 10.0 + (k % 20 / 5) as f64 + (k * 7 % 11) as f64 / 20.0));
+        let mut stats = Dataset::default();
+        stats.insert("diverging", array(&|k| f64::from(u8::from(k % 10 == 3))));
+        stats.insert("reached_max_treedepth", array(&|k| f64::from(u8::from(k % 20 == 5))));
+        stats.insert("energy", array(&|k| (k % 20) as f64));
+        stats.insert("step_size", array(&|k| if k == 39 { 1e-9 } else { 0.5 }));
+        let settings =
+            SettingsInUse { coordinates: CoordinatesInUse::Adaptive, low_rank_metric: true, target_accept: 0.99 };
+        let options = DiagnoseOptions { settings: Some(settings), ..DiagnoseOptions::default() };
+        let found = diagnose(&posterior, Some(&stats), &options).unwrap();
+        assert_eq!((found.divergences, found.reached_max_treedepth, found.bfmi.len()), (Some(4), Some(2), 2));
+        let check = |id: &str| found.checks.iter().find(|check| check.id == id).unwrap();
+        for id in ["rhat", "ess_bulk", "ess_tail"] {
+            assert!(
+                check(id).advice.as_ref().is_some_and(|text| text.contains("are in use already")),
+                "{:?}",
+                check(id)
+            );
+        }
+        let cure = "reparameterise, or give scales tighter priors";
+        assert!(check("divergences").advice.as_ref().is_some_and(|text| text.ends_with(cure)));
+        assert!(!check("tree_depth").advice.as_ref().is_some_and(|text| text.contains("--metric auto")));
+        assert_eq!((check("divergences").observed, check("tree_depth").observed), (Some(4.0), Some(2.0)));
+        assert_eq!((check("step_size").observed, check("bfmi").observed.is_some()), (Some(1e-9), true));
+        assert_eq!(found.checks.len(), 11);
+
+        // The tree depth tells as much, where the limit is known; what has another shape is not used.
+        stats.variables.shift_remove("reached_max_treedepth");
+        stats.insert("tree_depth", array(&|k| (k % 20) as f64));
+        stats.insert("energy", Array::new([("chain", 2), ("draw", 20), ("k", 1)], Values::F64(vec![1.0; 40])));
+        let options = DiagnoseOptions { max_tree_depth: Some(17), ..DiagnoseOptions::default() };
+        let found = diagnose(&posterior, Some(&stats), &options).unwrap();
+        assert_eq!((found.reached_max_treedepth, found.bfmi.len()), (Some(6), 0));
+        assert_eq!(unusable_statistics(&stats), ["energy"]);
+        let step = "chain 1 has one value of mu from draw 0 on, step size 1.0e-9";
+        posterior.insert("mu", array(&|k| if k < 20 { (k * 7 % 11) as f64 } else { 5.0 }));
+        let found = diagnose(&posterior, Some(&stats), &options).unwrap();
+        let stuck = found.checks.iter().find(|check| check.id == "stuck").unwrap();
+        assert_eq!((stuck.message.as_str(), stuck.observed, stuck.threshold), (step, Some(1.0), Some(0.0)));
+    }
+}

@@ -429,4 +429,87 @@ mod tests {
         assert_eq!(wasserstein(&infinite, &[f64::NEG_INFINITY, 1.0, f64::INFINITY]), 1.0 / 3.0);
         assert_eq!(wasserstein(&[0.0], &[f64::INFINITY]), f64::INFINITY);
     }
+
+    #[test]
+    fn what_only_one_has_and_what_stands_in_order_is_named() {
+        let posterior = |extra: &str, labels: Option<Labels>| {
+            let mut data = Dataset::default();
+            let axes = [("chain", 2), ("draw", 20)];
+            let draws = |n: u32| Values::F64((0..n).map(|k| f64::from(k * 7919 % 1009)).collect());
+            data.insert("t", Array::new([("chain", 2), ("draw", 20), ("k", 2)], draws(80)));
+            data.insert(extra, Array::new(axes, draws(40)));
+            if let Some(labels) = labels {
+                data.coords.insert("k".into(), labels);
+            }
+            data
+        };
+        let cities = Labels::Strings(vec!["berlin".into(), "rome".into()]);
+        let found =
+            posterior_difference(&posterior("mine", Some(cities)), &posterior("yours", None), [None, None]).unwrap();
+        assert_eq!((found.only_first, found.only_second), (vec!["mine".to_owned()], vec!["yours".to_owned()]));
+        assert_eq!(found.by_position, [["t[berlin]".to_owned(), "t[0]".to_owned()]]);
+        let names: Vec<&str> = found.parameters.iter().map(|p| p.name.as_str()).collect();
+        assert_eq!(names, ["t[berlin]", "t[rome]"]);
+        let error = posterior_difference(&found_alone("a"), &found_alone("b"), [None, None]).unwrap_err();
+        assert_eq!(error, DiagError::NothingInCommon { first: "a".to_owned(), second: "b".to_owned() });
+    }
+
+    fn found_alone(name: &str) -> Dataset {
+        let mut data = Dataset::default();
+        let draws = (0..8).map(f64::from).collect();
+        data.insert(name, Array::new([("chain", 2), ("draw", 4)], Values::F64(draws)));
+        data
+    }
+
+    /// Those with the same draws have no difference, and no scale where they have none of their own.
+    #[test]
+    fn a_mean_that_is_not_defined_is_left_out_of_the_error() {
+        let row = |mean: [f64; 2], sd: f64, relative_mean: f64| ParameterDifference {
+            relative_mean,
+            ..no_difference(
+                [
+                    &ParameterSummary { mean: mean[0], sd, ..ParameterSummary::default() },
+                    &ParameterSummary { mean: mean[1], sd, ..ParameterSummary::default() },
+                ],
+                [[0.0; 3]; 2],
+            )
+        };
+        let apart = row([3.0, 4.5], 1.0, 0.5);
+        assert_eq!(rmse(std::slice::from_ref(&apart)), 0.5);
+        assert_eq!(rmse(&[apart.clone(), row([f64::NAN; 2], f64::NAN, 0.0)]), 0.5);
+        assert_eq!(rmse(&[apart.clone(), row([f64::INFINITY; 2], f64::NAN, 0.0)]), 0.5);
+        // The same draws of a scale of 4: 1.5 over the root of 9 + 16.
+        assert!((rmse(&[apart, row([4.0; 2], 1.0, 0.0)]) - 0.3).abs() < 1e-15);
+        assert!(rmse(&[row([f64::NAN, 1.0], 1.0, f64::NAN)]).is_nan());
+    }
+
+    #[test]
+    fn the_same_draws_have_no_difference() {
+        let a = ParameterSummary { name: "x".to_owned(), mean: 2.0, sd: 3.0, ..ParameterSummary::default() };
+        let found = no_difference([&a, &a], [[1.0; 3]; 2]);
+        assert_eq!((found.name.as_str(), found.mean, found.sd), ("x", [2.0; 2], [3.0; 2]));
+        let zeros = [found.relative_mean, found.relative_sd, found.z_mean, found.z_sd, found.wasserstein];
+        assert_eq!((zeros, found.z_quantiles), ([0.0; 5], [0.0; 3]));
+    }
+
+    /// A mean or a standard deviation without a z counts as different, a quantile does not.
+    #[test]
+    fn what_has_no_z_is_different() {
+        let row = |z_mean: f64, z_sd: f64| {
+            let empty = ParameterSummary::default();
+            let same = no_difference([&empty, &empty], [[0.0; 3]; 2]);
+            ParameterDifference { z_mean, z_sd, z_quantiles: [f64::NAN, 0.0, f64::NAN], ..same }
+        };
+        let p_values = |rows: Vec<ParameterDifference>| adjusted(rows).iter().map(|p| p.p_value).collect::<Vec<_>>();
+        assert_eq!(p_values(vec![row(0.0, 0.0), row(f64::NAN, 0.0), row(0.0, f64::NAN)]), [1.0, 0.0, 0.0]);
+        // Three z of one parameter and three of another: six.
+        let found = p_values(vec![row(0.0, 0.0), row(3.5, 0.0)]);
+        assert!((found[1] / (6.0 * normal_beyond(3.5)) - 1.0).abs() < 1e-12 && found[0] == 1.0, "{found:?}");
+    }
+
+    #[test]
+    fn nothing_of_nothing_is_nothing() {
+        assert_eq!([over(0.0, 0.0), over(0.0, f64::NAN), over(1.0, 2.0), over(-3.0, 1.5)], [0.0, 0.0, 0.5, -2.0]);
+        assert!(over(f64::NAN, 1.0).is_nan() && over(1.0, 0.0) == f64::INFINITY);
+    }
 }

@@ -225,4 +225,15 @@ mod tests {
         assert_eq!(pair(&["a", "a", "b"], &["a", "b", "c"]), different("c", false));
         assert_eq!(pair(&["a", "b", "b"], &["b", "a", "b"]), different("a", true));
     }
+
+    #[test]
+    fn whole_numbers_are_written_out_up_to_a_size() {
+        assert_eq!(integer_of("1e16"), Some("10000000000000000".to_owned()));
+        assert!(integer_of("9e37").is_some() && integer_of("1e38").is_none() && integer_of("1.5e38").is_none());
+        assert!(integer_of("0.5").is_none() && integer_of("1").is_none());
+        // One number of a label is written anew, also where it comes twice.
+        assert_eq!(value_of("11.0, 11.0"), "11, 11");
+        let different = LabelPairing::Different { label: "b".to_owned(), first: true };
+        assert_eq!(pair(&["a", "b"], &["a", "c"]), different);
+    }
 }

@@ -56,4 +56,29 @@ mod tests {
         assert_eq!(DataSize::of_groups(2, 10).bytes, 2 * GROUP + 10 * OBSERVATION);
         assert_eq!(DataSize::of_groups(usize::MAX, usize::MAX).bytes, u64::MAX);
     }
+
+    /// Rows of few letters take their room in the model, and those of many letters while they are read.
+    #[test]
+    fn data_take_what_their_rows_take() {
+        assert_eq!(DataSize::of_groups(2, 10).bytes, 2 * 192 + 10 * 56);
+        let dir = tempfile::tempdir().unwrap();
+        let of = |label: &str| {
+            let path = dir.path().join(format!("{}.csv", label.len()));
+            std::fs::write(&path, format!("g,y\n{}", format!("{label},1\n").repeat(1000))).unwrap();
+            let table = TableFile {
+                path,
+                group: "g".into(),
+                value: "y".into(),
+                drop_missing: false,
+                decimal: Default::default(),
+                only: None,
+            };
+            let size = observations::table_size(&table.path).unwrap();
+            (DataSize::of_table(&table).unwrap().bytes, size.rows, size.text)
+        };
+        let (bytes, rows, _) = of("a");
+        assert_eq!(bytes, 56 * rows);
+        let (bytes, rows, text) = of(&"a".repeat(60));
+        assert_eq!(bytes, text + 32 * rows);
+    }
 }

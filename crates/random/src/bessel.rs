@@ -153,7 +153,7 @@ fn hankel(order: f64, x: f64) -> f64 {
 /// The quotient of the two expansions of I0 - I1 and I0, for x above 30.
 fn difference_of_hankels(x: f64) -> f64 {
     let (mut zero, mut one, mut difference, mut k) = (1.0, 1.0, 0.0, 0.0);
-    while zero > 1e-17 * difference || k == 0.0 {
+    while zero > 1e-17 * difference {
         zero = next_of_hankel(0.0, x, k, zero);
         one = next_of_hankel(1.0, x, k, one);
         difference += zero - one;

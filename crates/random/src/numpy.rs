@@ -15,11 +15,10 @@
 //! # Which bits
 //! The uniform numbers are the same on all machines. A normal number passes through the logarithm of the C
 //! library, which the C standard leaves free: NumPy itself gives other last bits on macOS or Windows than on
-//! Linux. "NumPy's bits" here are those of NumPy on x86-64 Linux with glibc >= 2.28 on a processor with FMA
-//! (2013 and later), and they are the same wherever Octopus runs: the logarithm is not `f64::ln` (the C
-//! library of the platform, a different one in a static or macOS build) but that of glibc, written out
-//! in this crate. A correctly rounded logarithm would not do: it changes the last bit of about one
-//! normal number in 2700.
+//! Linux. "NumPy's bits" here means NumPy on x86-64 Linux with glibc 2.28 or newer, on a processor with FMA
+//! (2013 and later). Octopus gives these bits everywhere: this crate contains glibc's logarithm. `f64::ln`
+//! would depend on the platform's C library. A correctly rounded logarithm would not do: it changes the last
+//! bit of about one normal number in 2700.
 
 mod log;
 mod log_table;

@@ -249,6 +249,9 @@ mod tests {
             (&[1300, 1], &[1300, 1], &[1]),
             (&[2, 1, 5, 103], &[5, 1], &[2, 1, 1, 103]),
             (&[1500], &[], &[1500]),
+            (&[700, 2], &[2], &[700, 1]),
+            (&[2, 2], &[2, 2], &[1, 2]),
+            (&[3, 5], &[], &[1]),
         ] {
             let numbers = |shape: &[usize], number: fn(f64) -> f64| -> Vec<T> {
                 (0..elements(shape).unwrap()).map(|i| T::from_f64(number(i as f64))).collect()
@@ -299,6 +302,15 @@ mod tests {
         assert_eq!(error.to_string(), "von Mises: loc is inf; it must be a finite number");
         let error = fill_von_mises(Key::new(1), (&0.0).into(), (&1.0).into(), &[2, 3], &mut [0.0; 5]).unwrap_err();
         assert_eq!(error.to_string(), "an array of shape (2, 3) was given 5 values");
+    }
+
+    #[test]
+    fn unit_vectors_are_the_draws_of_their_rows() {
+        let own = VonMisesFisher::new(&[1.0, 2.0, -2.0], 3.0).unwrap();
+        let rows = sample_von_mises_fisher(Key::new(4), &[1.0, 2.0, -2.0], 3.0, 70).unwrap();
+        for (i, row) in rows.chunks(3).enumerate() {
+            assert_eq!(own.draw(Key::new(4), i as u64).unwrap(), row, "{i}");
+        }
     }
 
     #[test]

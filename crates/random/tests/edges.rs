@@ -136,8 +136,9 @@ fn every_draw_is_finite_or_the_parameter_is_refused() {
 fn the_limit_that_is_named_can_be_used() {
     let limit = |error: ParameterError| -> f64 {
         let words = error.must.to_string();
-        let number = words.split_whitespace().find_map(|word| word.trim_end_matches(',').parse().ok());
-        number.unwrap_or_else(|| panic!("{error}: no limit in {words}"))
+        // The last: a loc must be "no farther from 0 than" it.
+        let mut numbers = words.split_whitespace().filter_map(|word| word.trim_end_matches(',').parse().ok());
+        numbers.next_back().unwrap_or_else(|| panic!("{error}: no limit in {words}"))
     };
     let beta = Beta::new(1e-320, 2.0).unwrap_err();
     assert!(beta.to_string().starts_with("beta: a is 0.000"), "{beta}");
@@ -153,4 +154,24 @@ fn the_limit_that_is_named_can_be_used() {
     assert!(StudentT::new(limit(StudentT::new(f64::MAX, 0.0, 1.0).unwrap_err()), 0.0, 1.0).is_ok());
     assert!(Exponential::new(limit(Exponential::new(1.7e308).unwrap_err())).is_ok());
     assert!(Normal::new(limit(Normal::new(f64::MAX, 1e300).unwrap_err()), 1e300).is_ok());
+    // They are no narrower than they must be: a little beyond there are none.
+    let df = limit(StudentT::new(1e-320, 0.0, 1.0).unwrap_err());
+    assert!(StudentT::new(0.97 * df, 0.0, 1.0).is_err());
+    let df = limit(StudentT::new(0.01f32, 0.0, 1.0).unwrap_err()) as f32;
+    assert!(StudentT::new(0.97 * df, 0.0, 1.0).is_err());
+    let scale = limit(StudentT::new(1.0, 0.0, 1e300).unwrap_err());
+    assert!(StudentT::new(1.0, 0.0, 1.04 * scale).is_err());
+    let a = limit(Beta::new(1e-320, 2.0).unwrap_err());
+    assert!(Beta::new(0.98 * a, 2.0).is_err());
+    assert!(Gamma::new(0.249 * f64::MAX, 1e-300).is_ok() && Gamma::new(0.251 * f64::MAX, 1e-300).is_err());
+    assert!(StudentT::new(0.498 * f64::MAX, 0.0, 1.0).is_ok() && StudentT::new(0.502 * f64::MAX, 0.0, 1.0).is_err());
+    assert!(Normal::new(0.0, f64::MAX / 9.01).is_ok() && Normal::new(0.0, f64::MAX / 8.99).is_err());
+    assert!(Exponential::new(f64::MAX / 38.01).is_ok() && Exponential::new(f64::MAX / 37.99).is_err());
+    assert!(Normal::new(limit(Normal::new(f32::MAX, 1e32).unwrap_err()) as f32, 1e32).is_ok());
+    assert!(limit(Normal::new(f64::MAX, 1e300).unwrap_err()) > 0.98 * f64::MAX);
+    assert!(limit(Gamma::new(f64::MAX, 1e-300).unwrap_err()) > 0.24 * f64::MAX);
+    assert!(limit(StudentT::new(f64::MAX, 0.0, 1.0).unwrap_err()) > 0.49 * f64::MAX);
+    // What is left beside a loc is the scale's.
+    let scale = limit(Normal::new(0.9 * f64::MAX, 1e308).unwrap_err());
+    assert!(Normal::new(0.9 * f64::MAX, scale).is_ok() && Normal::new(0.9 * f64::MAX, 1.3 * scale).is_err());
 }

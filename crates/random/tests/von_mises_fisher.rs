@@ -192,6 +192,18 @@ fn many_dimensions_keep_their_length() {
     assert!(longest::<f32>() < 256.0 * f64::from(f32::EPSILON), "{}", longest::<f32>());
 }
 
+/// A vector's length is no part of its density, be its squares too small or too large for their type.
+#[test]
+fn the_length_of_a_vector_does_not_matter() {
+    let own = VonMisesFisher::new(&[1.0, -2.0, 2.0], 7.0).unwrap();
+    let x = [0.25, -1.0, 1.5];
+    let plain = own.log_density(&x);
+    for length in [1e-300, 1e-160, 1e160, 1e300] {
+        let scaled = own.log_density(&x.map(|number| number * length));
+        assert!((scaled - plain).abs() < 1e-14 * plain.abs(), "{length:e}: {scaled} {plain}");
+    }
+}
+
 /// By mpmath at 100 digits: `data/make_von_mises_fisher.py`.
 #[test]
 fn log_densities_are_those_of_mpmath() {

@@ -157,3 +157,160 @@ fn learn_metric(
     }
     Ok(estimate)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_random::{Purpose, Stream};
+
+    /// Windows of these numbers of draws, of normal positions and gradients that `change` may change.
+    fn windows(lengths: &[usize], dim: usize, change: impl Fn(&mut [f64], &mut [f64])) -> Vec<Window> {
+        let window = |(chain, &draws): (usize, &usize)| {
+            let mut random = Stream::new(4, chain as u32, 0, Purpose::User);
+            let mut window = Window::default();
+            for _ in 0..draws {
+                let mut x: Vec<f64> = (0..dim).map(|_| random.normal()).collect();
+                let mut gradient: Vec<f64> = (0..dim).map(|_| random.normal()).collect();
+                change(&mut x, &mut gradient);
+                window.positions.extend(x);
+                window.gradients.extend(gradient);
+            }
+            window
+        };
+        lengths.iter().enumerate().map(window).collect()
+    }
+
+    fn learned(kind: MetricKind, windows: &mut [Window], dim: usize) -> Option<MetricEstimate> {
+        learn(kind, dim, 3, &mut HostPool { windows: windows.iter_mut().collect(), dim }).unwrap()
+    }
+
+    fn assert_close(found: &[f64], expected: &[f64]) {
+        assert_eq!(found.len(), expected.len());
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found / expected - 1.0).abs() < 1e-12, "{found}, not {expected}");
+        }
+    }
+
+    /// The mean slopes are 4, 1e-9, 1e9 and 0.5.
+    #[test]
+    fn a_first_diagonal_is_one_over_the_mean_slope() {
+        let gradients = [vec![3.0, 1e-9, -1e9, 0.25], vec![-5.0, -1e-9, 1e9, -0.75]];
+        let metric = initial_metric(MetricKind::Auto, 4, &gradients);
+        assert_eq!(metric.diagonal, [0.25, 1e8, 1e-8, 2.0]);
+        assert!(metric.directions.is_empty() && metric.variances.is_empty());
+        assert_eq!(initial_metric(MetricKind::DiagDraws, 4, &gradients).diagonal, [1.0; 4]);
+    }
+
+    #[test]
+    fn a_metric_takes_ten_draws_of_all_chains_together() {
+        for (lengths, enough) in [([4, 5], false), ([5, 5], true)] {
+            let found = learned(MetricKind::Diag, &mut windows(&lengths, 2, |_, _| ()), 2);
+            assert_eq!(found.is_some(), enough, "{lengths:?}");
+        }
+    }
+
+    /// Moments by numpy's definition (ddof = 1), all draws in one list; a coordinate that stands still or runs away keeps to
+    /// the range of variances.
+    #[test]
+    fn diagonals_are_of_the_variances_of_draws_and_gradients() {
+        const N: usize = 13;
+        let change = |x: &mut [f64], gradient: &mut [f64]| {
+            (x[0], x[1], x[2], x[3]) = (3.0 * x[0] + 100.0, 1e-3 * x[1], 7.0, 1e15 * x[3]);
+            (gradient[0], gradient[1]) = (0.2 * gradient[0] - 5.0, 30.0 * gradient[1]);
+        };
+        let mut windows = windows(&[7, N - 7], 4, change);
+        let variances = |of: &dyn Fn(&Window) -> &[f64]| -> Vec<f64> {
+            let column = |i: usize| windows.iter().flat_map(move |w| of(w).chunks(4).map(move |row| row[i]));
+            let variance = |i: usize| {
+                let mean = column(i).sum::<f64>() / N as f64;
+                column(i).map(|x| (x - mean) * (x - mean)).sum::<f64>() / (N - 1) as f64
+            };
+            (0..4).map(|i| variance(i).clamp(1e-20, 1e20)).collect()
+        };
+        let (draws, slopes) = (variances(&|w| &w.positions), variances(&|w| &w.gradients));
+        assert_eq!((draws[2], draws[3]), (1e-20, 1e20));
+        let stan: Vec<f64> = draws.iter().map(|v| 13.0 / 18.0 * v + 1e-3 * 5.0 / 18.0).collect();
+        let nutpie: Vec<f64> = draws.iter().zip(&slopes).map(|(v, g)| (v / g).sqrt()).collect();
+        assert_close(&learned(MetricKind::DiagDraws, &mut windows, 4).unwrap().diagonal, &stan);
+        assert_close(&learned(MetricKind::Diag, &mut windows, 4).unwrap().diagonal, &nutpie);
+    }
+
+    /// The covariance is I + 100 1 1^T, the slopes are those of its inverse.
+    #[test]
+    fn directions_are_those_of_centered_and_scaled_draws() {
+        const DIM: usize = 5;
+        let change = |x: &mut [f64], gradient: &mut [f64]| {
+            let along = 10.0 * gradient[0];
+            x.iter_mut().for_each(|x| *x += along);
+            let sum: f64 = x.iter().sum();
+            gradient.iter_mut().zip(&*x).for_each(|(g, x)| *g = -(x - 100.0 / 501.0 * sum));
+            x.iter_mut().for_each(|x| *x += 40.0);
+        };
+        let mut windows = windows(&[30, 30], DIM, change);
+        let (mean, slope) = {
+            let mut pool = HostPool { windows: windows.iter_mut().collect(), dim: DIM };
+            (moments(&mut pool, Side::Positions).unwrap().0, moments(&mut pool, Side::Gradients).unwrap().0)
+        };
+        let found = learned(MetricKind::LowRank, &mut windows, DIM).unwrap();
+        let rows = |of: &dyn Fn(&Window) -> &[f64], standard: &dyn Fn(usize, f64) -> f64| -> Vec<Buffer> {
+            let row = |row: &[f64]| (0..DIM).map(|i| standard(i, row[i])).collect::<Vec<f64>>();
+            windows.iter().flat_map(|w| of(w).chunks(DIM).map(row)).map(|row| Buffer::from_slice(&row)).collect()
+        };
+        let scale: Vec<f64> = found.diagonal.iter().map(|d| d.sqrt()).collect();
+        let rows = SpikeRows {
+            draws: rows(&|w| &w.positions, &|i, x| (x - mean[i]) / scale[i]),
+            gradients: rows(&|w| &w.gradients, &|i, g| (g - slope[i]) * scale[i]),
+        };
+        let spikes = find_spikes(&Vectors::new(DIM), &rows, DIM, 3);
+        assert_eq!(spikes.variances.len(), 1);
+        assert_eq!((found.directions, found.variances), (spikes.directions, spikes.variances));
+        assert!(learned(MetricKind::Diag, &mut windows, DIM).unwrap().directions.is_empty());
+    }
+
+    /// A pool of so many draws that tells how they were thinned.
+    struct Counted {
+        count: usize,
+        strides: Vec<usize>,
+    }
+
+    impl WindowPool for Counted {
+        fn count(&self) -> usize {
+            self.count
+        }
+
+        fn sums(&mut self, _: Side, _: Option<&[f64]>) -> Result<Vec<f64>, SamplerError> {
+            Ok(vec![self.count as f64; 3])
+        }
+
+        fn every(&mut self, _: Side, stride: usize) -> Result<Vec<f64>, SamplerError> {
+            self.strides.push(stride);
+            Ok(Vec::new())
+        }
+    }
+
+    #[test]
+    fn directions_are_searched_in_at_most_400_draws() {
+        for (count, stride) in [(10, 1), (400, 1), (401, 2), (800, 2), (801, 3), (100_000, 250)] {
+            let mut pool = Counted { count, strides: Vec::new() };
+            learn(MetricKind::Auto, 3, 0, &mut pool).unwrap();
+            assert_eq!(pool.strides, [stride, stride], "{count} draws");
+        }
+    }
+
+    /// Draws chain after chain, against one list of all.
+    #[test]
+    fn pools_count_sum_and_thin_all_draws() {
+        let mut windows = windows(&[4, 0, 3], 2, |_, _| ());
+        let all: Vec<f64> = windows.iter().flat_map(|w| w.gradients.clone()).collect();
+        let mut pool = HostPool { windows: windows.iter_mut().collect(), dim: 2 };
+        assert_eq!(pool.count(), 7);
+        for stride in 0..9 {
+            let rows: Vec<f64> = all.chunks(2).step_by(stride.max(1)).flatten().copied().collect();
+            assert_eq!(pool.every(Side::Gradients, stride).unwrap(), rows, "{stride}");
+        }
+        let sums =
+            |power: i32, about: [f64; 2]| [0, 1].map(|i| all.chunks(2).map(|x| (x[i] - about[i]).powi(power)).sum());
+        assert_close(&pool.sums(Side::Gradients, None).unwrap(), &sums(1, [0.0; 2]));
+        assert_close(&pool.sums(Side::Gradients, Some(&[0.5, -2.0])).unwrap(), &sums(2, [0.5, -2.0]));
+    }
+}

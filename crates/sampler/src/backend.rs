@@ -83,3 +83,40 @@ impl GpuConfig {
         (chains_at_once > 0).then(|| Self { chains_at_once, slot_bytes, ..self.clone() })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_what_they_were() {
+        let expected = GpuConfig {
+            launch_time: Duration::from_micros(20_000),
+            kernel_time: Duration::from_millis(1000),
+            most_iterations: 1024,
+            slot_bytes: 16_777_216,
+            chains_at_once: usize::MAX,
+            blocks_per_chain: usize::MAX,
+            patience: Duration::from_millis(60_000),
+            window_bytes: 1_073_741_824,
+            cpu_fallback: false,
+        };
+        assert_eq!(GpuConfig::default(), expected);
+    }
+
+    #[test]
+    fn turns_are_halved_down_to_one_chain() {
+        let gpu = GpuConfig { slot_bytes: 100, most_iterations: 7, ..GpuConfig::default() };
+        let mut turns = vec![gpu.first_turn(13)];
+        while let Some(next) = turns[turns.len() - 1].shorter_turn() {
+            assert_eq!(
+                next,
+                GpuConfig { chains_at_once: next.chains_at_once, slot_bytes: next.slot_bytes, ..gpu.clone() }
+            );
+            turns.push(next);
+        }
+        let found: Vec<(usize, usize)> = turns.iter().map(|turn| (turn.chains_at_once, turn.slot_bytes)).collect();
+        assert_eq!(found, [(13, 100), (6, 50), (3, 25), (1, 12)]);
+        assert_eq!(turns[1].first_turn(200).chains_at_once, 6);
+    }
+}

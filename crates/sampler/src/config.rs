@@ -242,4 +242,80 @@ mod tests {
             assert!(config.validate().is_ok());
         }
     }
+
+    /// The defaults and Stan's lengths, number by number: recorded runs are of these.
+    #[test]
+    fn defaults_are_what_they_were() {
+        let SamplerConfig { draws, tune, chains, superchains, target_accept, max_depth, .. } = SamplerConfig::default();
+        assert_eq!((draws, tune, chains, superchains, target_accept, max_depth), (1000, 1000, 4, 4, 0.8, 10));
+        let SamplerConfig { max_energy_error, seed, init_radius, windows, .. } = SamplerConfig::default();
+        assert_eq!((max_energy_error, seed, init_radius), (1000.0, 0, 2.0));
+        assert_eq!(windows, WindowConfig { init_buffer: 10, base_window: 15, term_buffer: 50 });
+        assert_eq!(WindowConfig::STAN, WindowConfig { init_buffer: 75, base_window: 25, term_buffer: 50 });
+    }
+
+    /// A group of fewer than four chains is none, and more than 64 groups are too many.
+    #[test]
+    fn superchains_have_four_chains_or_more() {
+        for (chains, superchains) in [(12, 12), (15, 15), (16, 4), (20, 5), (260, 52), (512, 64), (65 * 64, 64)] {
+            let config = SamplerConfig::many_short(chains);
+            assert_eq!((config.chains, config.superchains), (chains, superchains));
+            assert_eq!(config.strategy, Strategy::ManyShort);
+        }
+    }
+
+    #[test]
+    fn settings_are_refused_beyond_their_limits() {
+        const MOST: usize = 2_147_483_647;
+        let of = |change: &dyn Fn(&mut SamplerConfig)| {
+            let mut config = SamplerConfig { draws: 1, tune: 20, ..SamplerConfig::default() };
+            change(&mut config);
+            config.validate().err().map(|error| error.field)
+        };
+        type Change = fn(&mut SamplerConfig);
+        let many: Change = |config| (config.strategy, config.chains) = (Strategy::ManyShort, 12);
+        let cases: [(&str, Change, Change); 18] = [
+            ("draws", |c| c.draws = 1, |c| c.draws = 0),
+            ("draws", |c| (c.draws, c.tune) = (MOST, 0), |c| (c.draws, c.tune) = (MOST + 1, 0)),
+            ("tune", |c| (c.tune, c.draws) = (MOST - 1, 1), |c| c.tune = MOST + 1),
+            ("draws + tune", |c| (c.tune, c.draws) = (MOST - 1, 1), |c| (c.tune, c.draws) = (MOST, 1)),
+            ("chains", |c| c.chains = 1, |c| c.chains = 0),
+            ("chains", |c| c.chains = MOST, |c| c.chains = MOST + 1),
+            ("windows.init_buffer", |c| c.windows.init_buffer = MOST, |c| c.windows.init_buffer = MOST + 1),
+            ("windows.base_window", |c| c.windows.base_window = MOST, |c| c.windows.base_window = MOST + 1),
+            ("windows.term_buffer", |c| c.windows.term_buffer = MOST, |c| c.windows.term_buffer = MOST + 1),
+            ("target_accept", |c| c.target_accept = 1e-9, |c| c.target_accept = 0.0),
+            ("target_accept", |c| c.target_accept = 1.0 - 1e-9, |c| c.target_accept = 1.0),
+            ("max_depth", |c| c.max_depth = 1, |c| c.max_depth = 0),
+            ("max_depth", |c| c.max_depth = 20, |c| c.max_depth = 21),
+            ("max_energy_error", |c| c.max_energy_error = 1e-9, |c| c.max_energy_error = 0.0),
+            ("max_energy_error", |c| c.max_energy_error = 1e9, |c| c.max_energy_error = f64::INFINITY),
+            ("init_radius", |c| c.init_radius = 0.0, |c| c.init_radius = -1e-9),
+            ("init_radius", |c| c.init_radius = 1e9, |c| c.init_radius = f64::NAN),
+            ("target_accept", |c| c.target_accept = 0.5, |c| c.target_accept = f64::NAN),
+        ];
+        for (field, good, bad) in cases {
+            assert_eq!(of(&good), None, "{field}");
+            assert_eq!(of(&bad), Some(field));
+        }
+        for (superchains, field) in
+            [(1, Some("superchains")), (2, None), (3, None), (5, Some("superchains")), (12, None)]
+        {
+            let with = |config: &mut SamplerConfig| {
+                many(config);
+                config.superchains = superchains;
+            };
+            assert_eq!(of(&with), field, "{superchains}");
+            // Chains that warm up each for themselves have no superchains.
+            assert_eq!(of(&|config: &mut SamplerConfig| config.superchains = superchains), None);
+        }
+        for (tune, field) in [(20, None), (19, Some("tune"))] {
+            let with = |config: &mut SamplerConfig| {
+                many(config);
+                config.tune = tune;
+            };
+            assert_eq!(of(&with), field, "{tune}");
+        }
+        assert_eq!(of(&|config: &mut SamplerConfig| config.tune = 0), None);
+    }
 }

@@ -142,3 +142,120 @@ impl<D: LogDensity + ?Sized> SamplerEngine<D> for CpuEngine {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::adaptation::Adaptation;
+    use crate::engine::Tuning;
+    use crate::trajectory::Space;
+    use crate::{MetricEstimate, SamplerConfig};
+    use octopus_density::{DensityError, Layout};
+
+    /// Independent coordinates of standard deviation 1.
+    struct Normal(Layout);
+
+    impl LogDensity for Normal {
+        fn name(&self) -> &str {
+            "normal"
+        }
+
+        fn dim(&self) -> usize {
+            2
+        }
+
+        fn layout(&self) -> &Layout {
+            &self.0
+        }
+
+        fn logp_grad(&self, x: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
+            gradient.iter_mut().zip(x).for_each(|(g, x)| *g = -x);
+            Ok(-0.5 * x.iter().map(|x| x * x).sum::<f64>())
+        }
+
+        fn expand(&self, _x: &[f64], _values: &mut [f64]) {}
+    }
+
+    fn states(chains: usize) -> Vec<ChainState> {
+        let state = |c: usize| {
+            let mut state = ChainState::start(vec![0.5 + c as f64, -1.0], 0.7);
+            (state.logp, state.step_size) = (-3.0 - c as f64, 0.25 * (c + 1) as f64);
+            state.averaging.update(0.9 / (c + 1) as f64);
+            state.window.positions.extend([c as f64, 2.0]);
+            state.window.gradients.extend([1.0, c as f64]);
+            state
+        };
+        (0..chains).map(state).collect()
+    }
+
+    /// Calls `test` with an engine of two chains and what it needs to know.
+    fn with_two_chains(test: impl FnOnce(&mut CpuEngine, &Shared<'_, '_, Normal>)) {
+        let density = Normal(Layout::default());
+        let space = Space::new(&density, vec![]);
+        let config = SamplerConfig { seed: 5, target_accept: 0.7, ..SamplerConfig::default() };
+        let metric = MetricEstimate { diagonal: vec![1.0, 4.0], ..MetricEstimate::default() };
+        let adaptation = Adaptation { metric, ..Adaptation::default() };
+        let shared = Shared {
+            config: &config,
+            space: &space,
+            adaptation: &adaptation,
+            done: 30,
+            tuning: Tuning::EachChain,
+            windows: 0..0,
+        };
+        test(&mut CpuEngine::new(2, states(2)), &shared);
+    }
+
+    fn saved(engine: &CpuEngine) -> Vec<ChainState> {
+        EngineChains::<Normal>::states(engine).unwrap()
+    }
+
+    fn assert_same(found: &ChainState, expected: &ChainState) {
+        assert_eq!((&found.x, found.logp, found.step_size), (&expected.x, expected.logp, expected.step_size));
+        assert_eq!((&found.averaging, &found.window), (&expected.averaging, &expected.window));
+    }
+
+    #[test]
+    fn chains_are_what_their_states_say() {
+        with_two_chains(|engine, _| {
+            saved(engine).iter().zip(&states(2)).for_each(|(found, expected)| assert_same(found, expected));
+            let mut pool = EngineChains::<Normal>::pool(engine);
+            assert_eq!(pool.count(), 2);
+            assert_eq!(pool.every(crate::adaptation::Side::Positions, 1).unwrap(), [0.0, 2.0, 1.0, 2.0]);
+        });
+    }
+
+    /// Three of each, one after the other, with empty windows.
+    #[test]
+    fn chains_become_several() {
+        with_two_chains(|engine, shared| {
+            EngineChains::<Normal>::spread(engine, shared, 3).unwrap();
+            let found = saved(engine);
+            assert_eq!(found.len(), 6);
+            for (c, found) in found.iter().enumerate() {
+                let expected = ChainState { window: Window::default(), ..states(2)[c / 3].clone() };
+                assert_same(found, &expected);
+            }
+        });
+    }
+
+    /// The step is searched from that of dual averaging, with the random numbers of the run, the chain and the iteration.
+    #[test]
+    fn steps_are_searched_anew_after_a_restart() {
+        with_two_chains(|engine, shared| {
+            engine.restart(shared).unwrap();
+            let (metric, vectors) = (Metric::new(&shared.adaptation.metric), Vectors::new(2));
+            let phase_space = PhaseSpace { space: shared.space, metric: &metric, vectors: &vectors };
+            for (c, (found, before)) in saved(engine).iter().zip(&states(2)).enumerate() {
+                let mut scratch = crate::trajectory::Workspace::new(2).scratch;
+                let mut point = Point { x: Buffer::from_slice(&before.x), ..Point::zeros(2) };
+                phase_space.evaluate(&mut point, &mut scratch).unwrap();
+                let address = Address { seed: 5, chain: c as u32, iteration: 30 };
+                let first = before.averaging.current();
+                let step = find_reasonable(phase_space, address, &point, first, &mut scratch).unwrap();
+                assert_eq!((found.step_size, found.logp), (step, point.logp));
+                assert_eq!(found.averaging, DualAveraging::new(step, 0.7));
+            }
+        });
+    }
+}

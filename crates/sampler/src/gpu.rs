@@ -79,3 +79,31 @@ fn launch<D: ?Sized>(shared: &Shared<'_, '_, D>, group: &Range<usize>, span: Ran
         target_accept: config.target_accept,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_cuda::CudaError;
+
+    /// Half as many each time, each of which is noted, until memory suffices or there is less than one chain.
+    #[test]
+    fn turns_are_tried_until_one_fits() {
+        let too_large = || CudaError::TooLarge { elements: 7, element_bytes: 8 };
+        let turn = GpuConfig { chains_at_once: 13, ..GpuConfig::default() };
+        let note = |from, to| GpuNote::Turns { device: 3, from, to, cause: too_large() };
+        for (fits, expected) in
+            [(20, vec![]), (5, vec![note(13, 6), note(6, 3)]), (1, vec![note(13, 6), note(6, 3), note(3, 1)])]
+        {
+            let mut notes = Vec::new();
+            let found = in_turns(3, turn.clone(), &mut notes, |turn| {
+                if turn.chains_at_once <= fits { Ok(turn.chains_at_once) } else { Err(too_large().into()) }
+            });
+            assert_eq!(found.unwrap(), [13, 6, 3, 1][expected.len()]);
+            assert_eq!(notes, expected);
+        }
+        let mut notes = Vec::new();
+        let none = in_turns(3, turn, &mut notes, |_| Err::<(), _>(too_large().into()));
+        assert!(matches!(none, Err(SamplerError::Device(cause)) if cause == too_large()));
+        assert_eq!(notes.len(), 3);
+    }
+}

@@ -179,4 +179,107 @@ mod tests {
         assert_eq!(best(&all).map(|(config, _)| config.chains), Some(16));
         assert_eq!(best(&[]), None);
     }
+
+    /// 15 leapfrog steps of up to 256 coordinates and 31 of more; chains that learn together take 1.5 times as long.
+    #[test]
+    fn stages_by_hand() {
+        let long = SamplerConfig { chains: 3, draws: 70, tune: 30, ..SamplerConfig::default() };
+        assert_eq!(stages(&long, 256), [Stage { chains: 3, transitions: 100, steps: 1500.0 }]);
+        assert_eq!(stages(&long, 257), [Stage { chains: 3, transitions: 100, steps: 3100.0 }]);
+        let many = |superchains, tune| {
+            let config = SamplerConfig { superchains, tune, draws: 96, ..SamplerConfig::many_short(64) };
+            let [learning, drawing] = <[Stage; 2]>::try_from(stages(&config, 10)).unwrap();
+            assert_eq!(drawing, Stage { chains: 64, transitions: 100, steps: 1500.0 });
+            assert_eq!((learning.chains, learning.steps), (superchains, learning.transitions as f64 * 22.5));
+            learning.transitions
+        };
+        // Three windows of 32 iterations after the first 8, of 4 iterations, and what is left of short warm-ups.
+        assert_eq!((many(4, 1000), many(16, 1000), many(16, 39), many(4, 1000 - 1)), (104, 40, 39, 104));
+    }
+
+    #[test]
+    fn draws_for_so_many_effective_draws() {
+        assert_eq!((draws_for(400.0), draws_for(1000.0), draws_for(55.1), draws_for(0.0)), (728, 1819, 101, 0));
+    }
+
+    /// The rule with its numbers written out.
+    #[test]
+    fn least_draws_follow_the_rule() {
+        let least = |groups: usize, chains, dim, rhat| {
+            let config = SamplerConfig { superchains: groups, chains, ..SamplerConfig::many_short(chains) };
+            least_draws(&config, dim, rhat)
+        };
+        for (groups, chains, quantities) in [
+            (2, 2, 1),
+            (3, 3, 10),
+            (4, 4, 103),
+            (4, 12, 103),
+            (5, 15, 7),
+            (16, 64, 1003),
+            (64, 4096, 5),
+            (64, 4096, 9000),
+        ] {
+            for rhat in [1.01, 1.013, 1.05, 1.2, f64::INFINITY] {
+                let largest = f_quantile(0.01 / quantities as f64, groups as f64 - 1.0, 1e6);
+                let of_all = groups as f64 * largest / (1.1 * (rhat - 1.0));
+                let expected = ((of_all / chains as f64).ceil() as usize).max(1);
+                assert_eq!(least(groups, chains, quantities, rhat), expected, "{groups} {chains} {quantities} {rhat}");
+                let long = SamplerConfig { chains: groups, ..prd() };
+                assert_eq!(least_draws(&long, quantities, rhat), least(groups, groups, quantities, rhat));
+            }
+        }
+        assert_eq!((least(1, 8, 103, 1.01), least(4, 4, 0, 1.01)), (1, least(4, 4, 1, 1.01)));
+    }
+
+    /// All runs, listed by a loop over numbers of chains.
+    #[test]
+    fn alternatives_are_all_numbers_that_double() {
+        let base =
+            SamplerConfig { seed: 7, tune: 300, target_accept: 0.9, chains: 3, draws: 5, superchains: 3, ..prd() };
+        for (draws, threads, rhat) in
+            [(8001, 6, 1.5), (8001, 5, 1.01), (20, 9, 1.01), (3, 1, 2.0), (77, 3, 1.5), (77, 0, 1.5)]
+        {
+            let all = alternatives(&base, draws, 103, threads, rhat);
+            assert_eq!(all[0], SamplerConfig { draws: draws.div_ceil(3), ..base.clone() });
+            let mut expected = Vec::new();
+            for chains in 4..=16_384_usize {
+                let doubled = |first: usize| chains.is_multiple_of(first) && (chains / first).is_power_of_two();
+                if !(doubled(4) || doubled(threads.max(1))) {
+                    continue;
+                }
+                let most = (4..=64).rev().find(|&groups| chains.is_multiple_of(groups) && chains / groups >= 4);
+                let most = most.unwrap_or(chains);
+                let fewer = most > 16 && chains.is_multiple_of(16);
+                for superchains in [most, 16].into_iter().take(1 + usize::from(fewer)) {
+                    let config = SamplerConfig { strategy: Strategy::ManyShort, chains, superchains, ..base.clone() };
+                    let draws = draws.div_ceil(chains).max(least_draws(&config, 103, rhat));
+                    expected.push(SamplerConfig { draws, ..config });
+                }
+            }
+            assert_eq!(all[1..], expected, "{draws} draws, {threads} threads");
+        }
+        let of = |threads| -> Vec<(usize, usize)> {
+            let all = alternatives(&base, 100, 103, threads, 1.5);
+            all[1..]
+                .iter()
+                .map(|config| (config.chains, config.superchains))
+                .take_while(|&(chains, _)| chains < 150)
+                .collect()
+        };
+        let powers = [(4, 4), (8, 8), (16, 4), (32, 8), (64, 16), (128, 32), (128, 16)];
+        assert_eq!((of(0).as_slice(), of(1).as_slice(), of(2).as_slice()), (&powers[..], &powers[..], &powers[..]));
+        let nines = [(9, 9), (18, 18), (36, 9), (72, 18), (144, 36), (144, 16)];
+        assert!(nines.iter().all(|run| of(9).contains(run)) && of(9).len() == powers.len() + nines.len());
+        assert!(of(5).contains(&(80, 16)) && of(6).contains(&(48, 12)) && !of(6).contains(&(48, 16)));
+        // The first run has at least one chain, or is not a run.
+        assert_eq!(alternatives(&SamplerConfig { chains: 0, ..prd() }, 10, 3, 1, 1.1)[0].draws, 10);
+        assert_eq!(alternatives(&SamplerConfig { chains: 1, ..prd() }, 10, 3, 1, 1.1)[0].draws, 10);
+    }
+
+    #[test]
+    fn times_within_a_tenth_are_equal() {
+        let of = |chains, seconds| (SamplerConfig { chains, ..SamplerConfig::default() }, seconds);
+        let all = [of(4, 1.0), of(16, 1.09), of(64, 1.11)];
+        assert_eq!(best(&all).map(|(config, _)| config.chains), Some(16));
+    }
 }

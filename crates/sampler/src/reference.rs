@@ -142,3 +142,31 @@ pub fn snapshot<D: LogDensity + ?Sized>(sampler: &Sampler<'_, D>) -> Vec<ChainSn
     };
     sampler.states().expect("the CPU keeps its chains").into_iter().map(of).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SamplerConfig;
+    use octopus_models::EightSchools;
+
+    /// The draws of a run without warm-up are the transitions of its chains from where they start, with the run's seed.
+    #[test]
+    fn a_run_is_its_transitions() {
+        let density = EightSchools::rubin();
+        let config = SamplerConfig { chains: 2, tune: 0, draws: 5, seed: 9, max_depth: 6, ..SamplerConfig::default() };
+        let mut sampler = Sampler::new(&density, config).unwrap();
+        let (starts, adaptation) = (snapshot(&sampler), sampler.adaptation().clone());
+        let block = sampler.advance(usize::MAX).unwrap().unwrap();
+        let ends = snapshot(&sampler);
+        for (c, (start, drawn)) in starts.iter().zip(&block.chains).enumerate() {
+            let mut chain = ReferenceChain::new(&density, &adaptation, &start.x).unwrap();
+            assert_eq!(chain.logp(), start.logp);
+            for (iteration, x) in drawn.positions.chunks(density.dim()).enumerate() {
+                let address = RandomAddress { seed: 9, chain: c as u32, iteration: iteration as u32 };
+                let stats = chain.transition(start.step_size, 6, 1000.0, address).unwrap();
+                assert_eq!((chain.natural().as_slice(), stats), (x, drawn.stats[iteration]));
+            }
+            assert_eq!((chain.x(), chain.logp()), (ends[c].x.as_slice(), ends[c].logp));
+        }
+    }
+}

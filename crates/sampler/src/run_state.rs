@@ -213,7 +213,7 @@ impl<'d, D: LogDensity + ?Sized> RunState<'d, D> {
         matches!(self.stage(), Some(Stage::Spreading(_))) && (chains == superchains || are_mixed(&points, superchains))
     }
 
-    /// Takes note that the chains have been evaluated anew, and each has searched a step size.
+    /// Updates the state after a restart: every chain has a new point evaluation and a newly searched step size.
     pub(crate) fn restarted(&mut self, engine: &mut dyn EngineChains<D>) -> Result<(), SamplerError> {
         let tuning = self.shared().tuning;
         if let Some(pooled) = self.pooled.as_mut().filter(|_| tuning == Tuning::Pooled) {
@@ -396,3 +396,6 @@ fn starting_point<D: LogDensity + ?Sized>(
     }
     Err(SamplerError::Init { chain, radius: config.init_radius, last })
 }
+
+#[cfg(test)]
+mod tests;

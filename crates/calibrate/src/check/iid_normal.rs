@@ -89,6 +89,16 @@ mod tests {
         assert!(gradient.iter().zip(&x).all(|(g, x)| *g == -x), "{gradient:?}");
         density.expand(&x, &mut expanded);
         assert_eq!((expanded, density.name()), (x, "independent normals"));
+        assert!(matches!(density.layout().variables[0].role, Role::Parameter { offset: 0, .. }));
+        assert_eq!(plain().metric.diagonal, [1.0; 8], "in their own units the orbits are closed");
+    }
+
+    /// Nine step sizes, 24 transitions with each.
+    #[test]
+    fn both_implementations_agree_on_closed_orbits() {
+        let mut tally = Tally::new("orbits", "transitions");
+        compare(&SamplerConfig { seed: 5, ..SamplerConfig::default() }, &mut tally).unwrap();
+        assert_eq!(tally.done().detail, "216 transitions agree");
     }
 
     /// An oscillator at (1, 0) is there again after the steps of a full turn, and opposite after half as many.

@@ -283,6 +283,22 @@ mod tests {
         }
     }
 
+    /// Along (0.6, 0.8) three times as long, across it half as long.
+    #[test]
+    fn vectors_are_stretched_along_the_directions_of_the_metric() {
+        let (density, mut adaptation, config) = (IidNormal::new(), plain(), SamplerConfig::default());
+        let direction = |a: f64, b: f64| [vec![a, b], vec![0.0; density.dim() - 2]].concat();
+        adaptation.metric.directions = vec![direction(0.6, 0.8), direction(-0.8, 0.6)];
+        adaptation.metric.variances = vec![9.0, 0.25];
+        adaptation.metric.diagonal[1] = 4.0;
+        let replay = Replay::new(&density, &adaptation, &config, 0.5, Stream::new(1, 0, 1, Purpose::Tree));
+        let found = replay.stretched(&(1..=8).map(f64::from).collect::<Vec<_>>());
+        // 2.2 of (1, 2) are along the one, 0.4 along the other.
+        let expected = [6.6 * 0.6 - 0.2 * 0.8, 6.6 * 0.8 + 0.2 * 0.6, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
+        assert!(found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-14), "{found:?}");
+        assert_eq!(replay.scaled(&[3.0; 8])[..3], [3.0, 6.0, 3.0]);
+    }
+
     /// At a right angle a stretch has turned.
     #[test]
     fn a_stretch_goes_on_while_both_ends_go_its_way() {

@@ -205,6 +205,7 @@ mod tests {
     #[test]
     fn variances_by_hand() {
         assert_eq!(variances(&[vec![1.0, 5.0], vec![3.0, 5.0]]), [2.0, 0.0]);
+        assert!(variances(&[]).is_empty());
         // A mean far from 0 costs no digits, as differences of squares would.
         assert_eq!(variances(&[vec![8e15 + 1.0], vec![8e15 + 3.0]]), [2.0]);
     }

@@ -88,3 +88,54 @@ fn found(task: &Task<'_>, number: u32, stop: &dyn Fn() -> bool) -> Result<Option
     }
     drawn.found(task.settings).map(Some)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+    use std::thread::{current, sleep};
+    use std::time::{Duration, Instant};
+
+    /// An item takes long enough for a second thread to take the next.
+    #[test]
+    fn one_thread_does_all_items_in_a_pool_of_its_own() {
+        for threads in [0, 1] {
+            let mut done = Vec::new();
+            let work = |item: u32, _: &dyn Fn() -> bool| {
+                sleep(Duration::from_millis(2));
+                Some((item, current().id(), rayon::current_num_threads()))
+            };
+            let mut keep = |one| {
+                done.push(one);
+                Ok(())
+            };
+            on_threads(0..6, threads, &|| false, &work, &mut keep).unwrap();
+            assert_eq!(done.iter().map(|one| (one.0, one.2)).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5].map(|i| (i, 1)));
+            assert_eq!(done.iter().map(|one| one.1).collect::<HashSet<_>>().len(), 1, "{threads} threads");
+        }
+    }
+
+    /// The first item is done when the second is under way.
+    #[test]
+    fn what_is_under_way_is_asked_to_stop_when_nothing_can_be_kept() {
+        let (started, asked) = (AtomicBool::new(false), AtomicBool::new(false));
+        let wait = |until: &dyn Fn() -> bool| {
+            let begin = Instant::now();
+            while !until() && begin.elapsed() < Duration::from_secs(3) {
+                sleep(Duration::from_millis(1));
+            }
+        };
+        let work = |item: u32, stop: &dyn Fn() -> bool| {
+            if item == 0 {
+                wait(&|| started.load(Ordering::Relaxed));
+                return Some(item);
+            }
+            started.store(true, Ordering::Relaxed);
+            wait(stop);
+            asked.store(stop(), Ordering::Relaxed);
+            None
+        };
+        let done = on_threads(0..2, 2, &|| false, &work, &mut |_| Err(CalibrateError::Keep("full".into())));
+        assert!(done.is_err() && asked.into_inner());
+    }
+}

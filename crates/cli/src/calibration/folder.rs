@@ -253,14 +253,24 @@ mod tests {
         let found: Vec<u32> = folder.data_sets().unwrap().into_keys().collect();
         assert_eq!(found, [0, 1, 5, 6]);
         folder.add(&some(2..5)).unwrap();
-        assert!(path.join("ranks/part-00002.csv").exists(), "no part is written over");
+        let mut parts: Vec<_> = fs::read_dir(path.join(PARTS))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        parts.sort();
+        assert_eq!(parts, ["part-00000.csv", "part-00001.csv", "part-00002.csv"], "no part is written over");
         let all: Vec<CalibratedSet> = folder.data_sets().unwrap().into_values().collect();
         folder.finish(&all).unwrap();
         assert!(!path.join("ranks").exists());
         let error = open(&path, "a", false).err().unwrap().to_string();
         assert!(error.contains("in use by another octopus process"), "{error}");
         drop(folder);
-        assert_eq!(open(&path, "a", false).unwrap().data_sets().unwrap().len(), 7);
+        let mut folder = open(&path, "a", false).unwrap();
+        // A folder of parts that has none begins with the first.
+        fs::create_dir(path.join(PARTS)).unwrap();
+        assert_eq!(folder.data_sets().unwrap().len(), 7);
+        folder.add(&some(7..8)).unwrap();
+        assert!(path.join("ranks/part-00000.csv").exists());
     }
 
     #[test]

@@ -136,4 +136,30 @@ mod tests {
             assert!(on(device.parse().unwrap()).unwrap_err().is::<UsageError>(), "{device}");
         }
     }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn memory_is_that_of_as_many_data_sets_as_are_under_way() {
+        let density = any_data_set(&octopus_models::SchoolsSimulator::rubin()).unwrap();
+        let mut cpu = octopus_runs::DeviceDecision {
+            device: octopus_device::Device::Cpu,
+            others: vec![],
+            reason: String::new(),
+            notes: vec![],
+            is_asked_for: false,
+            falls_back: false,
+        };
+        let machine = CalibrationMachine { place: cpu.open().unwrap(), threads: 3 };
+        let sampler = SamplerConfig { chains: 1 << 30, draws: 1 << 20, ..SamplerConfig::default() };
+        let settings = CalibrationSettings { seed: 1, kept: 9, sampler };
+        for (data_sets, at_work, words) in [(1, 1, "1 data set"), (2, 2, "2 data sets"), (50, 3, "3 data sets")] {
+            let error = machine.check_memory(&*density, &settings, data_sets).unwrap_err();
+            let RunError::MemoryTooSmall { need, .. } = error else { panic!("{error}") };
+            assert_eq!(need.what, format!("--chains 1073741824 --draws 1048576: sampling {words} at once"));
+            assert_eq!(need.bytes, at_work_bytes(&*density, &settings, at_work, true), "{data_sets}");
+        }
+        let small =
+            CalibrationSettings { sampler: SamplerConfig { chains: 2, draws: 9, ..settings.sampler }, ..settings };
+        assert!(machine.check_memory(&*density, &small, 50).is_ok());
+    }
 }

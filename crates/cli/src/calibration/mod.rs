@@ -199,7 +199,13 @@ mod tests {
     fn kept_draws_are_few_of_all() {
         let of = |chains, draws| default_kept(&SamplerConfig { chains, draws, ..Default::default() });
         assert_eq!((of(8, 200), of(4, 100), of(2, 100), of(1, 100), of(1, 5)), (99, 49, 19, 9, 5));
+        // Eight times as many draws as are kept, and one less.
+        let of_one = |draws| of(1, draws);
+        assert_eq!([800, 792, 791, 392, 391, 152, 151, 80].map(of_one), [99, 99, 49, 49, 19, 19, 9, 9]);
+        assert_eq!([72, 71, 10, 9, 8, 1, 0].map(of_one), [9, 9, 9, 9, 8, 1, 1]);
         let of_many = |chains| default_kept(&SamplerConfig::many_short(chains));
         assert_eq!([4096, 64, 48, 16, 4].map(of_many), [99, 63, 31, 15, 4]);
+        assert_eq!([100, 99, 98, 63, 62, 49].map(of_many), [99, 99, 63, 63, 49, 49]);
+        assert_eq!([48, 31, 30, 15, 14, 7, 6].map(of_many), [31, 31, 15, 15, 7, 7, 6]);
     }
 }

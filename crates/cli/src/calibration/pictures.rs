@@ -103,4 +103,14 @@ mod tests {
         let heading = of_ranks(&Judgement { quantities: vec![quantity], ..judged() });
         assert_eq!(heading.unwrap().map(|figure| figure.stem), ["rank_ecdf", "rank_histogram"]);
     }
+
+    /// scipy.stats.binom.interval(0.99, 1000, 1 / 25) is 25 to 57.
+    #[test]
+    fn ninety_nine_bins_of_a_hundred_are_in_the_shade() {
+        let quantity = RankedQuantity { counts: vec![10; 100], bins: 25, ..judged().quantities[0].clone() };
+        let [_, histogram] = of_ranks(&Judgement { quantities: vec![quantity], ..judged() }).unwrap();
+        let plot = format!("{:?}", histogram.plot);
+        assert!(plot.contains("coverage: 0.99,") && plot.contains("expected: (25, 57)"), "{plot}");
+        assert_eq!(plot.matches("40").count(), 25, "{plot}");
+    }
 }

@@ -120,14 +120,18 @@ mod tests {
     #[test]
     fn of_many_lines_the_first_are_told() {
         let lines = |count: usize| -> Vec<String> { (0..count).map(|line| line.to_string()).collect() };
-        assert_eq!(shortened(&lines(TOLD)), lines(TOLD));
-        let told = shortened(&lines(TOLD + 3));
-        assert_eq!((told.len(), told[TOLD].as_str()), (TOLD + 1, "3 lines of this kind on other data sets"));
+        assert_eq!(shortened(&lines(10)), lines(10));
+        for (all, more) in [(11, "1 line of"), (13, "3 lines of")] {
+            let told = shortened(&lines(all));
+            assert_eq!(told[..10], lines(10));
+            assert_eq!(told[10..], [format!("{more} this kind on other data sets")]);
+        }
     }
 
     #[test]
     fn data_sets_that_are_complete_are_told_if_there_are_any() {
         assert_eq!(already(0), None);
+        assert_eq!(already(1).as_deref(), Some("complete already, and not drawn again: 1 data set"));
         assert_eq!(already(2).as_deref(), Some("complete already, and not drawn again: 2 data sets"));
     }
 }

@@ -103,3 +103,23 @@ fn predictive_need(problem: &dyn Problem, sampler: &SamplerConfig, per_chain: us
         advice: "ask for fewer".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Eight schools have 8 observations, and 18 numbers of a draw: mu, tau, and the effects in two forms.
+    #[test]
+    fn what_is_made_for_a_file_takes_24_bytes_a_number() {
+        let problem = Registry::shipped().find("eight-schools").unwrap().build(&toml::Table::new(), None).unwrap();
+        let need = prior_need(&*problem, 1000);
+        assert_eq!((need.what.as_str(), need.bytes), ("--prior 1000: making the draws", 24 * (18 + 8) * 1000));
+        let sampler = SamplerConfig { chains: 3, draws: 50, ..SamplerConfig::default() };
+        let need = predictive_need(&*problem, &sampler, 20);
+        assert_eq!(
+            (need.what.as_str(), need.bytes),
+            ("--predictive 20: making draws of 3 chains", 24 * 2 * 8 * 20 * 3)
+        );
+        assert_eq!(predictive_need(&*problem, &sampler, 60).bytes, 24 * 2 * 8 * 50 * 3, "no chain has more");
+    }
+}

@@ -229,3 +229,30 @@ fn row_json(row: &ComparedModel) -> Value {
         "warning": row.warning,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_of_60_characters_is_in_one_line_and_a_longer_one_in_two() {
+        let model = |name: String| ComparedModel {
+            name,
+            rank: 0,
+            elpd: -30.125,
+            p: 1.5,
+            elpd_diff: 0.0,
+            weight: 1.0,
+            se: 3.25,
+            dse: 0.0,
+            warning: true,
+        };
+        for (length, in_one) in [(30, true), (60, true), (61, false)] {
+            let words = "a ".repeat((length - 10) / 2);
+            let name = format!("{words}{}", "b".repeat(length - words.len()));
+            let text = ranking_text(&[model(name.clone())]);
+            assert_eq!(text.contains(&name), in_one, "{text}");
+            assert!(["-30.1", "1.50", "1.000", "3.25", "doubtful"].iter().all(|word| text.contains(word)), "{text}");
+        }
+    }
+}

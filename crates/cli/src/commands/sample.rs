@@ -230,6 +230,7 @@ fn result(dir: &Path, record: &RunRecord, diagnosis: Value, outcome: &Driven) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use octopus_models::Registry;
 
     #[test]
     fn a_run_takes_warm_up_and_sampling() {
@@ -248,5 +249,35 @@ mod tests {
             );
         }
         assert!([time, ess, rhat].into_iter().all(|goal| reached(EndedBy::Target, Some(goal))));
+    }
+
+    /// Draws of 2^30 chains are more than any disk has, and those of warm-up as many again.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_run_needs_room_for_all_draws_that_are_kept() {
+        let problem = Registry::shipped().find("eight-schools").unwrap().build(&toml::Table::new(), None).unwrap();
+        let sampler = SamplerConfig { chains: 1 << 30, draws: 1 << 20, tune: 1 << 20, ..SamplerConfig::default() };
+        let gpu = DeviceDecision {
+            device: Device::Cuda(0),
+            others: vec![],
+            reason: String::new(),
+            notes: vec![],
+            is_asked_for: true,
+            falls_back: false,
+        };
+        let cost = RunCost::of_run(problem.density(), &sampler);
+        let room = |config: &RunConfig, runs: usize| {
+            let densities = vec![problem.density() as &dyn LogDensity; runs];
+            check_room(Path::new("run"), &densities, config, &cost, &gpu)
+        };
+        let of_one = bytes_on_disk(problem.density(), &sampler, false);
+        for (keep_warmup, runs, times) in [(false, 1, 1), (true, 1, 2), (false, 3, 3)] {
+            let config = RunConfig { sampler: sampler.clone(), keep_warmup, ..RunConfig::default() };
+            let error = room(&config, runs).unwrap_err();
+            assert!(matches!(error, RunError::DiskTooSmall { bytes, .. } if bytes == times * of_one), "{error:?}");
+            // What ends at its goal may make fewer.
+            let goal = Goal { target_ess: Some(100.0), ..Goal::default() };
+            assert!(room(&RunConfig { goal, ..config }, runs).is_ok());
+        }
     }
 }

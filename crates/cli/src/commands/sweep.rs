@@ -174,4 +174,27 @@ mod tests {
             assert!(shown.lines().nth(2).is_some_and(|line| line.starts_with(name)), "{shown}");
         }
     }
+
+    #[test]
+    fn ten_lost_runs_are_named() {
+        let sampler = SamplerConfig::default();
+        let run = |seed| SeedRun {
+            seed,
+            rhat: 1.5,
+            quantity: "mu".to_owned(),
+            divergences: 2,
+            saturated: 0,
+            step_size: 0.125,
+            warm_up: 100,
+            warm_up_leapfrogs: 500,
+            leapfrogs: 900,
+        };
+        for (lost, named) in [(9, 9), (10, 10), (13, 10)] {
+            let found = SeedSweep { worst: (0..lost).map(run).collect(), ..SeedSweep::count(&[], &sampler, 1) };
+            let shown = text(&found, &sampler, "these data");
+            let lines: Vec<&str> = shown.lines().filter(|line| line.starts_with("LOST")).collect();
+            assert_eq!(lines.len(), named, "{shown}");
+            assert_eq!(lines[0], "LOST  seed 0: R-hat 1.50 of mu, 2 divergences, smallest step size 1.2e-1");
+        }
+    }
 }

@@ -86,3 +86,17 @@ fn hidden() -> Vec<Finding> {
     }
     findings
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_device::{NoProvider, verify};
+
+    #[test]
+    fn without_a_list_of_visible_devices_the_driver_counts_as_nvml_does() {
+        let mut report = verify(&NoProvider);
+        assert_eq!([None, Some(0), Some(3)].map(|asked| ordinal(&report, asked)), [Some(0), Some(0), Some(3)]);
+        report.environment.cuda_visible_devices = Some("1".to_owned());
+        assert_eq!([None, Some(0), Some(3)].map(|asked| ordinal(&report, asked)), [Some(0), None, None]);
+    }
+}

@@ -205,3 +205,119 @@ impl Outputs {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_models::Registry;
+    use std::fs;
+
+    /// What a command line reads, the tables among it, and what it writes: each with the option that names it.
+    fn found(words: &str) -> [Vec<String>; 3] {
+        let words = format!("octopus {words}");
+        let found = outputs_of(&Cli::read(Registry::shipped(), words.split_whitespace()).unwrap());
+        let shown = |place: &super::super::Place| format!("{} {}", place.named_by, place.given.display());
+        let outputs = found.outputs.iter().map(|output| shown(&output.place)).collect();
+        [found.inputs.iter().map(shown).collect(), found.tables.iter().map(shown).collect(), outputs]
+    }
+
+    /// Each option of a path in each command that has it; what is named twice is written in two ways.
+    #[test]
+    fn every_path_of_a_command_line_is_read_or_written() {
+        const TABLE: &str = "--config c.toml --data d.csv --group g --value y";
+        for (words, reads, writes) in [
+            ("sample eight-schools --out o --config c.toml", &["--config c.toml"][..], &["--out o"][..]),
+            (
+                &format!("sample hierarchical-normal --out o {TABLE}"),
+                &["--data d.csv", "--config c.toml"],
+                &["--out o"],
+            ),
+            ("sample eight-schools --dry-run --config c.toml", &["--config c.toml"], &[]),
+            (
+                "sample hierarchical-normal --batch b --group g --value y --out o",
+                &["--batch b"],
+                &["--out o", "--out o/batch.json", "--out o/summary.csv"],
+            ),
+            (
+                "sample hierarchical-normal --batch b --group g --value y --out o --batch-part 2/3",
+                &["--batch b"],
+                &["--out o", "--out o/batch-2-of-3.json", "--out o/summary-2-of-3.csv"],
+            ),
+            ("resume r", &["RUN r"], &[]),
+            ("diagnose a.csv b.csv", &["TRACE a.csv", "TRACE b.csv"], &[]),
+            ("loo a.nc b.nc", &["TRACE a.nc", "TRACE b.nc"], &[]),
+            ("plot a.nc --out o", &["TRACE a.nc"], &["--out o"]),
+            ("compare a.nc b.nc", &["A a.nc", "B b.nc"], &[]),
+            ("compare a.nc b.nc --out o", &["A a.nc", "B b.nc"], &["--out o", "--out o/comparison.json"]),
+            ("calibrate eight-schools --out o", &[], &["--out o"]),
+            (&format!("check hierarchical-normal {TABLE}"), &["--data d.csv", "--config c.toml"], &[]),
+            (&format!("sweep hierarchical-normal {TABLE} --out o"), &["--data d.csv", "--config c.toml"], &["--out o"]),
+            ("sweep eight-schools", &[], &[]),
+            ("export r --to netcdf --out o.nc", &["TRACE r"], &["--out o.nc"]),
+            (&format!("validate {TABLE} --out o"), &["--data d.csv", "--config c.toml"], &["--out o"]),
+            ("random normal --n 1 --out o.npy", &[], &["--out o.npy"]),
+            ("man --out o", &[], &["--out o"]),
+            ("device measure --cache o", &[], &["--cache o"]),
+            ("device warm --kernel-cache o", &[], &["--kernel-cache o"]),
+            ("device exact --expected e.json", &["--expected e.json"], &[]),
+            ("device exact --record o.json", &[], &["--record o.json"]),
+            ("device sampler --out o.json", &[], &["--out o.json"]),
+            ("device accept r --reports o", &["RESULTS r"], &["--reports o"]),
+            ("verify --log-file l --profile p", &[], &["--log-file l", "--profile p"]),
+        ] {
+            let [inputs, _, outputs] = found(words);
+            assert_eq!((&inputs[..], &outputs[..]), (&owned(reads)[..], &owned(writes)[..]), "{words}");
+        }
+    }
+
+    fn owned(words: &[&str]) -> Vec<String> {
+        words.iter().map(|&word| word.to_owned()).collect()
+    }
+
+    /// A file of settings of a mebibyte names its data; a longer one is none, as `octopus sample` says.
+    #[test]
+    fn a_file_of_settings_names_inputs_up_to_a_mebibyte() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("d.csv"), "g,y\na,1\n").unwrap();
+        fs::create_dir(at("tables")).unwrap();
+        let text = format!("[data.file]\npath = {:?}\ngroup = \"g\"\n#", at("d.csv"));
+        for (length, named) in [(text.len(), true), (1 << 20, true), ((1 << 20) + 1, false)] {
+            fs::write(at("c.toml"), text.clone() + &"#".repeat(length - text.len())).unwrap();
+            let [inputs, ..] =
+                found(&format!("sample hierarchical-normal --out o --config {}", at("c.toml").display()));
+            let data = format!("{} {}", at("c.toml").display(), at("d.csv").display());
+            assert_eq!((inputs.len(), inputs.contains(&data)), (1 + usize::from(named), named), "{length}");
+        }
+        // A folder is a table where it is called one, and what a record of a run names in its model is read too.
+        fs::write(at("c.toml"), format!("[data.file]\npath = {:?}\ngroup = {0:?}\n", at("tables"))).unwrap();
+        let [inputs, tables, _] = found(&format!("check hierarchical-normal --config {}", at("c.toml").display()));
+        assert_eq!((inputs.len(), tables.len()), (2, 1));
+        fs::create_dir(at("run")).unwrap();
+        let record = format!("command = [{:?}]\n[model.settings.data.file]\npath = {0:?}\n", at("d.csv"));
+        for (record, inputs) in [(record.as_str(), 2), ("command = []\n", 1)] {
+            fs::write(at("run/run.toml"), record).unwrap();
+            assert_eq!(found(&format!("diagnose {}", at("run").display()))[0].len(), inputs);
+        }
+    }
+
+    #[test]
+    fn pictures_and_pages_are_right_in_their_folder() {
+        let pictures = ["a.png", "a.svg", "a.pdf", "below/a.png", "png"].map(|path| is_picture(Path::new(path)));
+        assert_eq!(pictures, [true, true, false, false, false]);
+        let pages = ["octopus.1", "octopus-sample.1", "other.1", "octopus.2", "below/octopus.1"];
+        assert_eq!(pages.map(|path| is_page(Path::new(path))), [true, true, false, false, false]);
+        for (path, is_ours) in [
+            ("report.json", true),
+            ("run/draws/part-00000.parquet", true),
+            ("guide/index.html", true),
+            ("trace_plot.png", true),
+            ("trace_plot.svg", false),
+            ("below/trace_plot.png", false),
+            ("below/report.json", false),
+            ("thesis.txt", false),
+        ] {
+            assert_eq!(is_of_a_validation(Path::new(path)), is_ours, "{path}");
+        }
+    }
+}

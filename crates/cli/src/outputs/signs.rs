@@ -112,7 +112,25 @@ mod tests {
         assert!(!Sign::Log.is_on(&path) && !Sign::Log.is_on(dir.path()));
         std::fs::write(&path, "").unwrap();
         assert!(Sign::Log.is_on(&path));
-        std::fs::write(&path, "mine").unwrap();
-        assert!(!Sign::Log.is_on(&path));
+        assert!(Sign::Json("result", &["schema"]).is_on(&path) && Sign::Text("table", "name,").is_on(&path));
+        for mine in ["mine", "m", "\n"] {
+            std::fs::write(&path, mine).unwrap();
+            for sign in [Sign::Log, Sign::Profile, Sign::Json("result", &["schema"]), Sign::Text("table", "name,")] {
+                assert!(!sign.is_on(&path), "{sign:?} on {mine:?}");
+            }
+        }
+    }
+
+    /// The end of the line is beside the mebibyte.
+    #[test]
+    fn a_line_of_a_mebibyte_may_begin_a_log_and_a_longer_one_does_not() {
+        let line = |length: usize| {
+            let (before, after) = ("{\"level\":\"INFO\",\"timestamp\":\"2026\",\"fields\":\"", "\"}\n");
+            format!("{before}{}{after}", "x".repeat(length - before.len() - after.len()))
+        };
+        for (length, is_log) in [(100, true), ((1 << 20) + 1, true), ((1 << 20) + 2, false)] {
+            let text = line(length);
+            assert_eq!((text.len(), Sign::Log.begins(text.as_bytes()).unwrap()), (length, is_log));
+        }
     }
 }

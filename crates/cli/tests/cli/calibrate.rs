@@ -23,7 +23,9 @@ fn file(dir: &Path, name: &str) -> String {
 fn ranks_in_one_go_or_two_are_the_same() {
     let dir = tempfile::tempdir().unwrap();
     let small = |rest: &str| run(dir.path(), &format!("{SMALL} {rest}"));
-    let whole = small("--datasets 60 --threads 1 --out {}/whole").succeeds().json();
+    let first = small("--datasets 60 --threads 1 --out {}/whole");
+    assert!(!first.stderr.contains("data sets of"), "{}", first.stderr);
+    let whole = first.succeeds().json();
     assert_eq!((&whole["calibrated"], &whole["ranks"]["data_sets"]), (&true.into(), &60.into()));
     assert_eq!(whole["ranks"]["quantities"].as_array().unwrap().len(), 11);
     assert!(whole["self_check"].as_array().unwrap().iter().all(|check| check["passed"] == true), "{whole}");
@@ -34,7 +36,9 @@ fn ranks_in_one_go_or_two_are_the_same() {
     assert!(!dir.path().join("whole/ranks").exists(), "parts have become one file");
 
     small("--datasets 25 --threads 2 --out {}/parts").succeeds();
-    small("--datasets 60 --threads 2 --out {}/parts --format svg").succeeds();
+    let loud = SMALL.replace("--quiet --json", "--datasets 60 --threads 2 --out {}/parts --format svg");
+    let told = run(dir.path(), &loud).succeeds().stderr.clone();
+    assert!(told.contains("60 data sets of ") && told.contains("25 of them are there"), "{told}");
     for name in ["ranks.csv", "calibration.json"] {
         assert_eq!(file(dir.path(), &format!("parts/{name}")), file(dir.path(), &format!("whole/{name}")), "{name}");
     }
@@ -198,6 +202,24 @@ fn geweke_needs_draws_to_decide() {
     let result: serde_json::Value = serde_json::from_str(&file(dir.path(), "few/calibration.json")).unwrap();
     assert_eq!((&result["calibrated"], &result["geweke"]["decided"]), (&false.into(), &false.into()));
     assert!(dir.path().join("few/geweke_moments.png").exists());
+}
+
+/// As little as can be asked for, in which nothing is found.
+#[test]
+fn a_short_test_of_geweke_finds_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let words =
+        "calibrate eight-schools --geweke --sequences 8 --steps 4 --tune 5 --format svg --quiet --json --out {}/out";
+    let answer = run(dir.path(), words);
+    let found = answer.succeeds().json();
+    assert_eq!((&found["calibrated"], &found["geweke"]["decided"]), (&true.into(), &true.into()));
+    assert_eq!((&found["geweke"]["false_alarm"], &found["geweke"]["sequences"]), (&0.001.into(), &8.into()));
+    assert_eq!((answer.stderr.as_str(), found["settings"]["sequences"].as_u64()), ("", Some(8)));
+    run(dir.path(), &format!("{words} --seed 5")).fails(2, &["other settings", "--force"]);
+    assert_eq!(
+        run(dir.path(), &format!("{words} --seed 5 --force")).succeeds().json()["settings"]["sampler"]["seed"],
+        5
+    );
 }
 
 #[test]

@@ -33,5 +33,6 @@ mod software_gpu;
 mod strategies;
 mod support;
 mod tables;
+mod told;
 mod validate;
 mod words;

@@ -84,4 +84,10 @@ mod tests {
             "'f16' is no precision: it is f64, f32 or mixed"
         );
     }
+
+    #[test]
+    fn numbers_have_the_bytes_of_their_types() {
+        assert_eq!(Precision::ALL.map(Precision::vector_bytes), [8, 4, 4]);
+        assert_eq!(Precision::ALL.map(Precision::scalar_bytes), [8, 4, 8]);
+    }
 }

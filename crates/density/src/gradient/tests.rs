@@ -272,3 +272,188 @@ fn coordinates_have_the_names_of_their_parameters() {
     let names: Vec<String> = (0..4).map(|i| coordinate_name(&layout, i)).collect();
     assert_eq!(names, ["z[bern]", "z[rom]", "log(tau)", "coordinate 3"]);
 }
+
+/// The points at which `logp_grad` is asked, and what is found at `x`.
+fn asked(logp_grad: &ValueAndGradient<'_>, x: &[f64], turn: u64) -> (Vec<Vec<f64>>, GradientCheck) {
+    let points = std::cell::RefCell::new(Vec::new());
+    let recorded = |x: &[f64], gradient: &mut [f64]| {
+        points.borrow_mut().push(x.to_vec());
+        logp_grad(x, gradient)
+    };
+    let found = check_gradient(&recorded, x, turn).unwrap();
+    (points.into_inner(), found)
+}
+
+/// A sum of slopes times coordinates, with a gradient of its own.
+fn linear(slopes: Vec<f64>, gradient: Vec<f64>) -> impl Fn(&[f64], &mut [f64]) -> Result<f64, DensityError> {
+    move |x, out| {
+        out.copy_from_slice(&gradient);
+        Ok(x.iter().zip(&slopes).map(|(x, slope)| x * slope).sum())
+    }
+}
+
+/// Eight groups, each moved both ways at once by a tenth of its units over the root of its number.
+#[test]
+fn the_neighbours_of_a_point_are_those_of_its_groups() {
+    let slopes: Vec<f64> = (0..19).map(|i| [4.0, 0.25, -1.0, 1e-9, 1e20, 0.0][i % 6]).collect();
+    let units = [0.5, 2.0, 1.0, 1e3, 1e-8, 1.0];
+    for turn in [0, 3] {
+        let (points, found) = asked(&linear(slopes.clone(), slopes.clone()), &[0.0; 19], turn);
+        assert_eq!((points.len(), found.tried, found.unclear), (17, 8, 0), "{found:?}");
+        for group in 0..8 {
+            let members: Vec<usize> =
+                (0..19).filter(|i| (*i as u64 + turn * (*i as u64 / 8)) % 8 == group as u64).collect();
+            for (side, sign) in [(1, 1.0), (2, -1.0)] {
+                for (i, &found) in points[2 * group + side].iter().enumerate() {
+                    let step = 0.1 / (members.len() as f64).sqrt() * units[i % 6] * probe_sign(i, turn) * sign;
+                    let expected = if members.contains(&i) { step } else { 0.0 };
+                    assert!((found - expected).abs() <= 1e-15 * expected.abs(), "{group} {i}: {found}, not {expected}");
+                }
+            }
+        }
+    }
+}
+
+/// The signs are no part of any result, but a run is to say the same again.
+#[test]
+fn signs_are_both_and_the_same_everywhere() {
+    let signs = |turn| -> String { (0..32).map(|i| if probe_sign(i, turn) == 1.0 { '+' } else { '-' }).collect() };
+    assert!((0..32).all(|i| probe_sign(i, 1).abs() == 1.0));
+    assert_eq!([signs(0), signs(1)], ["+-+++-+-+--++++-+++++-+-++++---+", "++----+-+--+--+-+++--++-+++--+-+"]);
+}
+
+/// What no distance agrees with is looked at from all twelve, each a quarter of the one before, and once more for its name.
+#[test]
+fn a_wrong_slope_is_looked_at_from_twelve_distances() {
+    let (points, found) = asked(&linear(vec![1.0], vec![1.25]), &[0.0], 0);
+    assert_eq!((points.len(), found.wrong.len(), found.unclear), (1 + 2 * 24, 1, 0), "{found:?}");
+    for k in 0..12 {
+        let expected = 0.1 * 0.25_f64.powi(k as i32) / 1.25_f64.sqrt();
+        assert!((points[1 + 2 * k][0].abs() / expected - 1.0).abs() < 1e-14, "{k}");
+    }
+    let WrongSlope { coordinate, analytic, numeric, error } = found.wrong[0];
+    assert!((coordinate, analytic) == (0, 1.25) && (numeric - 1.0).abs() < 1e-12 && error < 1e-10, "{found:?}");
+    // Of a cube the error is the square of the distance: two distances together are exact.
+    let cube = |x: &[f64], gradient: &mut [f64]| {
+        gradient[0] = 3.0 * x[0] * x[0];
+        Ok(x[0].powi(3))
+    };
+    assert_eq!(asked(&cube, &[1.0], 0).0.len(), 1 + 2 * 2);
+}
+
+/// A slope of 1/4 that is off by 10^-6 of itself agrees at once, one by 10^-4 is wrong, and between is neither.
+#[test]
+fn slopes_are_judged_by_their_share() {
+    let off = |share: f64| asked(&linear(vec![0.25], vec![0.25 * (1.0 + share)]), &[0.0], 0);
+    let (points, found) = off(0.75e-6);
+    assert!(points.len() == 3 && (found.largest / 0.75e-6 - 1.0).abs() < 1e-3, "{found:?}");
+    let (points, found) = off(1.5e-6);
+    assert!(points.len() > 3 && found.wrong.is_empty(), "{found:?}");
+    assert_eq!((off(0.75e-4).1.wrong.len(), off(0.75e-4).1.unclear, off(1.5e-4).1.wrong.len()), (0, 1, 1));
+    let flat = asked(&linear(vec![0.0; 2], vec![0.0; 2]), &[0.0; 2], 0).1;
+    assert_eq!(flat, GradientCheck { tried: 2, ..GradientCheck::default() });
+    // Eight are wrong, and four are named.
+    let found = asked(&linear(vec![1.0; 8], vec![2.0; 8]), &[0.0; 8], 0).1;
+    assert_eq!(
+        (found.wrong.iter().map(|wrong| wrong.coordinate).collect::<Vec<_>>(), found.unclear),
+        (vec![0, 1, 2, 3], 4)
+    );
+    // One of twelve in a group, and of an odd number of twos.
+    for at in [2, 40, 88] {
+        let mut gradient = vec![1.0; 90];
+        gradient[at] = 1.5;
+        let found = asked(&linear(vec![1.0; 90], gradient), &[0.0; 90], 0).1;
+        assert_eq!(found.wrong.iter().map(|wrong| wrong.coordinate).collect::<Vec<_>>(), [at]);
+    }
+}
+
+/// Beside a log density of 10^9, whose rounding is 1.8e-5 of a slope at the first distance and four times that at the next:
+/// there it excuses, and at no smaller one.
+#[test]
+fn rounding_excuses_at_the_two_largest_distances_only() {
+    let agrees = |off: f64| {
+        let logp_grad = |x: &[f64], _: &mut [f64]| Ok(1e9 + x[0]);
+        let probe = Probe { logp_grad: &logp_grad, x: &[0.0], logp: 1e9, gradient: &[1.0 + off] };
+        matches!(probe.judge(&[(0, 1.0)]).unwrap(), Judged::Agrees(_))
+    };
+    assert_eq!([1e-5, 4e-5, 1.5e-4, 5e-4].map(agrees), [true, true, false, false]);
+}
+
+/// Everything that two neighbours say, of a cube at 0.5 whose slope is given as 1.
+#[test]
+fn two_neighbours_say_what_they_are() {
+    let cube = |x: &[f64], _: &mut [f64]| Ok(x[0].powi(3));
+    let pair = |x: f64, unit: f64, step: f64| {
+        Probe { logp_grad: &cube, x: &[x], logp: x.powi(3), gradient: &[1.0] }.pair(&[(0, unit)], step).unwrap()
+    };
+    let Pair { step, off, sides, bend, rounding, change, flat } = pair(0.5, 2.0, 0.1).unwrap();
+    // 0.7^3 = 0.343 and 0.3^3 = 0.027 beside 0.125, and 0.2 expected on each side; 0.343 is the largest.
+    let near = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-14, "{found}, not {expected}");
+    near(step, 0.1);
+    near(off, (0.316 - 0.4) / 0.2);
+    near(sides[0], (0.218 - 0.2) / 0.1);
+    near(sides[1], (0.098 - 0.2) / 0.1);
+    near(bend, 0.12);
+    near(rounding / (8.0 * f64::EPSILON), 0.343);
+    near(change, 0.316);
+    assert!(!flat);
+    // Numbers of 24 bits have their rounding.
+    let short = |x: &[f64], _: &mut [f64]| Ok(0.5 * x[0]);
+    let probe = Probe { logp_grad: &short, x: &[0.5], logp: 0.25, gradient: &[0.5] };
+    near(probe.pair(&[(0, 1.0)], 0.25).unwrap().unwrap().rounding, 8.0 * f64::from(f32::EPSILON) * 0.375);
+    // Numbers that are 4 apart: a step of 5.8 becomes 4, and one of 1.9 is none.
+    let coarse = 2_f64.powi(54) + 2_f64.powi(53);
+    assert!(pair(coarse, 1.0, 5.8).is_some() && pair(coarse, 1.0, 1.9).is_none());
+}
+
+fn seen(step: f64, off: f64) -> Pair {
+    Pair { step, off, sides: [off; 2], bend: 0.0, rounding: 0.0, change: 1.0, flat: false }
+}
+
+fn differs(pairs: &[Pair], slope: f64) -> bool {
+    matches!(verdict(pairs, slope), Judged::Differs { .. })
+}
+
+#[test]
+fn a_verdict_needs_two_distances_that_agree() {
+    let two = |first: f64, second: f64| differs(&[seen(0.1, first), seen(0.025, second)], 1.0);
+    // Ten times their difference is less than the slope's.
+    assert!(two(1.0, 1.0) && two(1.0, 1.07) && !two(1.0, 1.15) && !two(1.0, 3.0));
+    assert!(!differs(&[seen(0.1, 1.0)], 1.0) && !differs(&[], 1.0));
+    // A hundred-thousandth of all slopes together is not enough.
+    assert!(
+        differs(&[seen(0.1, 3e-4), seen(0.025, 3e-4)], 20.0)
+            && !differs(&[seen(0.1, 1.5e-4), seen(0.025, 1.5e-4)], 20.0)
+    );
+    // Nor is one where another distance nearly speaks for the slope.
+    let with = |first: f64| differs(&[seen(0.1, first), seen(0.025, 1.0), seen(0.00625, 1.0)], 1.0);
+    assert!(with(0.15) && !with(0.07));
+}
+
+#[test]
+fn both_sides_are_to_be_off_by_half() {
+    let sides = |other: f64| {
+        let pairs = [0.1, 0.025].map(|step| Pair { sides: [0.02, other], ..seen(step, 0.02) });
+        differs(&pairs, 1e-3)
+    };
+    assert!(sides(0.014) && !sides(0.008) && !sides(-0.02));
+}
+
+/// The bends of the last three distances are noise, those before are curvature.
+#[test]
+fn noise_is_that_of_the_three_smallest_distances() {
+    let bent = |at: usize| {
+        let pairs: Vec<Pair> = (0..8)
+            .map(|k| Pair { bend: if k == at { 10.0 } else { 0.0 }, ..seen(0.1 * 0.25_f64.powi(k as i32), 1.0) })
+            .collect();
+        differs(&pairs, 1.0)
+    };
+    assert_eq!([3, 4, 5, 6, 7].map(bent), [true, true, false, false, false]);
+}
+
+/// Two errors and a thousandth: 3 is taken for 3.0045 and not for 3.006, where the error is a thousandth, too.
+#[test]
+fn reasons_are_guessed_as_near_as_the_numbers_are() {
+    let reason = |analytic, error| WrongSlope { coordinate: 0, analytic, numeric: 3.0, error }.likely_reason();
+    assert_eq!((reason(-3.0045, 1e-3), reason(-3.006, 1e-3)), (Some("its sign is flipped"), None));
+}

@@ -5,9 +5,9 @@
 //! mixed, e (R^2 - 1 + 1 / n) is distributed as F(m - 1, m (e - 1)); of superchains e (R^2 - 1) is.
 //!
 //! One parameter stays below the limit but for a probability p. The largest of thousands would exceed it far more often,
-//! and a run would fail for being large. So the limit of the largest of K parameters is what one exceeds with probability
-//! p / K (Bonferroni), and that of the j-th largest p j / K (Simes 1986, Biometrika 73): then the whole fails by chance
-//! with probability p, as it does of one parameter, and parameters that all disagree a little fail together.
+//! and a run would fail for being large. So the largest of K parameters may reach the value that one exceeds with
+//! probability p / K (Bonferroni). For the j-th largest the probability is p j / K (Simes 1986, Biometrika 73). A run
+//! then fails by chance with probability p, whatever K is. Parameters that all disagree a little still fail together.
 
 use crate::limits;
 use crate::numbers::tails::ln_fisher_above;
@@ -96,5 +96,102 @@ impl RhatByChance {
             None if parameters == 0 => (self.limit, 1),
             None => (self.limit_of(share(0)), 1),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::summary::parameter::ParameterSummary;
+
+    /// Parameters with these effective sample sizes, the smaller of bulk and tail, of so many chains and draws.
+    fn by_chance(
+        (chains, draws): (usize, usize),
+        superchains: Option<usize>,
+        sizes: &[f64],
+        limit: f64,
+    ) -> RhatByChance {
+        let parameter = |(k, &size): (usize, &f64)| {
+            let (ess_bulk, ess_tail) = if k % 2 == 0 { (size, 2.0 * size) } else { (3.0 * size, size) };
+            ParameterSummary { ess_bulk, ess_tail, ..ParameterSummary::default() }
+        };
+        let parameters = sizes.iter().enumerate().map(parameter).collect();
+        RhatByChance::of(&Summary { prob: 0.89, chains, draws, superchains, parameters }, limit)
+    }
+
+    /// Eight halves of 500 draws, 250 of them effective.
+    fn usual(limit: f64) -> RhatByChance {
+        by_chance((4, 1001), None, &[3200.0, 800.0, f64::NAN, 2000.0, 1600.0, 2400.0], limit)
+    }
+
+    fn assert_near(found: f64, expected: f64) {
+        assert!((found - expected).abs() <= 1e-9 * expected.abs(), "{found}, not {expected}");
+    }
+
+    #[test]
+    fn the_median_parameter_says_how_many_draws_are_effective() {
+        let of = |found: RhatByChance| (found.groups, found.effective, found.base, found.limit);
+        assert_eq!(of(usual(1.01)), (8.0, 250.0, 1.0 - 1.0 / 500.0, 1.01));
+        // At least 100 for each chain, and no more than there are draws.
+        assert_eq!(of(by_chance((4, 1001), None, &[100.0; 3], 1.01)), (8.0, 50.0, 1.0 - 1.0 / 500.0, 1.01));
+        for sizes in [&[9000.0][..], &[]] {
+            assert_eq!(of(by_chance((4, 1001), None, sizes, 1.02)), (8.0, 500.5, 1.0 - 1.0 / 500.0, 1.02));
+        }
+        assert_eq!(of(by_chance((64, 10), Some(16), &[50.0], 1.01)), (16.0, 25.0, 1.0, 1.01));
+        assert_eq!(of(by_chance((64, 10), Some(16), &[1e4], 1.01)), (16.0, 40.0, 1.0, 1.01));
+        assert_eq!(by_chance((4, 1), None, &[], 1.01).base, 0.0);
+    }
+
+    /// scipy.stats.f.logsf (SciPy 1.17) with 7 and 8 * 249 degrees of freedom, and with 15 and 16 * 39.
+    #[test]
+    fn the_chance_of_an_rhat_is_fishers() {
+        let found = usual(1.01);
+        assert_near(found.ln_above(1.01), -12.861_213_094_777_74);
+        assert_near(found.ln_above(1.02), -28.611_973_034_027_26);
+        assert_near(found.ln_above(1.05), -77.580_345_809_254_24);
+        let nested = by_chance((64, 10), Some(16), &[1e4], 1.01);
+        assert_near(nested.ln_above(1.01), -0.394_810_813_825_858_1);
+        assert_near(nested.ln_above(1.1), -38.999_315_355_561_89);
+        assert_near(found.expected(100), 0.000_519_369_112_463_218_2);
+        // Each of them reaches 1 in location or in scale, with a probability of 0.84.
+        assert_eq!(usual(1.0).expected(7), 7.0);
+    }
+
+    /// The first two by scipy.stats.f.isf; what one parameter exceeds so many times as rarely is that of so many.
+    #[test]
+    fn the_limit_of_many_is_exceeded_as_much_more_rarely() {
+        let found = usual(1.01);
+        assert_near(found.limit_of(2.0), 1.010_454_373_924_242_9);
+        assert_near(found.limit_of(1000.0), 1.014_451_565_445_938_5);
+        let slow = by_chance((4, 1001), None, &[100.0], 1.01);
+        for (found, share) in [(found, 1e12), (slow, 1e6), (slow, 1e200)] {
+            let limit = found.limit_of(share);
+            let below = found.ln_above(found.limit) - found.ln_above(limit);
+            assert!((below - f64::ln(share)).abs() < 1e-9 * below, "{share}: {limit}");
+        }
+        assert!(slow.limit_of(1e200) > 2.01);
+        assert_eq!(slow.limit_of(f64::NAN), 1.01);
+    }
+
+    /// 186 of 1000 parameters at 1.0111 are too many: `1000 p(1.0111) / p(1.01)` is 185.7.
+    #[test]
+    fn the_largest_alone_or_many_together_are_judged() {
+        let found = usual(1.01);
+        let with = |above: usize| (0..1000).map(move |k| if k < above { 1.0111 } else { 1.0 }).chain([f64::NAN]);
+        for above in [0, 1, 185] {
+            let (limit, largest) = found.limit_of_all(with(above));
+            assert_near(limit, 1.014_451_565_445_938_5);
+            assert_eq!(largest, 1, "{above}");
+        }
+        for above in [186, 500] {
+            let (limit, largest) = found.limit_of_all(with(above));
+            assert_near(limit, 1.011_098_963_421_306_8);
+            assert_eq!(largest, 186, "{above}");
+        }
+        assert_eq!(found.limit_of_all([f64::NAN].into_iter()), (1.01, 1));
+        // One far beyond its own limit is the largest that fails.
+        let (limit, largest) = found.limit_of_all([1.0, 1.2].into_iter());
+        assert_near(limit, 1.010_454_373_924_242_9);
+        assert_eq!(largest, 1);
     }
 }

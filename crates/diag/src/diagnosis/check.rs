@@ -55,7 +55,7 @@ pub struct Check {
 }
 
 impl fmt::Display for Check {
-    /// Its outcome, id and message in a line, which stand below those of another check.
+    /// One line: outcome, id and message, aligned in columns.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "{:<7}  {:<11}  {}", self.status, self.id, self.message)
     }
@@ -465,5 +465,100 @@ mod tests {
         assert_eq!(of(4, 1.26), (CheckStatus::Pass, Some(1.25)));
         assert_eq!(of(4, 1.25), (CheckStatus::Fail, Some(1.25)));
         assert_eq!(of(3, 1.26), (CheckStatus::Fail, None));
+    }
+
+    #[test]
+    fn three_groups_of_copies_are_named_and_the_others_counted() {
+        let groups: Vec<Vec<usize>> = (0..6).map(|k| vec![2 * k, 2 * k + 1]).collect();
+        let named = "chains 0, 1 are equal to the last bit; chains 2, 3 are equal to the last bit; chains 4, 5 are equal to \
+                     the last bit";
+        for (count, more) in [(3, ""), (4, "; so are 1 more groups"), (5, "; so are 2 more groups")] {
+            assert_eq!(copies(&groups[..count], 12).message, format!("{named}{more}"));
+        }
+    }
+
+    /// Pass of nothing, and the verdict on the first finding.
+    #[test]
+    fn one_finding_decides() {
+        let counted = |count: usize| {
+            let mut found = summary(500);
+            found.parameters.iter_mut().for_each(|p| (p.not_finite, p.constant) = (0, false));
+            found.parameters.iter_mut().take(count).for_each(|p| (p.not_finite, p.constant) = (1, true));
+            found
+        };
+        let of = |count: usize| {
+            [
+                finite_draws(&counted(count)),
+                constant(&counted(count)),
+                divergences(Some(count as u64), 100, None),
+                tree_depth(Some(count as u64), 100, None),
+                copies(&vec![vec![0, 1]; count], 4),
+            ]
+        };
+        use CheckStatus::{Fail, Pass, Warn};
+        assert!(
+            of(0).iter().all(|check| check.status == Pass && check.observed == Some(0.0) && check.advice.is_none())
+        );
+        assert_eq!(of(1).map(|check| check.status), [Fail, Warn, Fail, Warn, Fail]);
+        assert!(of(1).iter().all(|check| check.observed == Some(1.0) && check.threshold == Some(0.0)));
+        assert!(of(1).iter().all(|check| check.advice.as_ref().is_some_and(|advice| !advice.is_empty())));
+    }
+
+    #[test]
+    fn chains_without_an_e_bfmi_are_counted() {
+        let message = |check: &Check| check.message.clone();
+        let found = bfmi(Some(&[0.5, f64::NAN]), 2, 0.3);
+        let of = "; 1 of 2 chains have none, as their energy is constant or not finite";
+        assert_eq!(message(&found), format!("smallest E-BFMI 0.500 (chain 0), at least 0.3 wanted{of}"));
+        assert_eq!(found.status, CheckStatus::Warn);
+        assert_eq!(bfmi(Some(&[0.5, 0.3]), 2, 0.3).status, CheckStatus::Pass);
+        let found = bfmi(Some(&[f64::NAN, 0.2]), 2, 0.3);
+        assert_eq!((found.status, found.observed), (CheckStatus::Fail, Some(0.2)));
+        assert_eq!(bfmi(Some(&[f64::NAN; 2]), 2, 0.3).status, CheckStatus::Skipped);
+    }
+
+    #[test]
+    fn a_high_target_is_not_raised() {
+        let cure = |target_accept| {
+            let settings =
+                SettingsInUse { coordinates: CoordinatesInUse::Plain, low_rank_metric: false, target_accept };
+            divergences(Some(1), 10, Some(&settings)).advice.unwrap_or_default()
+        };
+        assert!(
+            cure(0.98).ends_with("raise target_accept (it is 0.98; up to 0.99), or reparameterise"),
+            "{}",
+            cure(0.98)
+        );
+        for target in [0.99, 0.995] {
+            assert!(cure(target).ends_with(": reparameterise, or give scales tighter priors"), "{}", cure(target));
+        }
+    }
+
+    /// Advice recommends nothing that is in use.
+    #[test]
+    fn checks_of_chains_know_the_settings() {
+        let settings =
+            SettingsInUse { coordinates: CoordinatesInUse::Adaptive, low_rank_metric: true, target_accept: 0.9 };
+        let mut slow = summary(500);
+        slow.parameters.iter_mut().for_each(|p| p.ess_tail = 30.0);
+        type Judge = fn(&Summary, f64, Option<&SettingsInUse>) -> Check;
+        for (check, limit) in [(rhat as Judge, 1.01), (ess_bulk, 100.0), (ess_tail, 100.0)] {
+            let (plain, known) = (check(&slow, limit, None), check(&slow, limit, Some(&settings)));
+            assert!(plain.advice.as_ref().is_some_and(|text| text.contains("--metric auto")), "{plain:?}");
+            assert!(known.advice.as_ref().is_some_and(|text| text.contains("are in use already")), "{known:?}");
+        }
+        let found = ess_tail(&slow, 100.0, None);
+        assert_eq!(found.message, "smallest tail-ESS 30 of 1000 draws (a), at least 100 wanted");
+    }
+
+    /// Of two parameters the larger R-hat is judged as the largest of two; one alone by its own limit.
+    #[test]
+    fn two_parameters_are_many() {
+        let two = Summary { parameters: summary(500).parameters[..2].to_vec(), ..summary(500) };
+        let found = rhat(&two, 1.01, None);
+        assert!(found.message.contains(" for one parameter and ") && found.threshold > Some(1.01), "{found:?}");
+        assert_eq!(rhat(&one(&two), 1.01, None).message, "largest R-hat 1.2500 (a), limit 1.01");
+        let alone = Summary { chains: 1, ..two.clone() };
+        assert_eq!(rhat(&alone, 1.01, None).message, "one chain alone cannot show that it has converged");
     }
 }

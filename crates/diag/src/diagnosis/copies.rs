@@ -99,4 +99,30 @@ mod tests {
         posterior.insert("y", Array::new(axes, Values::F64(y)));
         assert!(of(&posterior).is_empty());
     }
+
+    /// Chains of `x` with these draws.
+    fn of_rows(rows: &[&[f64]]) -> Vec<Vec<usize>> {
+        let mut posterior = Dataset::default();
+        let axes = [("chain", rows.len()), ("draw", rows[0].len())];
+        posterior.insert("x", Array::new(axes, Values::F64(rows.concat())));
+        copies(&posterior, &summary(&posterior, 0.89).unwrap())
+    }
+
+    #[test]
+    fn whole_numbers_that_change_sixteen_times_are_no_chance() {
+        let switches: Vec<f64> = (0..17).map(|draw| f64::from(draw % 2)).collect();
+        assert_eq!(of_rows(&[&switches, &switches]), [vec![0, 1]]);
+        assert!(of_rows(&[&switches[1..], &switches[1..]]).is_empty());
+        // One change of a fraction is enough.
+        let once = [0.5, 0.5, 1.25];
+        assert_eq!(of_rows(&[&once, &once]), [vec![0, 1]]);
+    }
+
+    /// Chains 0 and 2 rest at the same value: that chain 1 moves makes them no copies.
+    #[test]
+    fn chains_that_rest_are_no_copies_whatever_others_do() {
+        let moving = [0.5, 1.5, 2.25, 0.125];
+        assert!(of_rows(&[&[1.5; 4], &moving, &[1.5; 4], &[1.5; 4]]).is_empty());
+        assert_eq!(of_rows(&[&[1.5; 4], &moving, &[1.5; 4], &moving]), [vec![1, 3]]);
+    }
 }

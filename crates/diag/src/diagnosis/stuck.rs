@@ -189,4 +189,13 @@ mod tests {
     fn draws_as_far_apart_as_the_limit_are_within_it() {
         assert_eq!(since(4, 1.0, |draw| [0.0, 1.0, 2.0, 2.0][draw]), 1);
     }
+
+    /// Of 100 draws the later 50 are looked at.
+    #[test]
+    fn a_chain_that_stops_late_is_not_stuck() {
+        let stops = |last: usize| found(move |draw| if draw < last { draw as f64 / 30.0 } else { 5.0 });
+        assert_eq!(stops(45), [(2, "theta[1]".to_owned(), 45, true)]);
+        assert_eq!(stops(50), [(2, "theta[1]".to_owned(), 50, true)]);
+        assert!(stops(52).is_empty());
+    }
 }

@@ -267,4 +267,10 @@ mod tests {
             assert_eq!(fast_length(n), expected);
         }
     }
+
+    #[test]
+    fn short_lengths_are_even_and_long_enough() {
+        let found: Vec<usize> = (1..=13).map(fast_length).collect();
+        assert_eq!(found, [1, 2, 4, 4, 6, 6, 8, 8, 12, 12, 12, 12, 16]);
+    }
 }

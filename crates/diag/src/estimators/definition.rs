@@ -172,4 +172,25 @@ mod tests {
             assert!(sizes.iter().chain(&others).all(|v| v.is_nan()), "{definition:?}: {sizes:?} {others:?}");
         }
     }
+
+    /// R-hat of one chain is posterior's alone.
+    #[test]
+    fn one_chain_of_four_draws_is_enough() {
+        let chains = Chains::new(&[1.0, 5.0, 2.0, 4.0, 3.0, 7.0, 6.0, 8.0], 1, 8).unwrap();
+        for definition in [Definition::Arviz, Definition::ArvizStats, Definition::Posterior] {
+            let found = [
+                definition.ess_bulk(&chains),
+                definition.ess_mean(&chains),
+                definition.ess_tail(&chains),
+                definition.ess_quantile(&chains, 0.3).unwrap(),
+                definition.mcse_mean(&chains),
+                definition.mcse_sd(&chains),
+                definition.mcse_quantile(&chains, 0.3).unwrap(),
+            ];
+            assert!(found.iter().all(|v| v.is_finite()), "{definition:?}: {found:?}");
+            assert_eq!(definition.rhat(&chains).is_finite(), definition == Definition::Posterior);
+        }
+        let short = Chains::new(&[1.0, 2.0, 3.0], 1, 3).unwrap();
+        assert!(Definition::Posterior.rhat(&short).is_nan() && Definition::ArvizStats.ess_tail(&short).is_nan());
+    }
 }

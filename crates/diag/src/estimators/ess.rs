@@ -373,4 +373,32 @@ mod tests {
             assert!(matches!(ess_quantile(&chains, prob), Err(DiagError::Probability { .. })), "{prob}");
         }
     }
+
+    /// Of the third pair, too, no more is added than of the one before.
+    #[test]
+    fn every_pair_is_lowered_to_the_one_before() {
+        let rho = [1.0, 0.5, 0.1, 0.1, 0.3, 0.3, -0.1, -0.1];
+        let tau = sum_of_correlations(100, &mut Vec::new(), &mut |lag| rho[lag]);
+        assert!((tau - (-1.0 + 2.0 * (1.5 + 0.2 + 0.2))).abs() < 1e-15, "{tau}");
+    }
+
+    #[test]
+    fn one_chain_of_four_draws_has_every_size() {
+        for (values, defined) in [(&[1.0, 4.0, 2.0, 3.0][..], true), (&[1.0, 4.0, 2.0], false)] {
+            let chains = Chains::new(values, 1, values.len()).unwrap();
+            let found = [
+                ess_bulk(&chains),
+                ess_tail(&chains),
+                ess_mean(&chains),
+                ess_sd(&chains),
+                ess_median(&chains),
+                ess_mad(&chains),
+                ess_folded(&chains),
+                ess_identity(&chains),
+                ess_quantile(&chains, 0.3).unwrap(),
+                ess_local(&chains, 0.2, 0.7).unwrap(),
+            ];
+            assert!(found.iter().all(|v| v.is_finite() == defined && v.is_nan() != defined), "{found:?}");
+        }
+    }
 }

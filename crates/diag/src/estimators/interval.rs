@@ -96,4 +96,12 @@ mod tests {
         let none = Chains::new(&[f64::NAN; 4], 1, 4).unwrap();
         assert!(hdi(&none, 0.5).unwrap().iter().all(|v| v.is_nan()));
     }
+
+    #[test]
+    fn one_value_is_its_own_interval() {
+        assert_eq!(hdi_of_sorted(&[2.0], 0.5), [2.0, 2.0]);
+        assert!(hdi_of_sorted(&[], 0.5).iter().all(|v| v.is_nan()));
+        let one = Chains::new(&[2.0], 1, 1).unwrap();
+        assert_eq!((hdi(&one, 0.89).unwrap(), eti(&one, 0.89).unwrap()), ([2.0; 2], [2.0; 2]));
+    }
 }

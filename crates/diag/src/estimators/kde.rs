@@ -266,4 +266,92 @@ mod tests {
             }
         }
     }
+
+    /// Values on the edges of bins, which divisions put on either side: each begins its bin, and the largest ends the last.
+    #[test]
+    fn a_value_on_an_edge_is_in_the_bin_that_begins_there() {
+        for k in 1..40 {
+            let (low, high) = (-0.3 * f64::from(k), 0.7 * f64::from(k * k) + 0.1);
+            let count = 100 + k as usize;
+            let edges = Bins::new(&[], low, high, count).unwrap().edges;
+            assert_eq!((edges.len(), edges[0], edges[count]), (count + 1, low, high));
+            let found = Bins::new(&edges, low, high, count).unwrap().counts;
+            assert!(found[..count - 1].iter().all(|&n| n == 1.0) && found[count - 1] == 2.0, "{k}: {found:?}");
+            // The numbers just below the edges end the bins before.
+            let below: Vec<f64> = edges[1..].iter().map(|edge| edge.next_down()).collect();
+            assert_eq!(Bins::new(&below, low, high, count).unwrap().counts, vec![1.0; count], "{k}");
+        }
+    }
+
+    #[test]
+    fn grids_and_kernels_have_limits() {
+        let values = [1.0, 2.0, 2.5, 3.0];
+        let of = |bandwidth: f64, grid_len: usize| {
+            let options = KdeOptions { bandwidth: Bandwidth::Fixed(bandwidth), grid_len, ..KdeOptions::default() };
+            kde_with(&values, &options)
+        };
+        for (asked, found) in [(0, 100), (99, 100), (100, 100), (101, 101), (150, 150)] {
+            assert_eq!(of(0.3, asked).unwrap().grid.len(), found);
+        }
+        assert_eq!(kde(&values).unwrap().grid.len(), 512);
+        // The range is 2.
+        assert!(of(2000.0, 100).is_some() && of(2001.0, 100).is_none() && of(-0.1, 100).is_none());
+        assert!(of(0.01, 100).is_some() && of(f64::NAN, 100).is_none());
+    }
+
+    /// The definition, written out: every bin's mass spread by the kernel, reflected at the ends or not.
+    #[test]
+    fn the_convolution_is_the_sum_over_bins() {
+        let values: Vec<f64> = (0..37).map(|k| f64::from(k * k % 41) / 5.0).collect();
+        for (bandwidth, bound_correction) in [(0.01, true), (0.03, true), (0.05, false), (0.4, true), (0.4, false)] {
+            let options =
+                KdeOptions { bandwidth: Bandwidth::Fixed(bandwidth), grid_len: 101, bound_correction, limits: None };
+            let found = kde_with(&values, &options).unwrap();
+            let width = 8.0 / 101.0;
+            let mass = |bin: i64| {
+                let bin = match bin {
+                    bin if (0..101).contains(&bin) => bin,
+                    bin if bound_correction && (-20..0).contains(&bin) => -1 - bin,
+                    bin if bound_correction && (101..121).contains(&bin) => 201 - bin,
+                    _ => return 0.0,
+                };
+                let count = values.iter().filter(|&&v| ((v / width) as i64).min(100) == bin).count();
+                count as f64 / 37.0 / width
+            };
+            let length = ((bandwidth / width * 2.0 * std::f64::consts::PI) as i64).max(1);
+            for (i, density) in (0..).zip(&found.density) {
+                let term = |k: i64| {
+                    let x = (k as f64 - (length - 1) as f64 / 2.0) * width / bandwidth;
+                    mass(i + (length - 1) / 2 - k) * (-0.5 * x * x).exp()
+                };
+                let sum: f64 = (0..length).map(term).sum();
+                let expected = sum / (bandwidth / width * (2.0 * std::f64::consts::PI).sqrt());
+                assert!((density - expected).abs() < 1e-12, "{bandwidth} {i}: {density} {expected}");
+            }
+        }
+    }
+
+    /// ArviZ 0.23.4, `_get_bw`: improved Sheather-Jones is far from Silverman's rule here.
+    #[test]
+    fn bandwidths_of_arviz() {
+        let values: Vec<f64> =
+            (0..150).map(|k| f64::from((k % 37) * (k % 37)) / 50.0 + if k % 3 == 0 { 20.0 } else { 0.0 }).collect();
+        for (rule, expected) in [
+            (Bandwidth::Experimental, 2.097_245_353_001_469_4),
+            (Bandwidth::Isj, 0.085_340_951_876_978_86),
+            (Bandwidth::Silverman, 4.109_149_754_125_96),
+            (Bandwidth::Scott, 4.839_665_265_970_575_4),
+        ] {
+            let found = kde_with(&values, &KdeOptions { bandwidth: rule, ..KdeOptions::default() }).unwrap().bandwidth;
+            assert!((found / expected - 1.0).abs() < 1e-11, "{rule:?}: {found}");
+        }
+    }
+
+    /// Numbers above 2 are twice as far apart as those below: of edges 2^-52 apart two fall together there.
+    #[test]
+    fn two_edges_that_coincide_are_seen_wherever_they_stand() {
+        let last = 2.0 + 2.0 * f64::EPSILON;
+        assert!(Bins::new(&[], 2.0 - 98.0 * f64::EPSILON, last, 100).is_none());
+        assert!(Bins::new(&[], 2.0 - 100.0 * f64::EPSILON, 2.0, 100).is_some());
+    }
 }

@@ -95,4 +95,11 @@ mod tests {
         assert!(mcse_sd(&constant).is_nan());
         assert!(mcse_quantile(&constant, 1.5).is_err());
     }
+
+    #[test]
+    fn one_chain_of_four_draws_has_every_error() {
+        let chains = Chains::new(&[1.0, 4.0, 2.0, 3.0], 1, 4).unwrap();
+        let found = [mcse_mean(&chains), mcse_sd(&chains), mcse_median(&chains), mcse_quantile(&chains, 0.3).unwrap()];
+        assert!(found.iter().all(|v| v.is_finite() && *v > 0.0), "{found:?}");
+    }
 }

@@ -177,4 +177,21 @@ mod tests {
         let found = Statistic::Sd.of(&[1e8, 1e8 + 1.0, 1e8 + 1.0]);
         assert!((found - 2f64.sqrt() / 3.0).abs() < 1e-7, "{found}");
     }
+
+    #[test]
+    fn errors_tell_both_sizes() {
+        let size = |replicated: &[f64], observed: &[f64]| match bayesian_u_values(replicated, observed) {
+            Err(DiagError::Size { what, found, expected }) => (what, found, expected),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(size(&[1.0], &[]), ("observed data", 0, 1));
+        let rows = "replicated data (samples x observations)";
+        assert_eq!(size(&[], &[1.0; 3]), (rows, 0, 3));
+        assert_eq!(size(&[1.0; 2], &[1.0; 3]), (rows, 2, 3));
+        assert_eq!(size(&[1.0; 8], &[1.0; 3]), (rows, 8, 6));
+        for (prob, defined) in [(0.0, true), (1.0, true), (1.01, false), (-0.01, false)] {
+            let found = bayesian_p_value(&[1.0, 2.0], &[1.5], Statistic::Quantile(prob));
+            assert_eq!(found.is_ok(), defined, "{prob}");
+        }
+    }
 }

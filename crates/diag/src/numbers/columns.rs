@@ -105,4 +105,31 @@ mod tests {
         let threads = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
         assert_eq!(threads.install(|| [63, 64, 1024].map(|width| block(100, width))), [16, 8, 16]);
     }
+
+    /// Whole squares, columns that are left over, and rows that are, wherever they begin.
+    #[test]
+    fn squares_and_what_is_left_are_transposed() {
+        for (rows, width, first, count) in
+            [(8, 8, 0, 8), (19, 40, 3, 33), (24, 21, 5, 16), (7, 30, 1, 20), (33, 9, 0, 9)]
+        {
+            let value = |row: usize, column: usize| (1000 * row + column) as f64;
+            let values: Vec<f64> = (0..rows * width).map(|k| value(k / width, k % width)).collect();
+            let mut out = vec![f64::NAN; rows * count];
+            gather(&values, width, first, count, |v| v, &mut out);
+            for (k, found) in out.iter().enumerate() {
+                assert_eq!(*found, value(k % rows, first + k / rows), "{rows} x {width}: {k}");
+            }
+        }
+    }
+
+    /// 2^18 values together: 32 columns of 8192, 4 of 52,429, one of any more.
+    #[test]
+    fn long_columns_are_gathered_in_smaller_blocks() {
+        let threads = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
+        let of = |rows: usize, width: usize| threads.install(|| block(rows, width));
+        let blocks = [1, 8192, 8193, 52_429, 100_000, 1 << 18, 1 << 19].map(|rows| of(rows, 1 << 20));
+        assert_eq!(blocks, [32, 32, 31, 4, 2, 1, 1]);
+        assert_eq!([1024, 1025, 1100].map(|width| of(100, width)), [16, 24, 24]);
+        assert_eq!((of(0, 10), of(100, 0), of(100, 1)), (3, 1, 1));
+    }
 }

@@ -185,4 +185,26 @@ mod tests {
             assert_eq!(places, [0, 1, 2, 3, 4]);
         }
     }
+
+    /// Few values, of each number, with the center at each place among them.
+    #[test]
+    fn few_values_are_folded_about_any_center() {
+        for n in 1..24usize {
+            let values: Vec<f64> = (0..n).map(|k| ((k * k * 5 + 3 * k) % 29) as f64).collect();
+            for twice in -2..60 {
+                let center = f64::from(twice) / 2.0 + 0.125;
+                let mut folded = Sorted::default();
+                assert!(fold(&mut Sorted::of(&values), center, &mut folded));
+                let mut expected: Vec<f64> = values.iter().map(|v| (v - center).abs()).collect();
+                expected.sort_by(f64::total_cmp);
+                assert_eq!(folded.values, expected, "{n} {center}");
+                assert!(
+                    folded.values.iter().zip(&folded.places).all(|(d, &k)| (values[k as usize] - center).abs() == *d)
+                );
+                let mut places = folded.places.clone();
+                places.sort_unstable();
+                assert!(places.iter().zip(0..).all(|(&found, k)| found == k), "{n} {center}");
+            }
+        }
+    }
 }

@@ -408,4 +408,52 @@ mod tests {
             assert_eq!(out[tied[0]], -scores.tied(if tied[1] == 2 { 2 } else { 0 }, if tied[1] == 2 { 4 } else { 2 }));
         }
     }
+
+    /// np.quantile (NumPy 2.4): one formula below the middle of two neighbours and another above, told apart by the last bit.
+    #[test]
+    fn quantiles_have_the_last_bit_of_numpy() {
+        let sorted: Vec<f64> = (0..11).map(|i| f64::from(i * i + 1) / 7.0).collect();
+        for (prob, expected) in [
+            (3.0 / 41.0, 0.247_386_759_581_881_53),
+            (21.0 / 41.0, 3.905_923_344_947_735_3),
+            (22.0 / 67.0, 1.712_153_518_123_667_6),
+            (31.0 / 67.0, 3.234_541_577_825_160_7),
+            (3.0 / 89.0, 0.191_011_235_955_056_17),
+            (29.0 / 89.0, 1.686_998_394_863_563_8),
+            (43.0 / 101.0, 2.759_547_383_309_76),
+        ] {
+            assert_eq!(quantile_of_sorted(&sorted, prob), expected, "{prob}");
+        }
+    }
+
+    #[test]
+    fn the_range_is_found_in_every_lane() {
+        for n in [1, 31, 32, 33, 64, 70] {
+            for place in 0..n {
+                let mut values = vec![0.5; n];
+                values[place] = -2.0;
+                assert_eq!(range_and_nan(&values), (-2.0, if n == 1 { -2.0 } else { 0.5 }, false), "{n} {place}");
+                values[place] = 3.0;
+                assert_eq!(range_and_nan(&values), (if n == 1 { 3.0 } else { 0.5 }, 3.0, false), "{n} {place}");
+                values[place] = f64::NAN;
+                assert!(range_and_nan(&values).2, "{n} {place}");
+            }
+        }
+        assert_eq!(range_and_nan(&[]), (f64::INFINITY, f64::NEG_INFINITY, false));
+    }
+
+    /// Pairs of equal values, at every place of a block and over its end.
+    #[test]
+    fn two_that_are_tied_share_a_score_wherever_they_stand() {
+        let scores = NormalScores::new(150);
+        for tied in 0..149 {
+            let values: Vec<f64> = (0..150).map(|k| if k == tied + 1 { tied } else { k } as f64).collect();
+            let mut out = vec![0.0; 150];
+            rank_normalize(&Sorted::of(&values), &scores, &mut out, &mut Sorted::default());
+            let common = scores.tied(tied, tied + 2);
+            for (k, &found) in out.iter().enumerate() {
+                assert_eq!(found, if k == tied || k == tied + 1 { common } else { scores.all()[k] }, "{tied} {k}");
+            }
+        }
+    }
 }

@@ -191,4 +191,64 @@ mod tests {
         close(fisher_above(2.5, 7.0, 90.0), 0.021502198695111992);
         close(beta_quantile(0.2, 5.0, 3.0), 0.4832422299024216);
     }
+
+    /// SciPy 1.17: t.sf, t.isf, chi2.sf, f.sf, beta.ppf; the logarithms on both sides of the mean of the beta number.
+    #[test]
+    fn more_numbers_of_scipy() {
+        let close = |found: f64, expected: f64| {
+            assert!((found - expected).abs() <= 1e-10 * expected.abs(), "{found} {expected}");
+        };
+        close(student_beyond(0.3, 1.0), 0.814_452_841_844_515_4);
+        close(student_beyond(-1.7, 3.5), 0.174_480_732_950_727_66);
+        close(student_limit(0.9, 3.0), 0.136_598_199_353_698_9);
+        close(student_limit(0.6, 1.5), 0.651_795_482_602_357);
+        close(student_limit(1e-6, 2.0), 999.999_249_999_843_8);
+        close(student_limit(0.05, 30.0), 2.042_272_456_301_238);
+        close(chi_square_above(0.5, 1.0), 0.479_500_122_186_953_37);
+        close(chi_square_above(3.0, 3.0), 0.391_625_176_271_087_7);
+        close(chi_square_above(40.0, 20.0), 0.004_995_412_308_307_578_5);
+        close(fisher_above(0.5, 1.0, 1.0), 0.608_173_447_969_392_8);
+        close(fisher_above(3.0, 0.5, 9.0), 0.120_411_055_266_411_35);
+        close(fisher_above(1.1, 40.0, 20.0), 0.420_989_201_219_633_46);
+        for (x, d1, d2, expected) in [
+            (0.9, 3.0, 5.0, -0.687_477_551_635_440_7),
+            (1.0, 3.0, 5.0, -0.766_030_201_747_783_7),
+            (1.3, 3.0, 5.0, -0.991_230_354_243_702),
+            (3.0, 1.0, 1.0, -1.098_612_288_668_109_6),
+            (50.0, 0.5, 3.0, -4.957_075_784_527_678),
+            (2.0, 300.0, 2.0, -0.934_035_216_290_457_9),
+            (1.5, 9.0, 700.0, -1.939_593_437_951_948_2),
+        ] {
+            close(ln_fisher_above(x, d1, d2), expected);
+        }
+        close(beta_quantile(0.158_655_3, 201.0, 1801.0), 0.093_686_864_588_966_22);
+        close(beta_quantile(0.841_344_7, 21.0, 21.0), 0.577_146_129_556_306_8);
+    }
+
+    #[test]
+    fn what_is_certain_and_what_is_not_defined() {
+        assert_eq!((student_beyond(f64::INFINITY, 0.5), student_beyond(0.0, 0.5)), (0.0, 1.0));
+        assert!(student_limit(1.0, 3.0) < 1e-15 && student_limit(0.0, 3.0) > 1e100);
+        assert!([-0.1, 1.1, 1.9].iter().all(|&p| student_limit(p, 3.0).is_nan()) && student_limit(0.5, 0.0).is_nan());
+        assert_eq!(
+            (chi_square_above(0.0, 0.0), chi_square_above(0.0, 0.5), chi_square_above(-1.0, 9.0)),
+            (1.0, 1.0, 1.0)
+        );
+        assert!(chi_square_above(0.5, 1.0) < 0.5 && chi_square_above(1e-300, 0.0).is_nan());
+        assert_eq!((chi_square_above(2e15, 5.0), chi_square_above(f64::INFINITY, 5.0)), (0.0, 0.0));
+        assert_eq!((fisher_above(0.0, 0.5, 0.5), fisher_above(f64::INFINITY, 0.5, 0.5)), (1.0, 0.0));
+        assert!(fisher_above(0.5, 2.0, 2.0) < 0.7 && fisher_above(0.0, 0.0, 2.0).is_nan());
+        assert!(ln_gamma(0.5) > 0.57 && ln_gamma(0.0).is_nan());
+    }
+
+    #[test]
+    fn shapes_and_probabilities_have_limits() {
+        assert!(is_shape(1e-9) && is_shape(1e12) && !is_shape(9e-10) && !is_shape(1.1e12));
+        // Beta(1, 1) is uniform.
+        for prob in [0.001, 0.25, 0.999] {
+            assert!((beta_quantile(prob, 1.0, 1.0) - prob).abs() < 1e-12, "{prob}");
+        }
+        assert!(beta_quantile(9e-4, 2.0, 2.0).is_nan() && beta_quantile(0.9991, 2.0, 2.0).is_nan());
+        assert!(beta_quantile(0.5, 0.99, 2.0).is_nan() && beta_quantile(0.5, 2.0, 0.99).is_nan());
+    }
 }

@@ -242,4 +242,13 @@ mod tests {
         assert!(error(&[("a", &model), ("b", &waic)]).contains("waic"));
         assert!(error(&[("a", &model), ("a", &model)]).contains("twice"));
     }
+
+    #[test]
+    fn no_bootstrap_counts_as_one() {
+        let (one, other) = (elpd(vec![-1.0, -2.0]), elpd(vec![-2.0, -1.5]));
+        let of =
+            |samples| compare(&[("a", &one), ("b", &other)], WeightMethod::BbPseudoBma { samples, seed: 9 }).unwrap();
+        assert_eq!(of(0), of(1));
+        assert!(of(1).iter().all(|model| model.weight > 0.0 && model.p == 1.0));
+    }
 }

@@ -239,4 +239,22 @@ mod tests {
         assert_eq!((one.elpd, one.p), (-5.0, 0.0));
         assert!(loo(&LogLikelihood::new(&[-2.0, -3.0], 2, 1).unwrap(), 0.0).is_err());
     }
+
+    #[test]
+    fn the_first_observation_counts_too() {
+        let calm = waic(&LogLikelihood::new(&[-1.0, -2.0, -1.1, -2.1], 2, 2).unwrap());
+        let wild = Elpd { reliability: vec![0.5, 0.1], pointwise: vec![f64::NAN, -1.0], ..calm };
+        assert_eq!(wild.unreliable().collect::<Vec<_>>(), [0]);
+        assert_eq!(wild.undefined().collect::<Vec<_>>(), [0]);
+        assert!((log_sum_exp(&[0.0, 1.0, 3.0], 3.0) - (1.0f64 + 1f64.exp() + 3f64.exp()).ln()).abs() < 1e-14);
+        assert!(log_sum_exp(&[1.0, f64::INFINITY], f64::INFINITY).is_nan());
+        let mut one = Dataset::default();
+        let draws = (0..50).map(|k| f64::from(k / 10 + k % 2)).collect();
+        one.insert("x", Array::new([("chain", 1), ("draw", 50)], Values::F64(draws)));
+        assert_eq!(relative_eff(&one).unwrap(), 1.0);
+        let Some(Values::F64(draws)) = one.variables.get("x").map(|array| array.values.clone()) else { unreachable!() };
+        let mut two = Dataset::default();
+        two.insert("x", Array::new([("chain", 2), ("draw", 25)], Values::F64(draws)));
+        assert!(relative_eff(&two).unwrap() < 0.9);
+    }
 }

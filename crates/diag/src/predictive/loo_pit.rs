@@ -83,4 +83,18 @@ mod tests {
         assert!(loo_pit(&view, &predictions[1..], &[1.5, 2.0], 1.0, Ties::Below).is_err());
         assert!(loo_pit(&view, &predictions, &[1.5], 1.0, Ties::Below).is_err());
     }
+
+    /// Rounding may lift the sum of all weights above 1.
+    #[test]
+    fn no_probability_is_above_1() {
+        let beyond = |samples: usize| {
+            let likelihood: Vec<f64> = (0..samples).map(|i| -((i * 37 % 101) as f64) / 50.0).collect();
+            let weights = crate::psis(&likelihood.iter().map(|l| -l).collect::<Vec<f64>>(), 1.0).unwrap().log_weights;
+            let view = LogLikelihood::new(&likelihood, samples, 1).unwrap();
+            let found = loo_pit(&view, &vec![0.0; samples], &[1.0], 1.0, Ties::Below).unwrap()[0];
+            assert!(found <= 1.0 && found > 1.0 - 1e-13, "{samples}: {found}");
+            weights.iter().map(|w| w.exp()).fold(0.0, |sum, w| sum + w) > 1.0
+        };
+        assert!((20..120).filter(|&samples| beyond(samples)).count() > 10);
+    }
 }

@@ -145,4 +145,94 @@ mod tests {
         let zero = psis(&[0.0, f64::NEG_INFINITY], 1.0).unwrap();
         assert_eq!(zero.log_weights, [0.0, f64::NEG_INFINITY]);
     }
+
+    /// Exact values of the formulas, with 50 digits.
+    #[test]
+    fn rates_and_sizes_of_the_paper() {
+        let near =
+            |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 1e-12, "{found}, not {expected}");
+        near(pareto_convergence_rate(0.25, 1000), 0.984_673_284_984_142_2);
+        near(pareto_convergence_rate(0.7, 1000), 0.574_063_036_571_584_6);
+        near(pareto_convergence_rate(0.9, 50), 0.183_820_431_361_721_88);
+        near(pareto_convergence_rate(0.1, 10), 0.960_439_873_898_412);
+        near(pareto_convergence_rate(0.5, 1000), 0.856_236_173_699_917_1);
+        assert_eq!([-2.0, 0.0].map(|k| pareto_convergence_rate(k, 1000)), [1.0; 2]);
+        assert_eq!([1.0, 1.5, 3.0].map(|k| pareto_convergence_rate(k, 1000)), [0.0; 3]);
+        near(pareto_min_ss(0.3), 26.826_957_952_797_258);
+        near(pareto_min_ss(0.7), 2_154.434_690_031_883_7);
+        assert_eq!([1.0, 1.5, 3.0].map(pareto_min_ss), [f64::INFINITY; 3]);
+        near(pareto_k_threshold(200), 0.565_412_010_323_906_4);
+        near(pareto_k_threshold(1000), 2.0 / 3.0);
+        assert_eq!((pareto_k_threshold(10), pareto_k_threshold(3000)), (0.0, 0.7));
+    }
+
+    /// az.psislw (ArviZ 0.23.4) of `(7919 i mod 2617) / scale`: k, the largest and the smallest log weight, and the sum of
+    /// squared weights.
+    #[test]
+    fn weights_of_arviz() {
+        for (samples, scale, reff, expected) in [
+            (
+                19,
+                100.0,
+                1.0,
+                [f64::INFINITY, -0.706_467_066_221_654_8, -12.946_467_066_221_654, 0.327_478_998_525_508_7],
+            ),
+            (
+                25,
+                100.0,
+                1.0,
+                [0.549_253_278_848_649_3, -0.612_022_613_641_482_9, -16.901_857_878_121_813, 0.357_296_708_319_875_2],
+            ),
+            (
+                60,
+                60.0,
+                0.7,
+                [2.522_681_120_046_117, -0.090_556_013_743_214_65, -41.691_222_813_957_58, 0.837_873_666_855_533_2],
+            ),
+            (
+                400,
+                200.0,
+                1.0,
+                [-0.281_203_917_256_378_67, -3.493_231_420_731_496, -16.453_231_420_731_5, 0.016_830_135_284_192_38],
+            ),
+            (
+                1000,
+                150.0,
+                0.3,
+                [-0.008_714_919_917_118_51, -4.067_950_446_687_908, -21.454_617_113_354_573, 0.008_291_642_923_232_277],
+            ),
+            (
+                2600,
+                300.0,
+                0.9,
+                [
+                    -0.756_157_281_883_342_4,
+                    -5.697_081_991_029_576_5,
+                    -14.417_081_991_029_576,
+                    0.001_701_588_089_154_629_4,
+                ],
+            ),
+        ] {
+            let raw: Vec<f64> = (0..samples).map(|i| f64::from(i * 7919 % 2617) / scale).collect();
+            let found = psis(&raw, reff).unwrap();
+            let of = |extreme: f64| {
+                let place = raw.iter().position(|&v| v == extreme).unwrap();
+                found.log_weights[place]
+            };
+            let (low, high) = crate::numbers::order::range(&raw);
+            let squares = found.log_weights.iter().map(|w| (2.0 * w).exp()).sum();
+            for (found, expected) in [found.pareto_k, of(high), of(low), squares].into_iter().zip(expected) {
+                assert!(found == expected || (found / expected - 1.0).abs() < 1e-10, "{samples}: {found} {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_smoothed_is_an_error() {
+        assert_eq!(psis(&[], 1.0), Err(DiagError::Empty { chains: 1, draws: 0 }));
+        assert!(psis(&[1.0, 2.0], 1e-9).is_ok() && psis(&[1.0, 2.0], f64::NAN).is_ok());
+        assert_eq!(psis(&[1.0, 2.0], 0.0), Err(DiagError::Positive { name: "reff", value: 0.0 }));
+        assert!(psis(&[f64::INFINITY], 1.0).unwrap().log_weights[0].is_nan());
+        assert!(psis(&[f64::INFINITY, 1.0], 1.0).unwrap().log_weights.iter().all(|w| w.is_nan()));
+    }
 }

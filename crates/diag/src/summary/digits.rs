@@ -152,4 +152,24 @@ mod tests {
         align_points(&mut texts);
         assert_eq!(texts, ["1.5  ", "22.125", "NaN", "7"]);
     }
+
+    /// As many digits as asked for, of numbers far below their uncertainty and of the largest.
+    #[test]
+    fn exponents_leave_the_digits_that_were_asked_for() {
+        assert_eq!(texts(&[(9e-7, 9e-7), (1e-3, 1.0)], 3), ["9.00e-7", "1.00e-3"]);
+        assert_eq!(texts(&[(1e300, 1e300), (1.0, 1e307)], 3), ["1.00e300", "1.00e0"]);
+        assert_eq!(texts(&[(1.5e308, 0.0)], 3), ["1.500e308"]);
+        assert_eq!(texts(&[(9e-7, 9e-7), (0.0, 1e-3)], 3), ["9.00e-7", "0.00000e0"]);
+        let mut none: [String; 0] = [];
+        align_points(&mut none);
+    }
+
+    #[test]
+    fn pairs_are_written_down_to_the_smaller_deviation() {
+        let found = moments_as_text(&[([50.0, 50.125], [1.9, 0.25]), ([-0.5, 7.0], [12.0, 11.0])]);
+        assert_eq!(found[0], [["50.0000", "50.1250"], ["1.9000", "0.2500"]]);
+        assert_eq!(found[1], [["-0.50", "7.00"], ["12.00", "11.00"]]);
+        let found = moments_as_text(&[([20_000.0, 30_000.0], [5000.0, 6000.0])]);
+        assert_eq!(found, [[["20000", "30000"], ["5000", "6000"]]]);
+    }
 }

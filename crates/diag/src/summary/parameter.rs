@@ -300,4 +300,32 @@ mod tests {
             assert!(!limit.is_met(f64::NAN), "{limit}");
         }
     }
+
+    #[test]
+    fn of_a_parameter_without_draws_nothing_is_known() {
+        let none = ParameterSummary::default();
+        assert_eq!((none.not_finite, none.constant, none.name.as_str()), (0, false, ""));
+        let all = JSON.iter().map(|column| column.cell(&none));
+        assert!(all.into_iter().all(|cell| match cell {
+            Cell::One(value) => value.is_nan(),
+            Cell::Two(ends) => ends.iter().all(|end| end.is_nan()),
+        }));
+    }
+
+    #[test]
+    fn numbers_are_written_as_their_column_says() {
+        let row = ParameterSummary {
+            mean: 50.123_456,
+            sd: 1.9,
+            hdi: [48.0, 52.5],
+            mcse_mean: 0.012_34,
+            ess_bulk: 4321.6,
+            rhat: 1.0004,
+            ..ParameterSummary::default()
+        };
+        let texts = |column: Column| column.texts(&[&row], 0).concat();
+        assert_eq!([texts(MEAN), texts(HDI)].concat(), ["50.12", "48.00", "52.50"]);
+        assert_eq!([texts(MCSE_MEAN), texts(ESS_BULK), texts(R_HAT)].concat(), ["0.012", "4322", "1.000"]);
+        assert_eq!((HDI.json_name(0.94), MEAN.json_name(0.94)), ("hdi94".to_owned(), "mean".to_owned()));
+    }
 }

@@ -209,4 +209,15 @@ mod tests {
         let expected = [0, 1, 2].map(Shown::Row).into_iter().chain([Shown::Gap(95)]).chain([98, 99].map(Shown::Row));
         assert_eq!(lines, expected.collect::<Vec<_>>());
     }
+
+    #[test]
+    fn forty_rows_are_shown_and_no_more() {
+        assert_eq!(Rows::default(), Rows::AtMost(40));
+        let rows = |count: usize| (0..count).map(|i| parameter(&format!("z[{i}]"))).collect::<Vec<_>>();
+        assert_eq!(shown(&rows(40), Rows::default()).len(), 40);
+        let [first, second, third, last_but_one, last] = [0, 1, 2, 39, 40].map(Shown::Row);
+        let shortened = [first, second, third, Shown::Gap(36), last_but_one, last];
+        assert_eq!(shown(&rows(41), Rows::default()), shortened);
+        assert_eq!(shown(&rows(41), Rows::All).len(), 41);
+    }
 }

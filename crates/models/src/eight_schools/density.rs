@@ -225,3 +225,52 @@ impl LogDensity for EightSchools {
         &self.hierarchies
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_density::warp::padded;
+
+    /// Table 1 of Rubin (1981), and the priors of posteriordb.
+    #[test]
+    fn the_data_are_rubins() {
+        let model = EightSchools::rubin();
+        assert_eq!(model.y(), [28.0, 8.0, -3.0, 7.0, -1.0, 1.0, 18.0, 12.0]);
+        assert_eq!(model.sigma(), [15.0, 10.0, 16.0, 11.0, 9.0, 11.0, 10.0, 18.0]);
+        assert_eq!(model.hierarchies()[0].information.as_ref().unwrap().prior_sd(), Some(5.0));
+        let mut center = vec![0.0; 9];
+        center.push(exact::ln(5.0));
+        assert_eq!(model.center(), Some(center));
+    }
+
+    /// Effects and precisions are as long as the coordinates with their padding, as the kernels read them.
+    #[test]
+    fn the_data_are_padded_as_coordinates_are() {
+        for schools in 28..=33 {
+            let model = EightSchools::new(&vec![1.0; schools], &vec![2.0; schools]).unwrap();
+            let expected = padded(schools + 2);
+            assert_eq!((model.dim(), model.effect.len(), model.precision.len()), (schools + 2, expected, expected));
+            assert!(model.precision.iter().enumerate().all(|(j, &p)| p == if j < schools { 0.25 } else { 0.0 }));
+        }
+    }
+
+    /// At mu = 1 and tau = 2, by hand.
+    #[test]
+    fn variables_and_log_likelihoods_are_those_of_the_definition() {
+        let model = EightSchools::new(&[3.0, -1.0], &[2.0, 0.5]).unwrap();
+        let position = [0.25, -1.5, 1.0, 2_f64.ln()];
+        let near = |found: &[f64], expected: &[f64]| {
+            assert_eq!(found.len(), expected.len());
+            assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-14), "{found:?}, not {expected:?}");
+        };
+        let mut out = [0.0; 6];
+        model.expand(&position, &mut out);
+        near(&out, &[1.0, 2.0, 1.5, -2.0, 0.25, -1.5]);
+        let mut out = [0.0; 2];
+        model.log_likelihood(&position, &mut out);
+        let normal =
+            |standard: f64, sd: f64| -0.5 * (2.0 * std::f64::consts::PI).ln() - sd.ln() - 0.5 * standard * standard;
+        near(&out, &[normal(0.75, 2.0), normal(2.0, 0.5)]);
+        assert_eq!(model.observations(), 2);
+    }
+}

@@ -168,4 +168,44 @@ mod tests {
             }
         }
     }
+
+    /// Rubin's mu, tau, first and last theta, and last theta_trans, and mu and the mean of tau of one school, by the same
+    /// sum with mpmath's numbers of 25 digits and a step of 0.05.
+    #[test]
+    fn moments_are_those_of_many_digits() {
+        let near = |found: Moments, [mean, sd]: [f64; 2]| {
+            assert!(
+                (found.mean - mean).abs() < 1e-12 * sd && (found.sd / sd - 1.0).abs() < 1e-12,
+                "{found:?}, not {mean} {sd}"
+            );
+        };
+        let rubin = SchoolsPosterior::compute(&EightSchools::rubin());
+        near(rubin.mu, [4.396_820_713_833_003, 3.317_704_463_139_564]);
+        near(rubin.tau, [3.597_705_484_097_663_8, 3.219_958_414_662_765_5]);
+        near(rubin.theta[0], [6.211_884_204_056_291, 5.593_126_195_330_704]);
+        near(rubin.theta[7], [4.854_253_319_881_532, 5.290_801_064_554_744]);
+        near(rubin.theta_trans[0], [0.316_659_797_035_986_6, 0.988_474_575_143_285_8]);
+        near(rubin.theta_trans[7], [0.075_607_242_369_742_33, 0.974_123_513_136_103_6]);
+        assert_eq!((rubin.theta.len(), rubin.theta_trans.len()), (8, 8));
+        let one = SchoolsPosterior::compute(&EightSchools::new(&[6.0], &[4.0]).unwrap());
+        near(one.mu, [2.461_840_873_386_030_5, 3.990_689_759_838_78]);
+        assert!(
+            (one.tau.mean / 6.289_133_871_286_22 - 1.0).abs() < 1e-12 && one.tau.sd.is_infinite(),
+            "{:?}",
+            one.tau
+        );
+        let two = SchoolsPosterior::compute(&EightSchools::new(&[6.0, 1.0], &[4.0, 2.0]).unwrap());
+        assert!(two.tau.sd.is_finite());
+    }
+
+    /// From four schools on draws tell the standard deviation of tau.
+    #[test]
+    fn tau_is_told_from_four_schools_on() {
+        let tells = |schools: usize| {
+            let y: Vec<f64> = (0..schools).map(|j| j as f64).collect();
+            let posterior = SchoolsPosterior::compute(&EightSchools::new(&y, &vec![2.0; schools]).unwrap());
+            posterior.moments_of("tau", 0).is_some()
+        };
+        assert_eq!([3, 4].map(tells), [false, true]);
+    }
 }

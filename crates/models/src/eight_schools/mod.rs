@@ -76,3 +76,26 @@ impl Model for EightSchoolsModel {
         Ok(Some(Simulated { simulator, settings: Table::new(), description, geweke_steps: 1000 }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_random::{Purpose, Stream};
+
+    /// The first standard error of Rubin's is 15, and ten times that for Geweke's test.
+    #[test]
+    fn simulators_have_rubins_errors_or_ten_times_these() {
+        for (test, error, description) in [
+            (CalibrationTest::Ranks, 15.0, "eight-schools"),
+            (CalibrationTest::Geweke, 150.0, "eight-schools, standard errors 10 times as large"),
+        ] {
+            let made = EightSchoolsModel.simulator(&Table::new(), test).unwrap().unwrap();
+            assert_eq!((made.description.as_str(), made.geweke_steps), (description, 1000));
+            let mut random = Stream::new(1, 0, 0, Purpose::User);
+            let position = made.simulator.draw_parameters(&mut random);
+            let density = made.simulator.simulate(&position, &mut random).unwrap();
+            let information = density.hierarchies()[0].information.clone().unwrap();
+            assert_eq!((density.dim(), information.precision()[0]), (10, 1.0 / (error * error)));
+        }
+    }
+}

@@ -141,4 +141,11 @@ mod tests {
         assert!(told("[data]\ny = [1.0]").contains("field `data`: missing field `sigma`"));
         assert!(told("[prior]\nmu_sd = 1.0").starts_with("field `prior`"));
     }
+
+    #[test]
+    fn one_effect_alone_is_told() {
+        let findings = |settings: &str| built(settings).unwrap().findings().len();
+        let of = |count: usize| format!("[data]\ny = {0:?}\nsigma = {0:?}", vec![2.0; count]);
+        assert_eq!((findings(&of(1)), findings(&of(2)), findings("")), (1, 0, 0));
+    }
 }

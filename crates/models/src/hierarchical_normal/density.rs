@@ -300,3 +300,47 @@ impl LogDensity for HierarchicalNormal {
         &self.hierarchies
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_density::Labels;
+
+    fn model() -> HierarchicalNormal {
+        let data = GroupedData::new(Labels::Range(2), &[0, 0, 1], &[48.0, 51.0, 62.0]).unwrap();
+        HierarchicalNormal::new(data, HierarchicalPrior::default(), Likelihood::Collapsed).unwrap()
+    }
+
+    /// The median of a half-normal is 0.674 of its scale, the third quartile of the normal (SciPy's `norm.ppf(0.75)`).
+    #[test]
+    fn chains_start_about_the_priors_of_the_prd() {
+        let prior = HierarchicalPrior { mu_mean: 50.0, mu_sd: 20.0, sigma_pop_scale: 15.0, sigma_obs_scale: 5.0 };
+        assert_eq!(HierarchicalPrior::default(), prior);
+        let center = model().center().unwrap();
+        let median = 0.674_489_750_196_081_7_f64;
+        let expected = [0.0, 0.0, 50.0, (15.0 * median).ln(), (5.0 * median).ln()];
+        assert!(center.len() == 5 && center.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-14), "{center:?}");
+        assert_eq!(model().init_scale().unwrap(), [1.0, 1.0, 20.0, 1.0, 1.0]);
+    }
+
+    /// At mu_pop = 50, sigma_pop = 4 and sigma_obs = 2, by hand: the groups' means are 51 and 44.
+    #[test]
+    fn variables_log_likelihoods_and_predictions_are_those_of_the_definition() {
+        let model = model();
+        let position = [0.25, -1.5, 50.0, 4_f64.ln(), 2_f64.ln()];
+        let near = |found: &[f64], expected: &[f64]| {
+            assert_eq!(found.len(), expected.len());
+            assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-13), "{found:?}, not {expected:?}");
+        };
+        let mut out = [0.0; 7];
+        model.expand(&position, &mut out);
+        near(&out, &[50.0, 4.0, 2.0, 0.25, -1.5, 51.0, 44.0]);
+        let mut out = [0.0; 3];
+        model.log_likelihood(&position, &mut out);
+        let normal = |standard: f64| -0.5 * (2.0 * std::f64::consts::PI).ln() - 2_f64.ln() - 0.5 * standard * standard;
+        near(&out, &[normal(1.5), normal(0.0), normal(9.0)]);
+        model.predict(&position, &mut Stream::new(1, 0, 0, octopus_random::Purpose::User), &mut out);
+        let mut random = Stream::new(1, 0, 0, octopus_random::Purpose::User);
+        near(&out, &[51.0, 51.0, 44.0].map(|mean| mean + 2.0 * random.normal()));
+    }
+}

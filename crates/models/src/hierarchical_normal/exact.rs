@@ -242,3 +242,49 @@ impl Exact for ExactPosterior {
         Some((low, high))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_density::Labels;
+    use serde_json::Value;
+
+    /// Six values in three groups (tests/data/make_exact.py): moments, the evidence, and distribution functions.
+    #[test]
+    fn a_small_posterior_is_that_of_dense_matrices() {
+        let cases: Value = serde_json::from_str(include_str!("../../tests/data/exact_cases.json")).unwrap();
+        let case = cases.as_array().unwrap().iter().find(|case| case["name"] == "other_prior").unwrap();
+        let list = |value: &Value| -> Vec<f64> { serde_json::from_value(value.clone()).unwrap() };
+        let group: Vec<usize> = list(&case["group"]).iter().map(|&j| j as usize).collect();
+        let data = GroupedData::new(Labels::Range(3), &group, &list(&case["y"])).unwrap();
+        let prior: HierarchicalPrior = serde_json::from_value(case["prior"].clone()).unwrap();
+        let (ours, expected) = (ExactPosterior::compute(&data, &prior).unwrap(), &case["posterior"]);
+        assert!(ours.error < 1e-9, "{}", ours.error);
+        let moments = |value: &Value| -> Moments { serde_json::from_value(value.clone()).unwrap() };
+        let check = |quantity: Quantity, expected: Moments| {
+            let found = ours.moments(quantity);
+            let off = (found.mean - expected.mean).abs().max((found.sd - expected.sd).abs()) / expected.sd;
+            assert!(off < 2e-9, "{quantity:?}: {found:?}, not {expected:?}");
+        };
+        for name in ["mu_pop", "sigma_pop", "sigma_obs"] {
+            check(Quantity::named(name, 0).unwrap(), moments(&expected[name]));
+        }
+        for j in 0..3 {
+            check(Quantity::Z(j), moments(&expected["z"][j]));
+            check(Quantity::MuGroup(j), moments(&expected["mu_group"][j]));
+        }
+        let evidence = expected["log_marginal_likelihood"].as_f64().unwrap();
+        assert!((ours.log_marginal_likelihood - evidence).abs() < 1e-9, "{}", ours.log_marginal_likelihood);
+        for (variable, rows) in expected["cdf"].as_object().unwrap() {
+            let marginal = ours.marginal(Quantity::named(variable, 0).unwrap());
+            for row in rows.as_array().unwrap() {
+                let [x, p] = [0, 1].map(|k: usize| row[k].as_f64().unwrap());
+                assert!((marginal.cdf(x) - p).abs() < 1e-8, "{variable}: P(<= {x}) = {}, not {p}", marginal.cdf(x));
+            }
+        }
+        let sigma_pop = ours.marginal(Quantity::SigmaPop);
+        assert_eq!((sigma_pop.cdf(0.0), sigma_pop.cdf(-1.0)), (0.0, 0.0));
+        let Interval { low, high } = sigma_pop.hdi(0.5);
+        assert!((sigma_pop.cdf(high) - sigma_pop.cdf(low) - 0.5).abs() < 1e-10, "{low} {high}");
+    }
+}

@@ -427,4 +427,144 @@ mod tests {
         assert_eq!(shown(0.0, 2), "0");
         assert_eq!(shown(3.2e-9, 1), "3e-9");
     }
+
+    /// By hand: means of 2 and 6, squares of 2 and 32 about them in 3 differences; the means vary by the root of 8, of
+    /// which the values' own explain 34 / 3 times (1/2 + 1/3) / 2.
+    #[test]
+    fn scales_are_those_of_the_definition() {
+        let near = |found: Option<f64>, expected: f64| {
+            assert!((found.unwrap() - expected).abs() < 1e-13, "{found:?}, not {expected}");
+        };
+        let scales = Scales::of(&data(&[&[1.0, 3.0], &[2.0, 6.0, 10.0]]));
+        assert_eq!((scales.observations, scales.groups, scales.mean), (5.0, 2.0, 4.0));
+        near(scales.within, (34.0_f64 / 3.0).sqrt());
+        near(Some(scales.noise), (34.0_f64 / 3.0 * 5.0 / 12.0).sqrt());
+        near(scales.between, (8.0_f64 - 34.0 / 3.0 * 5.0 / 12.0).sqrt());
+        // 1, 2, 3, 6 and 10 are 3.4, 2.4, 1.4, 1.6 and 5.6 from their mean.
+        near(scales.all, (53.2_f64 / 4.0).sqrt());
+        let single = Scales::of(&data(&[&[1.0], &[4.0]]));
+        assert_eq!((single.within, single.noise), (None, 0.0));
+        near(single.between, 4.5_f64.sqrt());
+        let alike = Scales::of(&data(&[&[1.0, 3.0], &[3.0, 1.0]]));
+        assert_eq!(alike.between, Some(0.0));
+        near(Some(alike.noise), 1.0);
+        let one = Scales::of(&data(&[&[5.0]]));
+        assert_eq!((one.all, one.between, one.within), (None, None, None));
+
+        let prior = HierarchicalPrior { mu_mean: 0.0, mu_sd: 1.0, sigma_pop_scale: 3.0, sigma_obs_scale: 4.0 };
+        let of = |scales: &Scales| -> Vec<[f64; 4]> {
+            let beside = scales.beside(&prior);
+            beside.iter().map(|one| [one.found, one.noise, one.scale, one.differences]).collect()
+        };
+        let (between, within) = (scales.between.unwrap(), scales.within.unwrap());
+        assert_eq!(of(&scales), [[between, scales.noise, 3.0, 1.0], [within, 0.0, 4.0, 3.0]]);
+        assert_eq!(of(&single), [[single.between.unwrap(), 0.0, 5.0, 1.0]]);
+    }
+
+    /// Of a prior's scale of 1: five times is far, and with four differences twice as far; a hundred times is lost.
+    #[test]
+    fn scales_beside_their_priors_are_judged_by_their_differences() {
+        let beside =
+            |found, noise, scale, differences| Beside { what: "values", name: "s", found, noise, scale, differences };
+        assert!(beside(10.1, 0.0, 1.0, 4.0).is_beyond() && !beside(9.9, 0.0, 1.0, 4.0).is_beyond());
+        assert!(beside(12.1, 0.0, 2.0, 100.0).is_beyond() && !beside(11.9, 0.0, 2.0, 100.0).is_beyond());
+        for differences in [1.0, 2.0] {
+            assert!(beside(0.5, 1.0, 101.0, differences).is_lost_in_prior());
+            assert!(!beside(1.0, 0.5, 99.0, differences).is_lost_in_prior());
+        }
+        assert!(!beside(1.0, 0.0, 1e3, 0.7).is_lost_in_prior() && !beside(1.0, 0.0, 1e3, 3.0).is_lost_in_prior());
+        let words = "values vary by 1.2, and the prior of s is HalfNormal(2.35)";
+        assert_eq!(beside(1.2345, 0.1, 2.3456, 3.0).in_words(), words);
+        assert_eq!(beside(0.1, 1.2345, 2.3456, 3.0).in_words(), words);
+    }
+
+    #[test]
+    fn means_beyond_their_prior_are_told_with_three_digits() {
+        // 13 is the root of the squares of 3, 8 / 2 and 48 / 4: five times that is far.
+        let prior = HierarchicalPrior { mu_mean: 0.0, mu_sd: 3.0, sigma_pop_scale: 8.0, sigma_obs_scale: 48.0 };
+        let scales =
+            |mean| Scales { observations: 16.0, groups: 4.0, mean, all: None, between: None, within: None, noise: 0.0 };
+        assert!(mean_beyond(&scales(65.1), &prior).is_some() && mean_beyond(&scales(-64.9), &prior).is_none());
+        let prior =
+            HierarchicalPrior { mu_mean: 1.23456, mu_sd: 0.00123456, sigma_pop_scale: 1.0, sigma_obs_scale: 1.0 };
+        let told = mean_beyond(&scales(-1234.56), &prior).unwrap();
+        assert_eq!(told, "the groups' mean is -1230, and the prior of mu_pop is Normal(1.23, 0.00123)");
+    }
+
+    #[test]
+    fn roots_of_squares_are_those_of_small_and_large_numbers() {
+        for unit in [1.0, 1e-200, 1e200] {
+            let found = root_of_squares([3.0 * unit, -4.0 * unit, 12.0 * unit]);
+            assert!((found / unit - 13.0).abs() < 1e-13, "{found}");
+        }
+        assert_eq!((root_of_squares([0.0; 3]), root_of_squares([0.0, 1.0, 0.0])), (0.0, 1.0));
+    }
+
+    /// Four values: 16 squares of the largest are to be a number, and one square to have all its digits.
+    #[test]
+    fn the_range_of_squares_is_told_to_the_edge() {
+        let fit = |size: f64| squares_fit(&data(&[&[size, -0.5 * size], &[0.25 * size, 0.1 * size]]));
+        assert!(fit(3.3e153) && !fit(3.4e153) && fit(1.1e-146) && !fit(0.9e-146) && fit(0.0));
+        let told = found(&[&[1.1e-310, 1.2e-310], &[1.5e-310, 1.0e-310]]);
+        assert!(told.contains("the largest value is 1.5e-310,") && told.contains("divided by 1e-307,"), "{told}");
+    }
+
+    /// Pairs that differ by `within` times the root of 2, beside a largest value of 1.
+    #[test]
+    fn rounding_is_told_from_spread() {
+        let pairs = |within: f64| {
+            let off = within * 2_f64.sqrt();
+            data(&[&[1.0, 1.0 - off], &[0.5, 0.5 + off]])
+        };
+        let says = |within| {
+            of_data(&pairs(within), &HierarchicalPrior::default()).iter().any(|told| told.contains("rounding"))
+        };
+        assert!(says(0.75e-12) && !says(1.5e-12));
+        // Of all values the standard deviation is the root of 1/12, 0.29.
+        let options = |within| priors_of_data(&pairs(within)).unwrap();
+        assert!(options(0.2e-12).ends_with("--sigma-obs-scale 0.72"), "{}", options(0.2e-12));
+        assert!(options(0.4e-12).ends_with("--sigma-obs-scale 1e-12"), "{}", options(0.4e-12));
+    }
+
+    /// Means of 0.7 and 1.85 about 1.275; of all values the standard deviation is 0.74, so that the mean has two digits.
+    #[test]
+    fn options_have_as_many_digits_as_their_prior_has_use_for() {
+        let found = priors_of_data(&data(&[&[0.4, 1.0], &[1.6, 2.1]])).unwrap();
+        assert_eq!(found, "--mu-mean 1.3 --mu-sd 1.8 --sigma-pop-scale 1.9 --sigma-obs-scale 0.98");
+        // A mean of 0.0123 is nothing beside a standard deviation of 13.
+        let found = priors_of_data(&data(&[&[-10.0, 10.0], &[-11.0, 11.0492]])).unwrap();
+        assert!(found.starts_with("--mu-mean 0.01 --mu-sd 30 "), "{found}");
+        let found = priors_of_data(&data(&[&[512.34, 513.34], &[511.34, 512.34]])).unwrap();
+        assert!(found.starts_with("--mu-mean 512.3 --mu-sd 2 "), "{found}");
+    }
+
+    #[test]
+    fn numbers_change_their_form_at_a_ten_thousandth_and_a_thousand_million() {
+        for (value, digits, expected) in [
+            (1.5e-4, 2, "0.00015"),
+            (0.7e-4, 2, "7e-5"),
+            (0.7e9, 2, "700000000"),
+            (1.5e9, 2, "1.5e9"),
+            (0.1 + 0.2, 30, "0.30000000000000004"),
+            (2.6, 0, "3"),
+        ] {
+            assert_eq!(shown(value, digits), expected);
+        }
+    }
+
+    #[test]
+    fn few_values_are_told_by_their_number() {
+        let zeros = found(&[&[0.0]]);
+        assert!(zeros.contains("one value only") && !zeros.contains("0 or 1"), "{zeros}");
+        assert!(found(&[&[0.0, 1.0]]).contains("0 or 1") && !found(&[&[0.0, 0.5], &[1.0, 0.0]]).contains("0 or 1"));
+        assert!(!found(&[&[1.0, 2.0], &[1.0, 2.0]]).contains("0 or 1"));
+        let named = |first: &str, second: &str| {
+            let labels = Labels::Strings(vec![first.to_owned(), second.to_owned()]);
+            of_data(
+                &GroupedData::new(labels, &[0, 0, 1, 1], &[50.0, 51.0, 47.0, 49.0]).unwrap(),
+                &HierarchicalPrior::default(),
+            )
+        };
+        assert_eq!((named("NA", "oslo").len(), named("oslo", "NA").len(), named("oslo", "rome").len()), (1, 1, 0));
+    }
 }

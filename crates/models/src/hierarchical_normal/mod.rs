@@ -364,4 +364,18 @@ mod tests {
         let again = HierarchicalNormalModel.simulator(&first.settings, CalibrationTest::Ranks).unwrap().unwrap();
         assert_eq!((again.settings, again.description), (first.settings, first.description));
     }
+
+    #[test]
+    fn simulators_keep_their_settings_and_have_500_steps() {
+        let made =
+            simulated("groups = 2\nlikelihood = 'pointwise'\n[prior]\nmu_sd = 2.0", CalibrationTest::Ranks).unwrap();
+        assert_eq!(made.geweke_steps, 500);
+        assert_eq!(made.settings["likelihood"].as_str(), Some("pointwise"));
+        assert_eq!(made.settings["prior"]["mu_sd"].as_float(), Some(2.0));
+        assert_eq!(made.settings["group_sizes"].as_array().map(Vec::len), Some(2));
+        assert_eq!(
+            HierarchicalNormalModel.simulated_size(&Table::new(), CalibrationTest::Geweke).unwrap().unwrap(),
+            DataSize::of_groups(4, 4)
+        );
+    }
 }

@@ -100,4 +100,18 @@ mod tests {
         assert!(of(&[3, 0], HierarchicalPrior::default()).is_err());
         assert!(of(&[3], HierarchicalPrior { mu_sd: -1.0, ..Default::default() }).is_err());
     }
+
+    #[test]
+    fn data_have_the_prior_and_the_likelihood_of_their_simulator() {
+        let prior = HierarchicalPrior { mu_mean: 3.0, mu_sd: 2.0, sigma_pop_scale: 1.5, sigma_obs_scale: 0.5 };
+        let simulator = HierarchicalSimulator::new(vec![1, 2], prior, Likelihood::Pointwise).unwrap();
+        let mut random = Stream::new(1, 0, 0, Purpose::User);
+        let position = simulator.draw_parameters(&mut random);
+        let model = simulator.with_data(&position, &mut random).unwrap();
+        assert_eq!((model.prior(), model.likelihood(), position.len()), (&prior, Likelihood::Pointwise, 5));
+        let mut same = Stream::new(1, 0, 0, Purpose::User);
+        let normals: Vec<f64> = (0..5).map(|_| same.normal()).collect();
+        assert_eq!((position[1], position[2]), (normals[1], 3.0 + 2.0 * normals[2]));
+        assert_eq!(position[3..], [exact::ln(1.5 * normals[3].abs()), exact::ln(0.5 * normals[4].abs())]);
+    }
 }

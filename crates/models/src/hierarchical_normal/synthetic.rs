@@ -178,3 +178,27 @@ impl HierarchicalSpec {
         Ok(Synthetic { data, group_means, sha256 })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thousand_million_observations_are_the_most() {
+        assert_eq!(check_size("groups", 500_000_000, 2), Ok(()));
+        assert!(check_size("groups", 1, 1_000_000_001).is_err() && check_size("groups", 1_000_000_001, 1).is_err());
+    }
+
+    #[test]
+    fn small_deviations_are_valid() {
+        let spec = HierarchicalSpec { between_sd: 0.0, within_sd: 0.5, ..HierarchicalSpec::default() };
+        assert_eq!(spec.validate(), Ok(()));
+        let told = |spec: HierarchicalSpec| spec.validate().unwrap_err().to_string();
+        assert!(told(HierarchicalSpec { groups: 0, ..spec }).starts_with("groups = 0:"));
+        assert!(told(HierarchicalSpec { per_group: 0, ..spec }).starts_with("per_group = 0:"));
+        assert!(spec.with_sizes(&[2, 0]).unwrap_err().to_string().starts_with("sizes = 0:"));
+        let prd =
+            HierarchicalSpec { groups: 100, per_group: 10, mean: 50.0, between_sd: 10.0, within_sd: 2.0, seed: 42 };
+        assert_eq!(HierarchicalSpec::default(), prd);
+    }
+}

@@ -49,4 +49,11 @@ mod tests {
         assert_eq!(truth.value("mu_group", 1), Some(65.0));
         assert_eq!((truth.value("mu_group", 2), truth.value("lp", 0)), (None, None));
     }
+
+    #[test]
+    fn groups_that_hardly_differ_are_standardised_and_those_that_do_not_are_not() {
+        let truth =
+            |between_sd| Truth::new(&HierarchicalSpec { between_sd, ..HierarchicalSpec::default() }, vec![50.25]);
+        assert_eq!((truth(0.5).value("z", 0), truth(0.0).value("z", 0)), (Some(0.5), None));
+    }
 }

@@ -130,3 +130,20 @@ impl<T: FloatingPoint> Propose<T> for Gamma<T> {
         self.is_raised()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of shapes 3 and 1/2, whose d is 8/3 and 7/6: no normal number is above 9, no logarithm of a uniform one below -38.
+    #[test]
+    fn draws_are_between_bounds_that_are_known() {
+        for (shape, size, raised) in [(3.0, 8.0 / 3.0, 0.0), (0.5, 7.0 / 6.0, 76.0)] {
+            let gamma = Gamma::new(shape, 1.0).unwrap();
+            let largest = size * f64::powi(1.0 + 9.0 / f64::sqrt(9.0 * size), 3);
+            assert!((gamma.largest() - largest).abs() < 1e-13 * largest, "{shape}: {}", gamma.largest());
+            let least = size.ln() - 38.0 / size - raised;
+            assert!((gamma.least_ln() - least).abs() < 1e-13 * least.abs(), "{shape}: {}", gamma.least_ln());
+        }
+    }
+}

@@ -323,6 +323,42 @@ mod tests {
     fn a_draw_that_is_always_refused_is_an_error() {
         let error = fill(&Below(0.0), (Key::new(7), 5, 0), &mut [0.0; 9]).unwrap_err();
         assert_eq!(error, TurnsExhausted { distribution: "below", index: 5 });
+        assert_eq!(error.to_string().split(';').next(), Some("below: draw 5 was refused 128 times"));
         assert!(draw_with(&Below(0.0), &mut crate::Stream::new(1, 0, 0, crate::Purpose::User)).is_nan());
+        // All of a span, and more than one.
+        let error = fill(&Below(0.0), (Key::new(7), SPAN as u64, 0), &mut [0.0; 2 * SPAN]).unwrap_err();
+        assert_eq!(error.index, SPAN as u64);
+    }
+
+    /// Is refused until its last turn.
+    struct AtLast<'a> {
+        last: u32,
+        turns: &'a std::cell::Cell<u32>,
+    }
+
+    impl Propose<f64> for AtLast<'_> {
+        fn propose(&self, _: [u64; 2]) -> ([f64; 2], f64) {
+            self.turns.set(self.turns.get() + 1);
+            ([0.5, 0.0], 0.0)
+        }
+        fn takes(&self, _: f64, _: [u64; 2]) -> bool {
+            self.turns.get() == self.last
+        }
+        fn finish(&self, taken: [f64; 2], _: u64) -> f64 {
+            taken[0]
+        }
+        fn name(&self) -> &'static str {
+            "at last"
+        }
+    }
+
+    #[test]
+    fn a_generator_is_asked_for_as_many_turns_as_a_draw_has() {
+        for last in [1, 2, 127, 128, 129] {
+            let turns = std::cell::Cell::new(0);
+            let draw =
+                draw_with(&AtLast { last, turns: &turns }, &mut crate::Stream::new(1, 0, 0, crate::Purpose::User));
+            assert_eq!((draw == 0.5, turns.get()), (last <= 128, last.min(128)), "{last}");
+        }
     }
 }

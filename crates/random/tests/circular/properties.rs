@@ -218,7 +218,13 @@ fn limits() {
     assert_eq!(von_mises_fisher_mean_resultant_length(3, infinity), 1.0);
     assert_eq!(von_mises_fisher_mean_resultant_length(3, 0.0), 0.0);
     assert_eq!(von_mises_fisher_log_normalizer_scaled(3, infinity), infinity);
-    assert_eq!(von_mises_fisher_log_normalizer(3, infinity), -infinity);
+    assert_eq!([2, 3].map(|d| von_mises_fisher_log_normalizer(d, infinity)), [-infinity; 2]);
+    assert!(von_mises_fisher_log_normalizer(1, infinity).is_nan() && von_mises_fisher_log_normalizer(1, 3.0).is_nan());
+    assert!(von_mises_fisher_mean_resultant_length(1, 3.0).is_nan());
+    assert!((von_mises_fisher_mean_resultant_length(2, 3.0) - i1_over_i0(3.0)).abs() < 1e-15);
+    // Far in the tail of a narrow distribution there is nothing, on either side.
+    assert_eq!([-3.0, -0.5].map(|angle| wrapped_normal_cdf(angle, 0.0, 0.01)), [0.0; 2]);
+    assert_eq!(wrapped_normal_survival(3.0, 0.0, 0.01), 0.0);
     assert_eq!(von_mises_cdf(-infinity, 0.0, 1.0), 0.0);
     assert_eq!(von_mises_cdf(infinity, 0.0, 1.0), 1.0);
     assert_eq!([0.5, 2.0, 40.0].map(|order| i_ratio(order, infinity)), [1.0; 3]);

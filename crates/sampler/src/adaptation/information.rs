@@ -245,3 +245,224 @@ fn median(numbers: impl Iterator<Item = f64>) -> Option<f64> {
         _ => Some(0.5 * (finite[middle - 1] + finite[middle])),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_density::Layout;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    fn learned(mean: [f64; 2], precision: [f64; 2], prior_sd: Option<f64>) -> LearnedInformation {
+        LearnedInformation { origin: 1.0, mean: mean.to_vec(), precision: precision.to_vec(), prior_sd }
+    }
+
+    #[test]
+    fn medians_are_of_the_finite_numbers() {
+        let of = |numbers: &[f64]| median(numbers.iter().copied());
+        assert_eq!((of(&[]), of(&[f64::NAN, f64::INFINITY])), (None, None));
+        assert_eq!((of(&[3.0]), of(&[2.0, 1.0]), of(&[5.0, 1.0, 3.0])), (Some(3.0), Some(1.5), Some(3.0)));
+        assert_eq!(of(&[7.0, 1.0, f64::NAN, 4.0, 2.0]), Some(3.0));
+        assert_eq!(of(&[16.0, 8.0, 4.0, 2.0, 1.0]), Some(4.0));
+        assert_eq!(of(&[32.0, 16.0, f64::NEG_INFINITY, 8.0, 4.0, 2.0, 1.0]), Some(6.0));
+    }
+
+    /// A precision of 4 and 16: half a standard error is 0.25 and 0.125.
+    #[test]
+    fn what_is_learned_is_alike_within_a_factor_of_1_5_and_half_a_standard_error() {
+        let known = learned([2.0, -3.0], [4.0, 16.0], Some(5.0));
+        let like = |new: LearnedInformation| {
+            assert_eq!(known.is_like(&new), new.is_like(&known));
+            known.is_like(&new)
+        };
+        assert!(like(known.clone()));
+        for (share, alike) in [(1.49, true), (1.51, false), (1.0 / 1.49, true), (1.0 / 1.51, false)] {
+            assert_eq!(like(learned([2.0, -3.0], [4.0 * share, 16.0], Some(5.0))), alike, "{share}");
+            assert_eq!(like(learned([2.0, -3.0], [4.0, 16.0 * share], Some(5.0))), alike, "{share}");
+            assert_eq!(like(learned([2.0, -3.0], [4.0, 16.0], Some(5.0 * share))), alike, "{share}");
+        }
+        for (away, alike) in [(0.49, true), (0.51, false), (-0.49, true), (-0.51, false)] {
+            assert_eq!(like(learned([2.0 + away / 2.0, -3.0], [4.0, 16.0], Some(5.0))), alike, "{away}");
+            assert_eq!(like(learned([2.0, -3.0 + away / 4.0], [4.0, 16.0], Some(5.0))), alike, "{away}");
+        }
+        assert!(!like(learned([2.0, -3.0], [4.0, 16.0], None)));
+        assert!(learned([2.0, -3.0], [4.0, 16.0], None).is_like(&learned([2.0, -3.0], [4.0, 16.0], None)));
+        let moved = LearnedInformation { origin: 1.5, ..learned([1.5, -3.5], [4.0, 16.0], Some(5.0)) };
+        assert!(like(moved), "only the sum of origin and mean counts");
+    }
+
+    #[test]
+    fn numbers_that_cannot_be_used_are_not_learned() {
+        assert!(learned([0.1, -7.0], [0.0, 0.3], Some(0.2)).is_of(2));
+        assert!(learned([0.1, -7.0], [0.0, 0.3], None).is_of(2));
+        for bad in [
+            learned([0.1, f64::NAN], [0.0, 0.3], None),
+            learned([0.1, 1.0], [-0.1, 0.3], None),
+            learned([0.1, 1.0], [0.1, f64::INFINITY], None),
+            learned([0.1, 1.0], [0.1, 0.3], Some(0.0)),
+            learned([0.1, 1.0], [0.1, 0.3], Some(f64::INFINITY)),
+            LearnedInformation { origin: f64::NAN, ..learned([0.1, 1.0], [0.1, 0.3], None) },
+        ] {
+            assert!(!bad.is_of(2), "{bad:?}");
+        }
+        assert!(!learned([0.1, -7.0], [0.2, 0.3], None).is_of(3));
+    }
+
+    /// Looks at effects of which the likelihood is normal around 3, -2 and 0.5 with these precisions, with a prior of the
+    /// location that is normal around 10 with the precision `prior`, from draws of these scales.
+    fn looks(precisions: [f64; 3], prior: f64, scales: &[f64]) -> Vec<Look> {
+        let look = |(k, &scale): (usize, &f64)| {
+            let location = k as f64 * 0.7 - 3.0;
+            let effect = |j: usize| {
+                let (theta, tops) = (location + (k * j) as f64 * 0.3, [3.0, -2.0, 0.5]);
+                [theta, precisions[j] * (tops[j] - theta), precisions[j]]
+            };
+            Look { location, scale, effects: (0..3).map(effect).collect(), rest: [prior * (10.0 - location), prior] }
+        };
+        scales.iter().enumerate().map(look).collect()
+    }
+
+    fn assert_learned(found: Option<LearnedInformation>, origin: f64, tops: [f64; 3], sd: Option<f64>) {
+        let found = found.unwrap();
+        assert!((found.origin - origin).abs() < 1e-12, "{found:?}");
+        assert!(found.mean.iter().zip(tops).all(|(mean, top)| (mean + origin - top).abs() < 1e-12), "{found:?}");
+        match (found.prior_sd, sd) {
+            (Some(found), Some(sd)) => assert!((found / sd - 1.0).abs() < 1e-12),
+            (found, sd) => assert_eq!(found, sd),
+        }
+    }
+
+    /// Where all is normal, the precisions, the tops and the prior are found to the last digits.
+    #[test]
+    fn normal_likelihoods_are_summed_up_exactly() {
+        let tops = [3.0, -2.0, 0.5];
+        let found = sum_up(&looks([0.4, 25.0, 1.0], 0.25, &[2.0; 9]), 3);
+        assert_eq!(found.as_ref().unwrap().precision, [0.4, 25.0, 1.0]);
+        assert_learned(found, 10.0, tops, Some(2.0));
+        // Where a likelihood is flat or bends the wrong way, effects are taken to be where they are: at the median.
+        let found = sum_up(&looks([0.4, 25.0, -1.0], 0.25, &[2.0; 9]), 3);
+        assert_eq!(found.as_ref().unwrap().precision, [0.4, 25.0, 0.0]);
+        assert_learned(found, 10.0, [3.0, -2.0, 4.0 * 1.3 - 3.0], Some(2.0));
+    }
+
+    /// Of a location that is a thousandth as well known by its prior as by the data, the prior is left out.
+    #[test]
+    fn a_faint_prior_is_left_out() {
+        let precisions = [0.05, 0.25, 1.0];
+        let known: f64 = precisions.iter().map(|p| p / (1.0 + 4.0 * p)).sum();
+        let tops = [3.0, -2.0, 0.5];
+        for (share, found) in [(1.01e-3, true), (0.99e-3, false)] {
+            let prior = share * known;
+            let weighted = (0.05 * 3.0 - 0.25 * 2.0 + 0.5) / 1.3;
+            let origin = if found { 10.0 } else { weighted };
+            let learned = sum_up(&looks(precisions, prior, &[2.0; 9]), 3);
+            assert_learned(learned, origin, tops, found.then(|| 1.0 / prior.sqrt()));
+        }
+        // Effects of which little is known have a weighted mean too, and those of which nothing is known have none.
+        assert_learned(sum_up(&looks([0.1, 0.2, 0.2], -1.0, &[2.0; 9]), 3), 0.0, tops, None);
+        assert_eq!(sum_up(&looks([0.0, -0.2, 0.0], 0.0, &[2.0; 9]), 3), None);
+    }
+
+    /// Eight looks are enough, and those of a scale below a thousandth of the median do not count.
+    #[test]
+    fn eight_looks_are_enough() {
+        let enough = |scales: &[f64]| sum_up(&looks([1.0, 1.0, 1.0], 1.0, scales), 3).is_some();
+        assert!(enough(&[3.0; 8]) && !enough(&[3.0; 7]));
+        let with = |small: f64| [3.0, 3.0, 3.0, 3.0, small, 3.0, 3.0, 3.0];
+        assert!(enough(&with(3.03e-3)) && !enough(&with(2.97e-3)));
+    }
+
+    /// Effects with normal likelihoods whose blocks tell nothing, and how often they were evaluated.
+    struct Normals {
+        tops: Vec<f64>,
+        precisions: Vec<f64>,
+        blocks: Vec<Hierarchy>,
+        layout: Layout,
+        evaluations: AtomicUsize,
+    }
+
+    impl Normals {
+        fn new(tops: &[f64], precisions: &[f64]) -> Self {
+            let n = tops.len();
+            Self {
+                tops: tops.to_vec(),
+                precisions: precisions.to_vec(),
+                blocks: vec![Hierarchy { location: n, log_scale: n + 1, z: 0..n, information: None }],
+                layout: Layout::default(),
+                evaluations: AtomicUsize::new(0),
+            }
+        }
+
+        /// So many draws.
+        fn draws(&self, count: usize) -> Vec<f64> {
+            let dim = self.dim();
+            (0..count * dim).map(|k| ((k * 7 % 23) as f64 - 11.0) / 11.0).collect()
+        }
+    }
+
+    impl LogDensity for Normals {
+        fn name(&self) -> &str {
+            "normals"
+        }
+
+        fn dim(&self) -> usize {
+            self.tops.len() + 2
+        }
+
+        fn layout(&self) -> &Layout {
+            &self.layout
+        }
+
+        fn hierarchies(&self) -> &[Hierarchy] {
+            &self.blocks
+        }
+
+        /// The location has a normal prior around 10 with standard deviation 2, the logarithm of the scale a standard one.
+        fn logp_grad(&self, x: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
+            self.evaluations.fetch_add(1, Ordering::Relaxed);
+            let n = self.tops.len();
+            let (location, scale) = (x[n], x[n + 1].exp());
+            gradient[n] = 0.25 * (10.0 - location);
+            gradient[n + 1] = -x[n + 1];
+            let mut logp = -0.125 * (10.0 - location).powi(2) - 0.5 * x[n + 1] * x[n + 1];
+            for j in 0..n {
+                let away = self.tops[j] - (location + scale * x[j]);
+                let slope = self.precisions[j] * away;
+                logp -= 0.5 * (x[j] * x[j] + slope * away);
+                gradient[j] = scale * slope - x[j];
+                gradient[n] += slope;
+                gradient[n + 1] += scale * x[j] * slope;
+            }
+            Ok(logp)
+        }
+
+        fn expand(&self, _x: &[f64], _out: &mut [f64]) {}
+    }
+
+    #[test]
+    fn normal_effects_are_learned() {
+        let density = Normals::new(&[3.0, -2.0, 0.5], &[0.4, 25.0, 1.0]);
+        let found = learn_information(&density, &[true], &density.draws(64), &[]).unwrap().unwrap();
+        let learned = found[0].as_ref().unwrap();
+        let close = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-6, "{found}, not {expected}");
+        close(learned.origin, 10.0);
+        close(learned.prior_sd.unwrap(), 2.0);
+        for j in 0..3 {
+            close(learned.mean[j] + learned.origin, density.tops[j]);
+            close(learned.precision[j], density.precisions[j]);
+        }
+        // The same again is no news, and what nobody asks for is not learned.
+        assert_eq!(learn_information(&density, &[true], &density.draws(64), &found).unwrap(), None);
+        assert_eq!(learn_information(&density, &[false], &density.draws(64), &[]).unwrap(), None);
+    }
+
+    /// Three gradients at each of at most 64 draws, spread over all; fewer than 8 draws are not looked at.
+    #[test]
+    fn at_most_64_draws_are_looked_at() {
+        for (draws, rows) in [(0, 0), (7, 0), (8, 8), (63, 63), (64, 64), (65, 33), (128, 64), (129, 43)] {
+            let density = Normals::new(&[3.0, -2.0], &[4.0, 25.0]);
+            let found = learn_information(&density, &[true], &density.draws(draws), &[]).unwrap();
+            assert_eq!(found.is_some(), rows > 0, "{draws} draws");
+            assert_eq!(density.evaluations.into_inner(), 3 * rows, "{draws} draws");
+        }
+    }
+}

@@ -344,4 +344,248 @@ mod tests {
             assert!((spikes.variances[0] / expected - 1.0).abs() < 0.15, "{dim}: {} {expected}", spikes.variances[0]);
         }
     }
+
+    /// The sample eigenvalue of a spike is spike (1 + ratio / (spike - 1)) (Donoho, Gavish and Johnstone 2018, eq. 1.10).
+    #[test]
+    fn what_sampling_adds_to_a_spike_is_taken_off() {
+        for (spike, ratio) in [(2.5, 1.0), (3.0, 0.1), (50.0, 0.1), (50.0, 10.0), (5.0, 10.0), (1e6, 3.0)] {
+            let seen = spike * (1.0 + ratio / (spike - 1.0));
+            assert!((debias(seen, ratio) / spike - 1.0).abs() < 1e-12, "{spike} {ratio}");
+        }
+    }
+
+    /// Rows along the axes whose second moments are exactly these.
+    fn along_axes(moments: &[f64], n: usize) -> Vec<Buffer> {
+        let dim = moments.len();
+        let row = |r: usize| {
+            let (axis, count) = (r % dim, (0..n).filter(|other| other % dim == r % dim).count());
+            let mut row = Buffer::zeros(dim);
+            row[axis] = (moments[axis] * n as f64 / count as f64).sqrt();
+            row
+        };
+        (0..n).map(row).collect()
+    }
+
+    /// The spikes of `n` draws whose first coordinates have these moments, of draws and of gradients, and the others 1.
+    fn spikes_of(n: usize, dim: usize, first: &[(f64, f64)]) -> Spikes {
+        let moments =
+            |of: &dyn Fn(&(f64, f64)) -> f64| -> Vec<f64> { (0..dim).map(|i| first.get(i).map_or(1.0, of)).collect() };
+        let (draws, gradients) = (moments(&|&(draws, _)| draws), moments(&|&(_, gradients)| gradients));
+        let rows = SpikeRows { draws: along_axes(&draws, n), gradients: along_axes(&gradients, n) };
+        find_spikes(&Vectors::new(dim), &rows, dim, 1)
+    }
+
+    /// The spike that a sample eigenvalue is seen of, in units of the noise, by bisection.
+    fn true_spike(seen: f64, ratio: f64) -> f64 {
+        let (mut low, mut high) = (1.0 + ratio.sqrt(), seen);
+        for _ in 0..200 {
+            let middle = 0.5 * (low + high);
+            if middle * (1.0 + ratio / (middle - 1.0)) < seen { low = middle } else { high = middle }
+        }
+        low
+    }
+
+    fn assert_spikes(found: &Spikes, expected: &[(usize, f64)]) {
+        assert_eq!(found.variances.len(), expected.len(), "{found:?}");
+        for ((variance, direction), (axis, expected)) in found.variances.iter().zip(&found.directions).zip(expected) {
+            assert!((variance / expected - 1.0).abs() < 1e-6, "{variance}, not {expected}");
+            assert!((direction[*axis].abs() - 1.0).abs() < 1e-9, "{direction:?}");
+        }
+    }
+
+    /// The size is the geometric mean of what draws and gradients say.
+    #[test]
+    fn spikes_have_the_sizes_of_both_sides() {
+        let found = spikes_of(200, 20, &[(80.0, 0.1), (300.0, 0.02)]);
+        let size = |seen, steep| f64::sqrt(true_spike(seen, 0.1) / steep);
+        assert_spikes(&found, &[(1, size(300.0, 0.02)), (0, size(80.0, 0.1))]);
+        // Of three coordinates two may stand out.
+        let found = spikes_of(300, 3, &[(1000.0, 0.01), (900.0, 0.02)]);
+        let size = |seen, steep| f64::sqrt(true_spike(seen, 0.01) / steep);
+        assert_spikes(&found, &[(0, size(1000.0, 0.01)), (1, size(900.0, 0.02))]);
+    }
+
+    #[test]
+    fn ten_draws_of_three_coordinates_are_the_least() {
+        let number = |n, dim| spikes_of(n, dim, &[(1000.0, 1e-3)]).variances.len();
+        assert_eq!((number(9, 9), number(10, 10)), (0, 1));
+        assert_eq!((number(100, 2), number(100, 3)), (0, 1));
+    }
+
+    /// One of 40 coordinates is above 1.3 (1 + sqrt(1))^2 = 5.2 times the mean of all where it is above 39 x 5.2 / 34.8.
+    #[test]
+    fn spikes_are_above_the_edge() {
+        let edge = 39.0 * 5.2 / 34.8;
+        assert_eq!(spikes_of(40, 40, &[(0.99 * edge, 0.1)]), Spikes::default());
+        assert_eq!(spikes_of(40, 40, &[(1.01 * edge, 0.1)]).variances.len(), 1);
+    }
+
+    #[test]
+    fn directions_are_worth_their_cost_from_three_times_the_rest_on() {
+        assert_eq!(spikes_of(200, 20, &[(300.0, 1.0 / 2.97)]), Spikes::default());
+        assert_eq!(spikes_of(200, 20, &[(300.0, 1.0 / 3.03)]).variances.len(), 1);
+    }
+
+    #[test]
+    fn the_twelve_largest_of_twenty_spikes_are_kept() {
+        let first: Vec<(f64, f64)> = (0..20).map(|i| (400.0 + 50.0 * f64::from(i), 1e-3)).collect();
+        let found = spikes_of(600, 60, &first);
+        let axes: Vec<usize> = (8..20).rev().collect();
+        assert_eq!(found.variances.len(), 12);
+        for (direction, axis) in found.directions.iter().zip(axes) {
+            assert!((direction[axis].abs() - 1.0).abs() < 1e-9, "{axis}: {direction:?}");
+        }
+    }
+
+    /// What is left beside the spikes counts as a 1e12th of all at the least.
+    #[test]
+    fn a_rest_of_nothing_is_taken_for_a_little() {
+        let mut rows = SpikeRows { draws: along_axes(&[1.0; 20], 200), gradients: along_axes(&[1.0; 20], 200) };
+        let keep = |rows: &mut [Buffer], factors: &[f64]| {
+            for row in rows {
+                row.iter_mut().zip(factors.iter().chain(std::iter::repeat(&0.0))).for_each(|(x, factor)| *x *= factor);
+            }
+        };
+        keep(&mut rows.draws, &[f64::sqrt(500.0)]);
+        rows.gradients.iter_mut().for_each(|row| row[0] *= 0.1);
+        assert_spikes(&find_spikes(&Vectors::new(20), &rows, 20, 1), &[(0, f64::sqrt(1e12 / 0.01))]);
+        let mut rows = SpikeRows { draws: along_axes(&[1.0; 20], 200), gradients: along_axes(&[1.0; 20], 200) };
+        rows.draws.iter_mut().for_each(|row| (row[0], row[1]) = (row[0] * 500_f64.sqrt(), row[1] * 20.0));
+        keep(&mut rows.gradients, &[1e-13_f64.sqrt(), 1.0]);
+        let found = find_spikes(&Vectors::new(20), &rows, 20, 1);
+        assert_spikes(&found, &[(0, f64::sqrt(true_spike(500.0, 0.1) * 10.0))]);
+    }
+
+    /// Lanczos' method on a diagonal matrix, with loops over plain numbers: the diagonal and its neighbours.
+    fn plain_lanczos(diagonal: &[f64], start: &[f64], steps: usize) -> (Vec<f64>, Vec<f64>) {
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let unit = |v: &[f64]| v.iter().map(|x| x / dot(v, v).sqrt()).collect::<Vec<f64>>();
+        let mut basis = vec![unit(start)];
+        let (mut alpha, mut beta) = (Vec::new(), Vec::new());
+        for k in 0..steps {
+            let mut next: Vec<f64> = diagonal.iter().zip(&basis[k]).map(|(d, v)| d * v).collect();
+            alpha.push(dot(&next, &basis[k]));
+            for earlier in basis.iter().chain(&basis) {
+                let along = dot(&next, earlier);
+                next.iter_mut().zip(earlier).for_each(|(x, v)| *x -= along * v);
+            }
+            beta.push(dot(&next, &next).sqrt());
+            basis.push(unit(&next));
+        }
+        beta.pop();
+        (alpha, beta)
+    }
+
+    /// The eigenvalue of a symmetric tridiagonal matrix that `larger` others exceed, by bisection (Sturm).
+    fn eigenvalue(alpha: &[f64], beta: &[f64], larger: usize) -> f64 {
+        let above = |x: f64| {
+            let mut pivot = x - alpha[0];
+            let mut count = usize::from(pivot < 0.0);
+            for (alpha, beta) in alpha[1..].iter().zip(beta) {
+                pivot = x - alpha - beta * beta / pivot;
+                count += usize::from(pivot < 0.0);
+            }
+            count
+        };
+        let (mut low, mut high) = (-1e3, 1e3);
+        for _ in 0..100 {
+            let middle = 0.5 * (low + high);
+            if above(middle) > larger { low = middle } else { high = middle }
+        }
+        low
+    }
+
+    /// 40 coordinates of variances 0.1 to 4, and where the search for directions starts.
+    fn spread_out() -> (Vec<f64>, Vec<Buffer>, Vec<f64>) {
+        let diagonal: Vec<f64> = (1..=40).map(|k| 0.1 * f64::from(k)).collect();
+        let rows = along_axes(&diagonal, 40);
+        let mut start = Buffer::zeros(40);
+        Stream::new(7, 0, 40, Purpose::Metric).fill_normal(Vectors::new(40).lanes(), &mut start);
+        (diagonal, rows, start[..40].to_vec())
+    }
+
+    /// After 28 steps; no eigenvalue of 40 that are so near to each other has converged, so that a step more or less is seen.
+    #[test]
+    fn the_search_is_lanczos_method() {
+        let (diagonal, rows, start) = spread_out();
+        let (alpha, beta) = plain_lanczos(&diagonal, &start, 28);
+        let found = lanczos(&Vectors::new(40), &rows, 40, 7, 1e-3);
+        assert_eq!(found.len(), 12);
+        for (larger, pair) in found.iter().enumerate() {
+            let expected = eigenvalue(&alpha, &beta, larger);
+            assert!((pair.value - expected).abs() < 1e-9, "{larger}: {} {expected}", pair.value);
+            let quotient: f64 = pair.vector.iter().zip(&diagonal).map(|(v, d)| d * v * v).sum();
+            assert!((quotient - expected).abs() < 1e-9, "{larger}");
+        }
+    }
+
+    /// It ends after ten steps where nothing has come to 0.8 of the edge.
+    #[test]
+    fn the_search_ends_early_where_nothing_stands_out() {
+        let (diagonal, rows, start) = spread_out();
+        let (alpha, beta) = plain_lanczos(&diagonal, &start, 10);
+        let largest = eigenvalue(&alpha, &beta, 0);
+        for (share, ends) in [(1.0 - 1e-6, false), (1.0 + 1e-6, true)] {
+            let found = lanczos(&Vectors::new(40), &rows, 40, 7, share * largest / 0.8);
+            assert_eq!(found.is_empty(), ends, "{share}");
+        }
+    }
+
+    /// Few coordinates have all their eigenpairs, at right angles even where variances are nearly the same.
+    #[test]
+    fn few_coordinates_are_searched_to_the_end() {
+        let mut variances = vec![100.0, 90.0];
+        variances.extend((0..8).map(|k| 1.0 + 1e-6 * f64::from(k)));
+        let (vectors, rows) = (Vectors::new(10), along_axes(&variances, 10));
+        let found = lanczos(&vectors, &rows, 10, 5, 1e-3);
+        assert_eq!(found.len(), 10);
+        variances.sort_by(|a, b| b.total_cmp(a));
+        for (k, (pair, variance)) in found.iter().zip(&variances).enumerate() {
+            assert!((pair.value - variance).abs() < 1e-11, "{} {variance}", pair.value);
+            for (l, other) in found.iter().enumerate() {
+                let along = vectors.dot(&pair.vector, &other.vector);
+                assert!((along - f64::from(u8::from(k == l))).abs() < 1e-11, "{k} {l}: {along}");
+            }
+        }
+    }
+
+    /// T v = l v for unit vectors at right angles, of matrices that fall apart, are graded, or nearly nothing.
+    #[test]
+    fn ql_solves_matrices_of_all_kinds() {
+        let mut random = Stream::new(8, 0, 0, Purpose::User);
+        let mut numbers = |n: usize| -> Vec<f64> { (0..n).map(|_| random.normal()).collect() };
+        for (d, e) in [
+            (vec![1.0; 3], vec![0.0; 2]),
+            (vec![3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0], vec![0.5, 0.0, 1e-3, 2.0, 0.0, 0.0, 1.0]),
+            (vec![1e4, 1e2, 1.0, 1e-2], vec![10.0, 1.0, 0.1]),
+            (vec![1e-2, 1.0, 1e2, 1e4], vec![0.1, 1.0, 10.0]),
+            (vec![0.0; 6], vec![1.0; 5]),
+            (vec![0.0; 3], vec![1e-170; 2]),
+            (vec![0.0, 0.0, 0.0, 1.0], vec![1e-170, 1e-170, 0.0]),
+            (vec![5.0], vec![]),
+            (numbers(2), numbers(1)),
+            (numbers(28), numbers(27)),
+        ] {
+            let n = d.len();
+            let (values, vectors) = tridiagonal_eigen(d.clone(), e.clone());
+            let most = d.iter().chain(&e).fold(1.0, |most: f64, x| most.max(x.abs()));
+            for (k, (value, v)) in values.iter().zip(&vectors).enumerate() {
+                for i in 0..n {
+                    let before = if i > 0 { e[i - 1] * v[i - 1] } else { 0.0 };
+                    let after = if i + 1 < n { e[i] * v[i + 1] } else { 0.0 };
+                    let residual = before + d[i] * v[i] + after - value * v[i];
+                    assert!(residual.abs() < 1e-13 * most, "{d:?} {e:?}: {residual}");
+                }
+                for (l, other) in vectors.iter().enumerate() {
+                    let along: f64 = v.iter().zip(other).map(|(a, b)| a * b).sum();
+                    assert!((along - f64::from(u8::from(k == l))).abs() < 1e-13, "{d:?} {e:?}: {along}");
+                }
+            }
+            let largest = values.iter().fold(f64::NEG_INFINITY, |most, &value| most.max(value));
+            for away in [1e-9, 0.1, 10.0] {
+                assert!(all_below(&d, &e, largest + away * most), "{d:?} {e:?}: {away}");
+                assert!(!all_below(&d, &e, largest - away * most), "{d:?} {e:?}: {away}");
+            }
+        }
+    }
 }

@@ -143,4 +143,46 @@ mod tests {
         step.learn(0.95);
         assert!((step.current() - 1.0).abs() < 1e-15);
     }
+
+    /// The rule written out: rejections go with the square of the step, a round changes them by a factor of 1 / 16 to 4, and
+    /// of the fourth round that is near on, an equal share of all is believed.
+    #[test]
+    fn rounds_follow_the_rule() {
+        let mut step = PooledStep::new(2);
+        step.find(&[1.0, 1.0]);
+        assert_eq!(step, PooledStep::new(2));
+        for again in [0.5, 3.0] {
+            step.find(&[again, again]);
+            let (mut expected, mut near) = (again, 0);
+            for rejected in [1.0, 0.25, 0.9, 0.05, 0.02, 0.15, 0.0, 0.12, 0.08, 0.3, 0.1] {
+                // Two draws of each chain; more than 1 counts as 1.
+                step.add(&blocks(&[vec![1.7], vec![1.0 - 2.0 * f64::min(rejected, 0.5)]]));
+                step.add(&blocks(&[vec![1.0], vec![1.0 - 2.0 * f64::max(rejected - 0.5, 0.0)]]));
+                step.add(&[]);
+                let seen = rejected / 2.0;
+                step.learn(0.99);
+                let factor: f64 = if seen > 0.0 { 0.01 / seen } else { f64::INFINITY };
+                near += i32::from((1.0 / 16.0..=4.0).contains(&factor));
+                let gain = match near {
+                    0..=3 => 1.0,
+                    4 => 1.0 / 2.0,
+                    5 => 1.0 / 3.0,
+                    6 => 1.0 / 4.0,
+                    7 => 1.0 / 5.0,
+                    _ => 1.0 / 6.0,
+                };
+                expected *= factor.clamp(1.0 / 16.0, 4.0).powf(gain / 2.0);
+                assert!((step.current() / expected - 1.0).abs() < 1e-12, "{rejected}: {} {expected}", step.current());
+            }
+        }
+        // More chains go on with the same step, and nothing of the open round.
+        step.add(&blocks(&[vec![0.3], vec![0.3]]));
+        let before = step.current();
+        step.of_chains(4);
+        assert_eq!((step.chains(), step.current()), (4, before));
+        step.find(&[2.0; 4]);
+        step.add(&blocks(&[vec![0.9], vec![1.0], vec![0.8], vec![0.9]]));
+        step.learn(0.6);
+        assert!((step.current() - 4.0).abs() < 1e-12, "0.1 rejected where 0.4 is wished: {}", step.current());
+    }
 }

@@ -184,4 +184,65 @@ mod tests {
             assert!(schedule.ends.windows(2).all(|pair| pair[0] < pair[1]));
         }
     }
+
+    /// Of 20 iterations on there are windows; where the lengths are too long, 15% and 10% are rounded down.
+    #[test]
+    fn short_warm_ups_are_divided_in_parts() {
+        let parts = |tune| {
+            let Schedule { start, ends } = Schedule::new(tune, WindowConfig::STAN);
+            (start, ends)
+        };
+        assert_eq!(parts(19), (19, vec![]));
+        for (tune, start, end) in [(20, 3, 18), (119, 17, 108), (139, 20, 126), (140, 21, 126), (149, 22, 135)] {
+            assert_eq!(parts(tune), (start, vec![end]), "{tune}");
+        }
+        let none = Schedule::new(19, WindowConfig::default());
+        assert_eq!((none.longest(), none.windows(), none.end_of(1), none.next_end(0)), (0, 19..19, 19, None));
+        let shortest = Schedule::new(20, WindowConfig { init_buffer: 0, base_window: 0, term_buffer: 0 });
+        assert_eq!((shortest.start, shortest.ends), (0, vec![1, 3, 7, 20]));
+    }
+
+    #[test]
+    fn windows_are_counted_from_1() {
+        let schedule = Schedule::new(1000, WindowConfig::default());
+        let ends: Vec<usize> = (0..8).map(|window| schedule.end_of(window)).collect();
+        assert_eq!(ends, [25, 25, 55, 115, 235, 950, 950, 950]);
+        assert_eq!((schedule.longest(), schedule.windows()), (715, 10..950));
+    }
+
+    /// The rule again: eight windows of each length, and each eight by half longer, rounded up, than those before; a window
+    /// that leaves too little for another as long takes all.
+    #[test]
+    fn pooled_windows_grow_by_half_after_eight() {
+        for tune in (20..400).chain([1000, 4000]) {
+            for chains in [1, 2, 3, 5, 31, 32, 33, 40, 127, 129, 1000] {
+                let (first, last) = (8.min(tune - 4), tune - 4);
+                let mut length: usize = [128, 64, 43, 26, 5, 4][match chains {
+                    1..=3 => chains - 1,
+                    5 => 3,
+                    31 => 4,
+                    _ => 5,
+                }];
+                length = length.min(last - first);
+                let (mut at, mut ends) = (first, Vec::new());
+                while at < last {
+                    let left = last - at;
+                    at += if left < 2 * length { left } else { length };
+                    ends.push(at);
+                    length = if ends.len().is_multiple_of(8) { (3 * length).div_ceil(2) } else { length };
+                }
+                let schedule = Schedule::pooled(tune, chains);
+                assert_eq!((schedule.start, &schedule.ends), (first, &ends), "{tune}, {chains} chains");
+            }
+        }
+    }
+
+    /// Rounds of 1, 1, 2, 2, 4, 4, ... iterations from the beginning on, which the first window ends.
+    #[test]
+    fn rounds_double_every_other_time() {
+        let schedule = Schedule::pooled(1000, 2);
+        let rounds: Vec<usize> = std::iter::successors(Some(0), |&done| schedule.round_end(done)).take(12).collect();
+        assert_eq!(rounds, [0, 1, 2, 4, 6, 10, 14, 22, 30, 46, 62, 72]);
+        assert_eq!(schedule.round_end(996), None);
+    }
 }

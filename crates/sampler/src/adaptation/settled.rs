@@ -1,7 +1,7 @@
 //! Whether warm-up of chains that learn together has settled, so that it ends early.
 //!
-//! The chains of a window agree, and what is learned from them is what they already move by: the limits of R-hat and of
-//! changes of variances stand here.
+//! It has when the chains of two windows in a row agree and the variances that they give differ little from the metric in
+//! use. This file has both limits.
 
 use crate::draw::ChainBlock;
 use crate::trajectory::MetricEstimate;
@@ -204,5 +204,45 @@ mod tests {
                 (0..2).flat_map(|i| (0..2).map(move |j| (i, j))).map(|(i, j)| a[i] * sigma[i][j] * a[j]).sum();
             assert!((variance_of(&metric, &a) / product - 1.0).abs() < 1e-12);
         }
+    }
+
+    /// The logarithms of variances of coordinates and along directions, of covariances multiplied out.
+    #[test]
+    fn changes_are_those_of_dense_covariances() {
+        let (u, v): (&[f64], &[f64]) = (&[0.6, 0.8, 0.0], &[-0.48, 0.36, 0.8]);
+        let old = metric(&[1.0, 4.0, 0.25], &[(u, 11.0)]);
+        let new = metric(&[1.5, 3.0, 0.3], &[(u, 9.0), (v, 0.2)]);
+        let variance = |metric: &MetricEstimate, a: &[f64]| -> f64 {
+            let entry = |i: usize, j: usize| -> f64 {
+                let spikes = metric.directions.iter().zip(&metric.variances).map(|(u, l)| (l - 1.0) * u[i] * u[j]);
+                let inner = f64::from(u8::from(i == j)) + spikes.sum::<f64>();
+                (metric.diagonal[i] * metric.diagonal[j]).sqrt() * inner
+            };
+            (0..9).map(|k| a[k / 3] * entry(k / 3, k % 3) * a[k % 3]).sum()
+        };
+        let along = |u: &[f64], metric: &MetricEstimate| -> Vec<f64> {
+            (0..3).map(|i| u[i] / metric.diagonal[i].sqrt()).collect()
+        };
+        let axis = |i: usize| (0..3).map(|j| f64::from(u8::from(i == j))).collect();
+        let lines: [Vec<f64>; 6] = [axis(0), axis(1), axis(2), along(u, &old), along(u, &new), along(v, &new)];
+        let found = changes(&old, &new);
+        assert_eq!(found.len(), 6);
+        for (found, line) in found.iter().zip(&lines) {
+            let expected = (variance(&new, line) / variance(&old, line)).ln();
+            assert!((found - expected).abs() < 1e-12, "{found}, not {expected}");
+        }
+    }
+
+    /// Three chains of four draws, of which the first of each is left out; by Python's statistics.
+    #[test]
+    fn rhat_is_of_the_draws_that_are_kept() {
+        let mut window = WindowVariance::new(3, 1);
+        let chain = |draws: [f64; 4]| ChainBlock { positions: draws.to_vec(), stats: Vec::new() };
+        window.add(&[chain([90.0, 1.0, 4.0, 2.0]), chain([9.0, 3.0, 5.0, 6.0]), chain([0.0, 2.0, 2.0, 5.0])], 1);
+        assert!((window.largest_rhat() - 1.1099027245533792).abs() < 1e-14, "{}", window.largest_rhat());
+        // A block of which nothing is kept changes nothing.
+        let before = window.clone();
+        window.add(&[chain([7.0; 4]), chain([8.0; 4]), chain([9.0; 4])], 4);
+        assert_eq!(window, before);
     }
 }

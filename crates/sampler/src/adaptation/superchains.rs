@@ -133,4 +133,58 @@ mod tests {
         let point: &[f64] = &[1.0, 2.0];
         assert!(!are_mixed(&[point; 8], 4));
     }
+
+    /// By the continued fraction of the incomplete beta function; the approximation is good to some thousandths there.
+    #[test]
+    fn quantiles_of_f_are_good_to_four_thousandths() {
+        for (p, d1, d2, exact) in [
+            (0.01, 3.0, 12.0, 5.952544681545869),
+            (0.01, 3.0, 1000.0, 3.8012457715002665),
+            (0.001, 20.0, 200.0, 2.424285878965981),
+            (0.01, 64.0, 8000.0, 1.459353604283514),
+            (0.01, 12.0, 40.0, 2.6648273557293396),
+            (0.05, 10.0, 30.0, 2.164579917125473),
+        ] {
+            let ratio = f_quantile(p, d1, d2) / exact;
+            assert!((ratio - 1.0).abs() < 0.004, "{p} {d1} {d2}: {ratio}");
+        }
+    }
+
+    /// Groups whose means are alternately below and above 0, so that the first coordinate has this ratio and all others 0.
+    fn of_ratio(ratio: f64, groups: usize, size: usize, dim: usize) -> Vec<Vec<f64>> {
+        let mean = (ratio * (groups - 1) as f64 / (groups * (size - 1)) as f64).sqrt();
+        let sign = |k: usize| if k.is_multiple_of(2) { 1.0 } else { -1.0 };
+        let point = |k: usize| {
+            let mut point = vec![sign(k); dim];
+            point[0] += mean * sign(k / size);
+            point
+        };
+        (0..groups * size).map(point).collect()
+    }
+
+    /// The limit is what one of a hundred runs exceeds by chance, or 2% for each chain of a group.
+    #[test]
+    fn groups_are_mixed_below_the_larger_limit() {
+        let cases = [
+            (4, 4, 1, f_quantile(0.01, 3.0, 12.0)),
+            (4, 4, 3, f_quantile(0.01 / 3.0, 3.0, 12.0)),
+            (2, 6, 2, f_quantile(0.01 / 2.0, 1.0, 10.0)),
+            (64, 128, 3, 1.0 + 0.02 * 128.0),
+            (16, 300, 1, 1.0 + 0.02 * 300.0),
+        ];
+        for (groups, size, dim, limit) in cases {
+            for (share, mixed) in [(0.999, true), (1.001, false)] {
+                let points = of_ratio(share * limit, groups, size, dim);
+                let points: Vec<&[f64]> = points.iter().map(Vec::as_slice).collect();
+                assert!((variance_ratios(&points, groups)[0] / (share * limit) - 1.0).abs() < 1e-12);
+                assert_eq!(are_mixed(&points, groups), mixed, "{groups} x {size}, {dim}: {share}");
+            }
+        }
+    }
+
+    #[test]
+    fn points_of_no_coordinates_have_no_ratios() {
+        let point: &[f64] = &[];
+        assert!(variance_ratios(&[point; 8], 4).is_empty());
+    }
 }

@@ -157,3 +157,77 @@ impl From<NutsRecord> for DrawStats {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::adaptation::Side;
+
+    fn states() -> Vec<ChainState> {
+        let state = |c: usize| {
+            let mut state = ChainState::start(vec![0.5 + c as f64, -1.0], 0.7);
+            (state.logp, state.step_size) = (-3.0 - c as f64, 0.25 * (c + 1) as f64);
+            state.averaging.update(0.9 / (c + 1) as f64);
+            state.window.positions.extend([c as f64, 2.0]);
+            state.window.gradients.extend([1.0, c as f64]);
+            state
+        };
+        (0..2).map(state).collect()
+    }
+
+    fn assert_same(found: &[ChainState], expected: &[ChainState]) {
+        assert_eq!(found.len(), expected.len());
+        for (found, expected) in found.iter().zip(expected) {
+            assert_eq!((&found.x, found.logp, found.step_size), (&expected.x, expected.logp, expected.step_size));
+            assert_eq!((&found.averaging, &found.window), (&expected.averaging, &expected.window));
+        }
+    }
+
+    #[test]
+    fn chains_are_what_their_states_say() {
+        let mut chains = HostChains::new(2, states());
+        assert_same(&chains.states(), &states());
+        let mut pool = chains.pool();
+        assert_eq!(pool.count(), 2);
+        assert_eq!(pool.every(Side::Gradients, 1).unwrap(), [1.0, 0.0, 1.0, 1.0]);
+        drop(pool);
+        chains.spread(2);
+        let twice = states().into_iter().flat_map(|state| [state.clone(), state]);
+        let expected: Vec<ChainState> = twice.map(|state| ChainState { window: Window::default(), ..state }).collect();
+        assert_same(&chains.states(), &expected);
+    }
+
+    #[test]
+    fn statistics_are_those_of_the_record() {
+        let record = |diverging, reached_max_treedepth| NutsRecord {
+            lp: 1.0,
+            acceptance_rate: 2.0,
+            step_size: 3.0,
+            energy: 4.0,
+            energy_error: 5.0,
+            max_energy_error: 6.0,
+            tree_depth: 7,
+            n_steps: 8,
+            index_in_trajectory: 9,
+            diverging,
+            without_gradient: false,
+            reached_max_treedepth,
+        };
+        for (diverging, reached_max_treedepth) in [(true, false), (false, true)] {
+            let expected = DrawStats {
+                lp: 1.0,
+                acceptance_rate: 2.0,
+                step_size: 3.0,
+                energy: 4.0,
+                energy_error: 5.0,
+                max_energy_error: 6.0,
+                tree_depth: 7,
+                n_steps: 8,
+                index_in_trajectory: 9,
+                diverging,
+                reached_max_treedepth,
+            };
+            assert_eq!(DrawStats::from(record(diverging, reached_max_treedepth)), expected);
+        }
+    }
+}

@@ -102,3 +102,91 @@ fn most_iterations(room: usize, gpu: &GpuConfig, bytes: impl Fn(usize) -> Option
     let fit = room.saturating_sub(none) / (one - none).max(1);
     fit.clamp(1, gpu.most_iterations.max(1))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Precision;
+    use octopus_models::synthetic::HierarchicalSpec;
+    use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
+
+    /// Of a linear function of the iterations, the most whose value is not above the room.
+    #[test]
+    fn as_many_iterations_as_fit() {
+        let gpu = |most_iterations| GpuConfig { most_iterations, ..GpuConfig::default() };
+        let most = |room, most| most_iterations(room, &gpu(most), |n| Some(100 + 7 * n));
+        assert_eq!((most(134, 1000), most(135, 1000), most(141, 1000), most(142, 1000)), (4, 5, 5, 6));
+        assert_eq!((most(1_000_000, 12), most(1_000_000, 1), most(1_000_000, 0)), (12, 1, 1));
+        assert_eq!((most(0, 1000), most(106, 1000), most(113, 1000), most(114, 1000)), (1, 1, 1, 2));
+        assert_eq!(most_iterations(50, &gpu(1000), Some), 50);
+        assert_eq!(most_iterations(50, &gpu(1000), |_| Some(30)), 20, "no matter how many");
+        assert_eq!(most_iterations(50, &gpu(1000), |_| None), 1);
+    }
+
+    fn format() -> NutsFormat {
+        kernel::format_of_any_shape(Precision::F64, 11)
+    }
+
+    /// An eighth of the draws, at least as many as 1 MiB holds, and at most as many as a slot does: 152 bytes are a draw of 11
+    /// coordinates with its statistics, and 160 are a chain's state and point; 72 and 80 those of one coordinate.
+    #[test]
+    fn slots_hold_an_eighth_of_the_draws() {
+        for (chains, dim, draws, slot_bytes, iterations) in [
+            (2000, 11, 8, 16 << 20, 2),
+            (2000, 11, 80, 16 << 20, 10),
+            (2000, 11, 81, 16 << 20, 11),
+            (2000, 11, 88, 16 << 20, 11),
+            (2000, 11, 4000, 4 << 20, 12),
+            (2048, 1, 8, 16 << 20, 6),
+        ] {
+            let gpu = GpuConfig { slot_bytes, ..GpuConfig::default() };
+            assert_eq!(slot_iterations(format(), (chains, dim), draws, &gpu), iterations, "{chains} {dim} {draws}");
+        }
+    }
+
+    #[test]
+    fn slots_of_a_batch_are_twice_as_large() {
+        let items = [3, 1, 7].map(|chains| NutsBatchItem { fields: &[], chains, dim: 11 });
+        for slot_bytes in [10_000, 20_000, 40_000, 100_000] {
+            let gpu = GpuConfig { slot_bytes, ..GpuConfig::default() };
+            let fits = |n: &usize| NutsBatchSlot::bytes_for(format(), &items, *n).unwrap() <= 2 * slot_bytes;
+            let expected = (1..1024).take_while(fits).last().unwrap_or(1);
+            assert!(expected > 1 && expected < 1023);
+            assert_eq!(batch_slot_iterations(format(), &items, &gpu), expected, "{slot_bytes}");
+        }
+    }
+
+    /// Each part by hand, of a model of 8 groups: a vector is a row of 32 numbers.
+    #[test]
+    fn parts_of_a_run_by_hand() {
+        let data = HierarchicalSpec { groups: 8, ..Default::default() }.unbalanced().unwrap().data;
+        let model = HierarchicalNormal::new(data, HierarchicalPrior::default(), Likelihood::Pointwise).unwrap();
+        let kernels = model.kernels().unwrap();
+        let vector = 32 * 8;
+        let data: usize = kernels
+            .kernel_data()
+            .iter()
+            .map(|field| match field {
+                KernelField::Word(_) | KernelField::Scalar(_) => 0,
+                KernelField::PerCoordinate(_) => vector,
+                KernelField::Reals(values) => 8 * values.len(),
+                KernelField::Words(words) => 4 * words.len(),
+            })
+            .sum();
+        let config = SamplerConfig { chains: 3, draws: 80, ..SamplerConfig::default() };
+        let of = |chains_at_once, window_bytes| {
+            let gpu = GpuConfig { chains_at_once, window_bytes, ..GpuConfig::default() };
+            GpuMemory::of_run(&model, &config, &gpu).unwrap()
+        };
+        let found = of(usize::MAX, 1 << 30);
+        assert_eq!((found.data, found.shared), (data as u64, (vector + 12 * (vector + 8)) as u64));
+        // All that a draw has: its point, and where warm-up learns point and gradient; and its statistics.
+        let slot = NutsSlot::bytes_for(format(), 3, 11, slot_iterations(format(), (3, 11), 80, &GpuConfig::default()));
+        assert_eq!(found.slots, 2 * slot.unwrap() as u64);
+        let one = of(1, 1 << 30);
+        assert_eq!((found.chains, one.windows, of(usize::MAX, 0).windows), (3 * one.chains, 0, 0));
+        assert_eq!(of(0, 0), of(1, 0), "not even one chain at once is one after the other");
+        assert!(found.windows > 0);
+        assert_eq!(found.total(), found.data + found.shared + found.chains + found.slots + found.windows);
+    }
+}

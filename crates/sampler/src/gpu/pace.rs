@@ -84,4 +84,32 @@ mod tests {
         }
         assert_eq!((next(&pace, 400), next(&pace, 5), next(&pace, 2)), (100, 4, 2));
     }
+
+    /// Launch by launch: at most four times as many as before, rounded down, and at once as few as it must be.
+    #[test]
+    fn launches_grow_by_four() {
+        let mut pace = Pace::new(Duration::from_millis(20), 100, None);
+        let mut limits = Vec::new();
+        for micros in [1, 1, 1, 1, 390, 30_000, 7_000, 1, 1] {
+            let iterations = next(&pace, 100_000);
+            pace.learn(iterations, Duration::from_micros(micros * iterations as u64), || unreachable!());
+            limits.push(next(&pace, 100_000));
+        }
+        assert_eq!(limits, [4, 16, 64, 100, 51, 1, 2, 8, 32]);
+        assert_eq!((next(&pace, 101), next(&pace, 17), next(&pace.anew(), 1000)), (26, 5, 1));
+        // Begun anew, it grows from one on again.
+        let mut pace = Pace::new(Duration::from_millis(20), 100, None).anew();
+        pace.learn(1, Duration::from_micros(1), || unreachable!());
+        assert_eq!(next(&pace, 1000), 4);
+    }
+
+    /// On a device with a watchdog a launch is no longer than that allows, and the watchdog learns from it.
+    #[test]
+    fn launches_are_as_short_as_the_watchdog_asks() {
+        let watchdog = Watchdog::new(Duration::from_secs(1), 10, 8);
+        let mut pace = Pace::new(Duration::from_secs(1), 1000, Some(watchdog));
+        assert_eq!((pace.chains_of_kernel(), pace.next(1000, 4)), (8, 1));
+        pace.learn(1, Duration::from_millis(1), || 1023);
+        assert_eq!((pace.chains_of_kernel(), pace.next(1000, 4), pace.next(1000, 16)), (32, 4, 2));
+    }
 }

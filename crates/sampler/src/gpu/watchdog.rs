@@ -37,7 +37,7 @@ impl Watchdog {
         Ok(context.device().has_watchdog()?.then(|| Self::new(limit, max_depth, least)))
     }
 
-    fn new(limit: Duration, max_depth: u32, least: usize) -> Self {
+    pub(super) fn new(limit: Duration, max_depth: u32, least: usize) -> Self {
         let (longest, least) = (most_steps(max_depth), least.max(1));
         Self { limit, longest, least, steps: least as f64 * longest }
     }
@@ -116,5 +116,18 @@ mod tests {
     fn a_search_of_a_step_size_may_be_longer_than_a_trajectory() {
         let steps = |max_depth| Watchdog::new(Duration::from_secs(1), max_depth, 1).longest;
         assert_eq!((steps(1), steps(6), steps(7), steps(20)), (64.0, 64.0, 127.0, 1_048_575.0));
+    }
+
+    /// The steps that fit a second, at most four times as many as before; iterations and chains are rounded down.
+    #[test]
+    fn kernels_grow_by_four() {
+        let mut watchdog = Watchdog::new(Duration::from_secs(1), 10, 2);
+        assert_eq!((watchdog.chains(), watchdog.iterations(1), watchdog.iterations(0)), (2, 2, 2));
+        watchdog.learn(1023, Duration::from_micros(1));
+        assert_eq!((watchdog.chains(), watchdog.iterations(3), watchdog.iterations(100)), (8, 2, 1));
+        // 1023 x 29 steps in four seconds are a little more than 7 trajectories in one.
+        watchdog.learn(1023 * 29, Duration::from_secs(4));
+        assert_eq!((watchdog.chains(), watchdog.iterations(1), watchdog.iterations(2)), (7, 7, 3));
+        assert_eq!(Watchdog::new(Duration::from_secs(1), 10, 0).chains(), 1);
     }
 }

@@ -1,8 +1,8 @@
 //! How a run goes on on the CPU when its last GPU fails.
 //!
-//! A run can begin again at any of its checkpoints, to the same bits. What the failed device still held is repeated on
-//! the CPU: in warm-up, whose draws may be on the device, everything since the last checkpoint; later nothing but the
-//! span that the device did not end, because the host knows where the chains were before.
+//! A run can begin again at any of its checkpoints, to the same bits. The CPU repeats the draws that were lost with the
+//! device. During warm-up these are all draws since the last checkpoint. Later it is only the unfinished span, because
+//! the host has the chains' positions before it.
 
 use super::Sampler;
 use crate::backend::{Backend, GpuConfig};

@@ -84,6 +84,47 @@ mod tests {
         }
     }
 
+    /// Where every step is accepted the search ends below 1e7, and where none is above 1e-12; what lies outside is taken in.
+    #[test]
+    fn the_first_guess_has_bounds() {
+        let found = |value: f64, first: f64| {
+            let density = Constant(value, octopus_density::Layout::default());
+            let space = Space::new(&density, vec![]);
+            let unit = crate::MetricEstimate { diagonal: vec![1.0], ..Default::default() };
+            let (metric, vectors) = (Metric::new(&unit), Vectors::new(1));
+            let phase_space = PhaseSpace { space: &space, metric: &metric, vectors: &vectors };
+            let address = Address { seed: 1, chain: 0, iteration: 1 };
+            find_reasonable(phase_space, address, &Point::zeros(1), first, &mut Scratch::new(1)).expect("ok")
+        };
+        assert_eq!((found(0.0, 1.0), found(0.0, 1e9), found(0.0, 1e7)), (2_f64.powi(23), 1e7, 1e7));
+        let none = -1e300;
+        assert_eq!((found(none, 1.0), found(none, 1e-20), found(none, 1e-12)), (2_f64.powi(-39), 1e-12, 1e-12));
+    }
+
+    /// A density without slopes: the same value everywhere.
+    struct Constant(f64, octopus_density::Layout);
+
+    impl LogDensity for Constant {
+        fn dim(&self) -> usize {
+            1
+        }
+
+        fn layout(&self) -> &octopus_density::Layout {
+            &self.1
+        }
+
+        fn logp_grad(&self, _x: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
+            gradient.fill(0.0);
+            Ok(self.0)
+        }
+
+        fn expand(&self, _x: &[f64], _out: &mut [f64]) {}
+
+        fn name(&self) -> &str {
+            "constant"
+        }
+    }
+
     #[derive(Default)]
     struct Standard(octopus_density::Layout);
 

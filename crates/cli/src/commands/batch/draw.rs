@@ -194,6 +194,44 @@ mod tests {
     use octopus_sampler::{Begin, SamplerConfig};
     use std::sync::atomic::{AtomicBool, Ordering};
 
+    /// What is drawn is drawn into the data set's folder in place of what is there.
+    #[test]
+    fn a_data_set_is_drawn_to_its_end_whatever_was_in_its_folder() {
+        static GOES_ON: AtomicBool = AtomicBool::new(false);
+        let dir = tempfile::tempdir().unwrap();
+        let problem = Registry::shipped().find("eight-schools").unwrap().build(&toml::Table::new(), None).unwrap();
+        let mut device = DeviceDecision {
+            device: Device::Cpu,
+            others: vec![],
+            reason: "told".to_owned(),
+            notes: vec![],
+            is_asked_for: false,
+            falls_back: false,
+        };
+        let place = device.open().unwrap();
+        let pool = octopus_runs::pool(Some(1)).unwrap();
+        let interrupt = Interrupt::by_flag(&GOES_ON);
+        let mut session = BatchSession { pool: &pool, place: &place, device: &mut device, interrupt, quiet: true };
+        let run = dir.path().join("schools");
+        for (keep_warmup, seed) in [(true, 1), (false, 2)] {
+            let config = SamplerConfig { chains: 2, draws: 6, tune: 20, seed, ..SamplerConfig::default() };
+            let state = State::Open(Begin::Anew(config.clone()), None);
+            let problem = Some(Arc::clone(&problem));
+            let mut sets = [Set { name: "schools".to_owned(), dir: run.clone(), config, problem, state }];
+            assert!(!session.draw(&mut sets, keep_warmup).unwrap(), "nobody has stopped it");
+            let State::Complete(record) = &sets[0].state else { panic!("not complete") };
+            assert_eq!((record.sampler.seed, record.keep_warmup), (seed, keep_warmup));
+            assert_eq!(
+                (record.device_reason.as_str(), record.data.as_ref()),
+                ("told", Some(sets[0].problem.as_ref().unwrap().data()))
+            );
+            let folder = RunFolder::open(&run).unwrap();
+            assert_eq!((folder.record().status, run.join("warmup").exists()), (RunStatus::Complete, keep_warmup));
+            // What has ended is not drawn again.
+            assert!(!session.draw(&mut sets, keep_warmup).unwrap());
+        }
+    }
+
     /// So many draws that the run is not at its end when the user stops it, which is when its folder is there.
     #[test]
     fn a_batch_that_is_stopped_goes_on_from_its_last_draw() {

@@ -256,9 +256,14 @@ mod tests {
 
     #[test]
     fn folders_have_names_of_their_own() {
-        for (name, expected) in
-            [("a-1_b.c", "a-1_b.c"), ("../x", "%2E.%2Fx"), ("a b", "a%20b"), ("a%20b", "a%2520b"), ("é", "%C3%A9")]
-        {
+        for (name, expected) in [
+            ("a-1_b.c", "a-1_b.c"),
+            ("a.b", "a.b"),
+            ("../x", "%2E.%2Fx"),
+            ("a b", "a%20b"),
+            ("a%20b", "a%2520b"),
+            ("é", "%C3%A9"),
+        ] {
             assert_eq!(folder(name), expected);
         }
     }
@@ -289,5 +294,25 @@ mod tests {
     fn runs_have_ended_when_they_are_complete_or_have_failed() {
         assert!(State::Failed("no data".to_owned()).has_ended());
         assert!(!State::Open(Begin::Anew(SamplerConfig::default()), None).has_ended());
+    }
+
+    #[test]
+    fn a_part_of_a_table_is_a_data_set_that_reads_its_rows_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("all.csv");
+        fs::write(&path, "study,g,y\nb,a,1\nb,a,2\n10,a,4\nb,c,7\n10,b,3\n10,b,5\n,a,9\n").unwrap();
+        let options = ["--batch-by", "study", "--drop-missing", "--draws", "7", "--chains", "3", "--seed", "5"];
+        let sets = sets_of(&path, &options).unwrap();
+        let facts: Vec<_> = sets.iter().map(|set| (set.name.as_str(), set.config.clone())).collect();
+        let base = SamplerConfig { draws: 7, chains: 3, ..crate::config::prd_sampler() };
+        let expected = |number| SamplerConfig { seed: seed(5, number), ..base.clone() };
+        assert_eq!(facts, [("10", expected(0)), ("b", expected(1))]);
+        for set in &sets {
+            let problem = set.problem.as_ref().unwrap();
+            assert_eq!(problem.data().observations, 3);
+            let only = &problem.settings()["data"]["file"]["only"];
+            let rows = [&only["column"], &only["label"]].map(|word| word.as_str().unwrap());
+            assert_eq!(rows, ["study", set.name.as_str()]);
+        }
     }
 }

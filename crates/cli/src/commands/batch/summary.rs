@@ -233,6 +233,8 @@ impl<'a> Summary<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use octopus_diag::{DiagnoseOptions, diagnose};
+    use octopus_trace::{Array, Dataset, Values};
 
     /// A row of a run that can be used, with a parameter; of another one without.
     fn made(number: usize, status: Ended) -> Row {
@@ -253,16 +255,19 @@ mod tests {
         }
     }
 
-    fn with_summary<T>(status: &[Ended], look: impl Fn(&Summary<'_>) -> T) -> T {
-        let config = RunConfig::default();
-        let device = DeviceDecision {
+    fn device() -> DeviceDecision {
+        DeviceDecision {
             device: octopus_device::Device::Cpu,
             others: vec![],
             reason: String::new(),
             notes: vec![],
             is_asked_for: false,
             falls_back: false,
-        };
+        }
+    }
+
+    fn with_summary<T>(status: &[Ended], look: impl Fn(&Summary<'_>) -> T) -> T {
+        let (config, device) = (RunConfig::default(), device());
         let rows = status.iter().enumerate().map(|(number, &status)| made(number, status)).collect();
         look(&Summary::new(Path::new("in"), &config, &device, rows))
     }
@@ -283,9 +288,55 @@ mod tests {
         let of_sets: Vec<&&str> = names.iter().filter(|name| name.starts_with("set ")).collect();
         assert_eq!(of_sets, [&"set 2", &"set 1", &"set 0"], "{few}");
         assert!(few.contains("3 data sets: 1 fit for use, 0 not, 1 failed, 1 not complete\n"), "{few}");
-        assert!(!text(&[Ended::Fit; ROWS]).contains("more"));
-        let many = text(&[Ended::Fit; ROWS + 2]);
+        assert!(!text(&[Ended::Fit; 24]).contains("more"));
+        let many = text(&[Ended::Fit; 26]);
         assert!(many.contains("... and 2 more\n") && !many.contains("not complete"), "{many}");
+        assert_eq!(many.lines().filter(|line| line.starts_with("set ")).count(), 24, "{many}");
+    }
+
+    #[test]
+    fn numbers_have_as_many_decimals_as_count() {
+        let config = RunConfig::default();
+        let device = device();
+        let row = Row { min_ess_bulk: Some(1234.75), min_ess_tail: Some(987.25), ..made(0, Ended::Fit) };
+        let summary = Summary::new(Path::new("in"), &config, &device, vec![row]);
+        let text = summary.to_text(Path::new("out"), "");
+        let line = text.lines().find(|line| line.contains("set 0")).unwrap();
+        let words: Vec<&str> = line.split_whitespace().filter(|word| word.parse::<f64>().is_ok()).collect();
+        assert_eq!(words, ["0", "20", "1.2500", "1235", "987", "4", "2.5000"], "{line}");
+        let json = serde_json::to_value(WithInfinities(&summary)).unwrap();
+        assert_eq!((&json["schema"], &json["sets"][0]["seed"], &json["fit"]), (&1.into(), &3.into(), &1.into()));
+    }
+
+    #[test]
+    fn a_row_tells_its_data_set_and_why_it_has_failed() {
+        let config = SamplerConfig { seed: 17, ..SamplerConfig::default() };
+        let state = State::Failed("torn".to_owned());
+        let set = Set { name: "oslo".to_owned(), dir: "out/sets/oslo".into(), config, problem: None, state };
+        let found = row(&set).unwrap();
+        assert_eq!((found.name.as_str(), found.run.as_path(), found.seed), ("oslo", Path::new("out/sets/oslo"), 17));
+        assert_eq!((found.status, found.error.as_deref()), (Ended::Failed, Some("torn")));
+    }
+
+    /// The variables that are one number, each with what the summary says of it.
+    #[test]
+    fn parameters_are_those_of_one_number() {
+        let mut posterior = Dataset::default();
+        let draws = |scale: f64| (0..80).map(|i| scale * f64::from(i * 37 % 80)).collect::<Vec<f64>>();
+        posterior.insert("mu", Array::new([("chain", 2), ("draw", 40)], Values::F64(draws(1.0))));
+        let effects = draws(1.0).into_iter().flat_map(|x| [x, -x]).collect();
+        posterior.insert("effect", Array::new([("chain", 2), ("draw", 40), ("group", 2)], Values::F64(effects)));
+        posterior.insert("tau", Array::new([("chain", 2), ("draw", 40)], Values::F64(draws(3.0))));
+        let diagnosis = diagnose(&posterior, None, &DiagnoseOptions::default()).unwrap();
+        let found = scalars(&diagnosis);
+        assert_eq!(found.iter().map(|p| p.name.as_str()).collect::<Vec<_>>(), ["mu", "tau"]);
+        for (found, scale) in found.iter().zip([1.0, 3.0]) {
+            // The numbers 0 to 79 in another order: mean 39.5, variance (80^2 - 1) / 12 * 80 / 79.
+            assert!((found.mean - scale * 39.5).abs() < 1e-9, "{found:?}");
+            assert!((found.sd - scale * (6399.0_f64 / 12.0 * 80.0 / 79.0).sqrt()).abs() < 1e-9, "{found:?}");
+        }
+        let rhats = diagnosis.summary.parameters.iter().filter(|p| !p.name.contains("effect")).map(|p| p.rhat);
+        assert!(found.iter().map(|p| p.rhat).eq(rhats) && found[0].rhat > 0.9, "{found:?}");
     }
 
     #[test]

@@ -69,3 +69,20 @@ pub(super) fn run(args: &DeviceWatchArgs, global: Global) -> Result<Exit> {
     }
     Ok(Exit::Fine)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_models::Registry;
+
+    /// No look at all is asked for, so that nothing is waited for.
+    #[test]
+    fn looks_are_a_twentieth_of_a_second_to_a_day_apart() {
+        let global = Global { json: false, quiet: true, models: Registry::shipped() };
+        let with = |every| run(&DeviceWatchArgs { device: None, every, count: Some(0) }, global);
+        assert!([0.05, 1.0, 86_400.0].into_iter().all(|every| with(every).is_ok_and(|exit| exit == Exit::Fine)));
+        for every in [0.0, 0.049, 86_400.5, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(with(every).unwrap_err().is::<UsageError>(), "{every}");
+        }
+    }
+}

@@ -126,3 +126,61 @@ impl Given {
         Err(UsageError(format!("{} needs --{name}", self.name)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Command};
+    use octopus_models::Registry;
+
+    /// The distribution that these words of the command line ask for.
+    fn chosen(words: &str) -> Chosen<f64> {
+        let words = format!("octopus random {words} --n 1");
+        let cli = Cli::read(Registry::shipped(), words.split_whitespace()).unwrap();
+        let Command::Random(args) = cli.command else { panic!("another command") };
+        Chosen::of(args.distribution, args.parameters).unwrap()
+    }
+
+    #[test]
+    fn each_distribution_has_its_defaults_and_its_parameters() {
+        for (words, name, told) in [
+            ("uniform", "uniform", "low=0, high=1"),
+            ("uniform --low -2 --high 3", "uniform", "low=-2, high=3"),
+            ("normal", "normal", "loc=0, scale=1"),
+            ("normal --loc 2 --scale 3", "normal", "loc=2, scale=3"),
+            ("exponential", "exponential", "scale=1"),
+            ("gamma --shape 2", "gamma", "shape=2, scale=1"),
+            ("beta --a 2 --b 3", "beta", "a=2, b=3"),
+            ("student-t --df 4", "student-t", "df=4, loc=0, scale=1"),
+            ("von-mises --concentration 5", "von-mises", "loc=0, concentration=5"),
+            (
+                "von-mises-fisher --direction 0,1 --concentration 5",
+                "von-mises-fisher",
+                "direction=0,1, concentration=5",
+            ),
+            ("wrapped-normal", "wrapped-normal", "loc=0, scale=1"),
+        ] {
+            let found = chosen(words);
+            assert_eq!((found.name.as_str(), found.words), (name, format!("{name}({told})")));
+        }
+    }
+
+    #[test]
+    fn numbers_are_short_and_usual_ones_as_people_write_them() {
+        for (value, expected) in [
+            (0.0, "0"),
+            (-2.5, "-2.5"),
+            (1e-5, "0.00001"),
+            (1.5e-5, "0.000015"),
+            (9e-6, "9e-6"),
+            (7.5e15, "7500000000000000"),
+            (1e16, "1e16"),
+            (1.5e16, "1.5e16"),
+            (-1e300, "-1e300"),
+            (f64::INFINITY, "inf"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(short(value), expected);
+        }
+    }
+}

@@ -223,3 +223,21 @@ fn in_millions(rate: f64) -> String {
     let millions = rate / 1e6;
     if millions < 9.995 { format!("{millions:.2}") } else { format!("{millions:.0}") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of 10 million draws 4 are there, 1 of them from an earlier session; 3 millions took 2 seconds.
+    #[test]
+    fn a_line_tells_how_far_and_how_fast() {
+        let line = progress(4_000_000, 10_000_000, 3_000_000, Duration::from_secs(2));
+        assert_eq!(line, "40 % of 10000000 draws, 1.50 million a second, 4 s left");
+    }
+
+    #[test]
+    fn a_rate_has_three_digits_that_count() {
+        let found = [1e3, 5e6, 9.99e6, 9.996e6, 1.25e7, 1.9e7, 1.234e8].map(in_millions);
+        assert_eq!(found, ["0.00", "5.00", "9.99", "10", "12", "19", "123"]);
+    }
+}

@@ -96,4 +96,27 @@ mod tests {
         // With fewer than six draws no pair is added.
         assert_eq!(sum_of_correlations(5, &mut buffer, &mut rho(&[1.0, 0.9])), 2.0);
     }
+
+    /// Of the third pair, too, no more is added than of the one before.
+    #[test]
+    fn every_pair_is_lowered_to_the_one_before() {
+        let rho = [1.0, 0.5, 0.1, 0.1, 0.3, 0.3, -0.1, -0.1];
+        let tau = sum_of_correlations(100, &mut Vec::new(), &mut |lag| rho[lag]);
+        assert!((tau - (-1.0 + 2.0 * (1.5 + 0.2 + 0.2))).abs() < 1e-15, "{tau}");
+    }
+
+    #[test]
+    fn values_within_rounding_are_equal() {
+        let varies = |high: f64| has_range(&[0.0, high]);
+        assert!(varies(f64::EPSILON) && !varies(0.75 * f64::EPSILON));
+        let of = |high: f64| defined(&Chains::new(&[0.0, 0.0, high, 0.0], 1, 4).unwrap());
+        assert!(of(f64::EPSILON) && !of(0.75 * f64::EPSILON) && !of(f64::INFINITY) && !of(f64::NEG_INFINITY));
+    }
+
+    #[test]
+    fn three_draws_are_the_fewest() {
+        let values = vec![1.0, 2.0, 4.0, 3.0, 7.0, 5.0];
+        assert!(ess(values.clone(), 2).is_nan() && ess(values.clone(), 3).is_finite());
+        assert!(ess(vec![1.0; 6], 3).is_nan() && ess(vec![1.0, 2.0, f64::INFINITY], 3).is_nan());
+    }
 }

@@ -185,4 +185,19 @@ mod tests {
         let one = EcdfBand::new(5, 1, 0.9).unwrap();
         assert_eq!((one.lower, one.upper), (vec![5], vec![5]));
     }
+
+    /// Bands of one outcome and of levels far from 0.95 have their coverage, and the next wider level has not.
+    #[test]
+    fn a_band_is_the_narrowest_of_its_coverage() {
+        for (ranks, outcomes, coverage) in [(40, 5, 0.5), (25, 4, 0.2), (60, 10, 0.9), (100, 3, 0.99)] {
+            let band = EcdfBand::new(ranks, outcomes, coverage).unwrap();
+            assert!(band.coverage(ranks) >= coverage, "{ranks} {outcomes}");
+            let wider = EcdfBand::at(band.gamma * (1.0 + 1e-8), ranks, outcomes);
+            assert!(wider.coverage(ranks) < coverage, "{ranks} {outcomes}");
+        }
+        assert_eq!(stays_inside(&[], 5), 1.0);
+        // scipy.stats.binom.ppf([0.05, 0.95], 100, 0.5)
+        let band = EcdfBand::at(0.1, 100, 2);
+        assert_eq!((band.lower, band.upper), (vec![42, 100], vec![58, 100]));
+    }
 }

@@ -229,4 +229,20 @@ mod tests {
         assert_eq!(RankCounts::new(&[2, 0, 2], 3).unwrap().cumulative(), [1, 1, 3]);
         assert_eq!(RankCounts::new(&[0, 0], 1).unwrap().ecdf_test().p_value, 1.0);
     }
+
+    #[test]
+    fn one_outcome_tells_nothing() {
+        let one = RankCounts::new(&[0, 0], 1).unwrap();
+        assert_eq!(one.ecdf_test(), EcdfTest { gamma: 1.0, at: 0, p_value: 1.0 });
+        assert_eq!((one.bin_interval(1, 0.99), one.bin_interval(0, 0.99)), ((2, 2), (2, 2)));
+        assert_eq!(RankCounts::from_counts(vec![0; 3]), Err(DiagError::Ranks { ranks: 0, outcomes: 3 }));
+    }
+
+    /// With 20 ranks to each bin, and up to 32 bins.
+    #[test]
+    fn as_many_bins_as_the_ranks_fill() {
+        for (counts, bins) in [(vec![20; 4], 4), (vec![20, 20, 20, 19], 2), (vec![50; 32], 32), (vec![50; 33], 11)] {
+            assert_eq!(of_counts(&counts).bins(), bins, "{counts:?}");
+        }
+    }
 }

@@ -375,4 +375,26 @@ mod tests {
         assert_eq!(one.len(), 3 * width);
         assert!(one == with(2) && one == with(7));
     }
+
+    /// Values may be 690 away from the threshold; farther ones are looked at one by one.
+    #[test]
+    fn values_beyond_the_reach_of_exponentials_are_left() {
+        let mut random = Stream::new(10, 0, 0, Purpose::User);
+        let far = [0.0, 100.0, 650.0, 720.0, 900.0, 1200.0, 1390.0, 1500.0];
+        let (samples, width) = (2048, LANES);
+        let mut values: Vec<f64> = (0..samples * width).map(|_| -0.1 * random.normal().powi(2)).collect();
+        // One value far above all others in each column.
+        far.iter().enumerate().for_each(|(k, far)| values[(3 * k + 1) * width + k] = *far);
+        let columns = Columns { values: &values, width, first: 0, count: width };
+        let stream = LooStream::read(&columns, 1.0).unwrap();
+        let left = stream.left(0, &mut Gathered::default(), &mut Tail::default());
+        assert!(left[3..].iter().all(Option::is_none) && left[..3].iter().flatten().count() > 0, "{left:?}");
+        let found = leave_out(&columns, 1.0, &WorkspacePool::new(Work::default));
+        for (k, found) in found.into_iter().enumerate() {
+            let column: Vec<f64> = values.iter().skip(k).step_by(width).copied().collect();
+            let expected = leave_one_out(&mut Tail::default(), &column, 1.0);
+            let near = |a: f64, b: f64| (a - b).abs() < 1e-12 * b.abs().max(1.0);
+            assert!(near(found.density, expected.density) && near(found.log_sum, expected.log_sum), "{k}: {found:?}");
+        }
+    }
 }

@@ -275,7 +275,7 @@ mod tests {
     /// A thousand equal factors, whose product is far beyond the range of numbers.
     #[test]
     fn long_products_neither_overflow_nor_vanish() {
-        for factor in [2f64.powi(-40), 2.5, 7.0] {
+        for factor in [2f64.powi(-40), 2.4, 2.5, 7.0] {
             let found = LogMeans::default().compute(&[1.0; 1000], &[1.0 - factor; POINTS]).to_vec();
             assert!(found.iter().all(|mean| (mean / factor.ln() - 1.0).abs() < 1e-13), "{factor}: {found:?}");
         }
@@ -283,6 +283,8 @@ mod tests {
 
     #[test]
     fn many_points_at_once_are_as_one() {
+        // Two of the widest vectors, which hold 8.
+        assert!(POINTS.is_multiple_of(16));
         for n in [5, 30, 270, 3000] {
             let sample: Vec<f64> = (1..=n).map(|i| 10.0 * f64::from(i * i) / f64::from(n * n)).collect();
             let grid: Vec<f64> = (0..50).map(|i| 0.0999 - 1e-4 * 1.5f64.powi(i)).collect();
@@ -317,5 +319,79 @@ mod tests {
         assert!(near.iter().zip(&exponential).all(|(a, b)| (a / b - 1.0).abs() < 1e-8));
         quantiles(0.5, -1.0, 3, &mut found);
         assert!(found.iter().all(|q| q.is_nan()));
+    }
+
+    /// ArviZ 0.23.4, `_gpdfit` of the sorted `s ((7919 i mod 1009 + 1) / 1010)^p`.
+    #[test]
+    fn shapes_and_scales_of_arviz() {
+        for (n, p, s, k, scale) in [
+            (5, 1.0, 1.0, 1.548_396_276_971_094_4, 0.023_940_531_227_147_43),
+            (17, 3.0, 0.5, 1.140_890_117_861_279_8, 0.027_279_388_370_775_79),
+            (95, 6.0, 2.0, 4.391_853_934_130_076, 0.000_762_069_195_027_684_4),
+            (96, 0.5, 1.0, -1.303_566_767_114_099_4, 1.495_818_628_892_254),
+            (270, 12.0, 1e-3, 8.241_223_608_924_32, 1.575_112_424_845_581e-10),
+            (269, 2.0, 1e6, -0.323_415_212_112_602_7, 462_275.015_325_785_76),
+        ] {
+            let value = |i: u32| s * (f64::from(i * 7919 % 1009 + 1) / 1010.0).powf(p);
+            let mut sample: Vec<f64> = (0..n).map(value).collect();
+            sample.sort_by(f64::total_cmp);
+            let found = Fit::default().fit(&sample);
+            for (found, expected) in [(found.0, k), (found.1, scale)] {
+                assert!((found / expected - 1.0).abs() < 1e-10, "{n} {p}: {found} {expected}");
+            }
+        }
+    }
+
+    /// ArviZ 0.23.4, `_gpinv` at 1/8, 3/8, 5/8 and 7/8.
+    #[test]
+    fn quantiles_of_arviz() {
+        for (k, sigma, expected) in [
+            (
+                0.3,
+                2.0,
+                [0.272_484_124_686_410_9, 1.009_506_010_842_164_7, 2.280_784_991_296_728_4, 5.773_773_220_490_666],
+            ),
+            (
+                -0.4,
+                0.5,
+                [0.065_013_959_600_167_7, 0.214_233_119_581_254_16, 0.405_649_975_924_616_6, 0.705_905_897_939_922_4],
+            ),
+            (
+                0.005,
+                1.0,
+                [0.133_575_979_128_841_14, 0.470_556_320_634_628_04, 0.983_238_254_492_590_4, 2.090_289_297_352_756],
+            ),
+            (
+                -0.015,
+                3.0,
+                [0.400_193_256_357_916_7, 1.405_052_220_778_742_4, 2.920_947_937_325_683, 6.142_036_612_987_004],
+            ),
+            (
+                1.2,
+                1e-3,
+                [
+                    1.448_248_448_470_016e-4,
+                    6.314_140_577_414_904e-4,
+                    0.001_870_508_186_192_025_2,
+                    0.009_271_443_776_735_987,
+                ],
+            ),
+            (
+                0.0,
+                2.0,
+                [0.267_062_785_249_045_25, 0.940_007_258_491_471_2, 1.961_658_506_023_452_4, 4.158_883_083_359_671_5],
+            ),
+        ] {
+            let mut found = Vec::new();
+            quantiles(k, sigma, 4, &mut found);
+            for (found, expected) in found.iter().zip(expected) {
+                assert!((found / expected - 1.0).abs() < 1e-12, "{k} {sigma}: {found} {expected}");
+            }
+        }
+        for sigma in [0.0, -1.0, f64::NAN] {
+            let mut found = Vec::new();
+            quantiles(0.5, sigma, 3, &mut found);
+            assert!(found.len() == 3 && found.iter().all(|q| q.is_nan()), "{sigma}");
+        }
     }
 }

@@ -51,8 +51,8 @@ pub(crate) fn nearest(samples: usize, reff: f64) -> usize {
     tail_length(samples, reff) + 1
 }
 
-/// Every so many-th of the draws will tell which ones are likely to be among the `count` nearest: those up to this place in
-/// the sample's order. None where all must be looked at.
+/// Returns (stride, rank): draws up to the rank-th value of a sample with this stride are candidates for the `count`
+/// nearest. `None` where all draws must be looked at.
 pub(crate) fn sample(samples: usize, count: usize) -> Option<(usize, usize)> {
     let stride = samples / SAMPLE;
     if stride < 2 {
@@ -249,5 +249,38 @@ mod tests {
         }
         assert_eq!(tail_length(1000, f64::NAN), 200);
         assert_eq!(tail_length(8000, 1.0), 269);
+    }
+
+    /// A fifth of 20 weights are 4, of 21 to 25 are 5.
+    #[test]
+    fn five_weights_are_the_fewest_that_are_fitted() {
+        for (samples, length, fitted) in [(20, 4, false), (21, 5, true), (25, 5, true), (26, 6, true)] {
+            let values: Vec<f64> = (0..samples).map(|i| f64::from(i * i % 53) / 9.0).collect();
+            let mut tail = Tail::default();
+            assert!(tail.fit(&values, 1.0, 1.0));
+            assert_eq!((tail.raw.len(), tail.pareto_k.is_finite()), (length, fitted), "{samples}");
+            assert_eq!(tail.raw == tail.smoothed, !fitted, "{samples}");
+            // What is left as it is: all but the tail, or all.
+            let kept = |value: &&f64| !fitted || **value - tail.max <= tail.cutoff;
+            let expected: f64 = values.iter().filter(kept).map(|value| (value - tail.max).exp()).sum();
+            assert!((tail.untouched() / expected - 1.0).abs() < 1e-13, "{samples}");
+            let ratios: f64 = tail.smoothed.iter().zip(&tail.raw).map(|(new, old)| new / old).sum();
+            let (raised, sum) = tail.raised();
+            assert!(
+                (raised / ratios - 1.0).abs() < 1e-13 && (sum / tail.smoothed.iter().sum::<f64>() - 1.0).abs() < 1e-13
+            );
+        }
+        assert_eq!([5, 6, 30, 225, 226, 1000].map(|samples| tail_length(samples, 1.0)), [1, 2, 6, 45, 46, 95]);
+    }
+
+    /// Smoothed weights reach 1 at most: the largest weight was 1.
+    #[test]
+    fn no_smoothed_weight_is_above_the_largest() {
+        let values: Vec<f64> =
+            (0..100).map(|i| if i == 17 { 3.0 } else { f64::from(i % 10) / 100.0 + f64::from(i) * 1e-3 }).collect();
+        let mut tail = Tail::default();
+        assert!(tail.fit(&values, 1.0, 1.0) && tail.pareto_k.is_finite());
+        let largest = tail.smoothed.iter().copied().fold(0.0, f64::max);
+        assert!(largest <= 1.0 && tail.smoothed.len() == 20, "{largest}");
     }
 }

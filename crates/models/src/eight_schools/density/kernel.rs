@@ -153,3 +153,33 @@ impl EightSchools {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 256 coordinates have 32 lanes and 257 have 128, in which sums over many kinds have other bits.
+    #[test]
+    fn integrated_effects_are_summed_in_the_lanes_of_all_coordinates() {
+        for schools in [254, 255] {
+            let of = |start: usize| -> Vec<f64> {
+                (0..schools).map(|j| 1.0 + ((start + j * 7919) % 1009) as f64 / 97.0).collect()
+            };
+            let model = EightSchools::new(&of(5), &of(500)).unwrap();
+            let standard = StandardisedScalars::at(&model.information, [0.4, 0.3, 0.0]);
+            let (position, mut gradient) = (vec![0.1; schools + 2], vec![0.0; schools + 2]);
+            let sums = match schools {
+                254 => model.integrated::<32>(&standard, &position, &mut gradient),
+                _ => model.integrated::<128>(&standard, &position, &mut gradient),
+            };
+            let integrated = |dim: usize| {
+                let IntegratedEffects { shares, pull, squares, drawn, .. } =
+                    standard.integrated(&model.information, dim);
+                [shares, pull, squares, drawn]
+            };
+            let found = [sums.shares, sums.location, sums.squares, sums.centered_scale];
+            assert_eq!(found, integrated(schools + 2));
+            assert_ne!(found, integrated(if schools == 254 { 257 } else { 256 }), "the order shows");
+        }
+    }
+}

@@ -209,4 +209,15 @@ mod tests {
         let data = observed(&[10; 100]);
         assert!(data.large.tiles.is_empty() && data.large.rows().is_empty());
     }
+
+    /// Counts and means are as long as the coordinates with their padding, as the kernels read them.
+    #[test]
+    fn counts_are_padded_as_coordinates_are() {
+        use octopus_density::warp::padded;
+        for groups in 27..=33 {
+            let data = observed(&vec![2; groups]);
+            let expected = padded(groups + 3);
+            assert_eq!([data.count.len(), data.mean.len(), data.small.members.len()], [expected; 3], "{groups} groups");
+        }
+    }
 }

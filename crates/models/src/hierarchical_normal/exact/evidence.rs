@@ -75,3 +75,63 @@ impl Evidence {
         Conditional { log_density, location, variance: precision.recip() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_density::{GroupedData, Labels};
+
+    /// Solves a x = b for a positive definite matrix by elimination; returns x and the logarithm of the determinant.
+    fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> (Vec<f64>, f64) {
+        let n = b.len();
+        let mut log_determinant = 0.0;
+        for k in 0..n {
+            log_determinant += a[k][k].ln();
+            for i in k + 1..n {
+                let factor = a[i][k] / a[k][k];
+                for j in k..n {
+                    a[i][j] -= factor * a[k][j];
+                }
+                b[i] -= factor * b[k];
+            }
+        }
+        for k in (0..n).rev() {
+            let known: f64 = (k + 1..n).map(|j| a[k][j] * b[j]).sum();
+            b[k] = (b[k] - known) / a[k][k];
+        }
+        (b, log_determinant)
+    }
+
+    /// Given the scales all observations together are normal, of a dense covariance, and so is mu_pop given them.
+    #[test]
+    fn the_posterior_of_the_scales_is_that_of_dense_normals() {
+        let group = [0, 0, 0, 1, 2, 2, 3];
+        let y = [41.0, 44.0, 47.5, 60.0, 49.0, 52.0, 38.5];
+        let data = GroupedData::new(Labels::Range(4), &group, &y).unwrap();
+        let prior = HierarchicalPrior { mu_mean: 43.0, mu_sd: 4.0, sigma_pop_scale: 6.0, sigma_obs_scale: 2.5 };
+        let evidence = Evidence::new(Statistics::new(&data).unwrap(), prior);
+        for [sigma_pop, sigma_obs] in [[5.0, 2.0], [0.3, 7.0], [11.0, 0.9], [1.5, 1.5]] {
+            let covariance = |i: usize, j: usize| {
+                let same = |is: bool, value: f64| if is { value * value } else { 0.0 };
+                prior.mu_sd * prior.mu_sd + same(group[i] == group[j], sigma_pop) + same(i == j, sigma_obs)
+            };
+            let matrix: Vec<Vec<f64>> = (0..7).map(|i| (0..7).map(|j| covariance(i, j)).collect()).collect();
+            let away: Vec<f64> = y.iter().map(|y| y - prior.mu_mean).collect();
+            let (solved, log_determinant) = solve(matrix.clone(), away.clone());
+            let squares: f64 = solved.iter().zip(&away).map(|(a, b)| a * b).sum();
+            let half_normal = |x: f64, scale: f64| (2.0 / (scale * (2.0 * PI).sqrt())).ln() - 0.5 * (x / scale).powi(2);
+            let expected = -0.5 * (7.0 * (2.0 * PI).ln() + log_determinant + squares)
+                + half_normal(sigma_pop, prior.sigma_pop_scale)
+                + half_normal(sigma_obs, prior.sigma_obs_scale)
+                + sigma_pop.ln()
+                + sigma_obs.ln();
+            let found = evidence.at([sigma_pop.ln(), sigma_obs.ln()]);
+            assert!((found.log_density - expected).abs() < 1e-11, "{}, not {expected}", found.log_density);
+            let location = prior.mu_mean + 16.0 * solved.iter().sum::<f64>();
+            assert!((found.location - location).abs() < 1e-11, "{}, not {location}", found.location);
+            let variance = 16.0 - 256.0 * solve(matrix, vec![1.0; 7]).0.iter().sum::<f64>();
+            assert!((found.variance - variance).abs() < 1e-11, "{}, not {variance}", found.variance);
+        }
+        assert_eq!(evidence.at([800.0, 0.0]).log_density, f64::NEG_INFINITY);
+    }
+}

@@ -264,3 +264,129 @@ fn width(evidence: &Evidence, axes: [Axis; 2], top: [f64; 2], axis: usize) -> f6
     }
     far
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::statistics::Statistics;
+    use super::*;
+    use crate::HierarchicalPrior;
+    use octopus_density::{GroupedData, Labels};
+
+    const PRIOR: HierarchicalPrior =
+        HierarchicalPrior { mu_mean: 40.0, mu_sd: 20.0, sigma_pop_scale: 15.0, sigma_obs_scale: 5.0 };
+
+    fn evidence(groups: &[&[f64]], prior: HierarchicalPrior) -> Evidence {
+        let index: Vec<usize> = groups.iter().enumerate().flat_map(|(j, values)| vec![j; values.len()]).collect();
+        let data = GroupedData::new(Labels::Range(groups.len()), &index, &groups.concat()).unwrap();
+        Evidence::new(Statistics::new(&data).unwrap(), prior)
+    }
+
+    fn uneven() -> Evidence {
+        evidence(&[&[41.0, 44.0, 47.5], &[60.0, 57.0], &[49.0], &[38.0, 33.0, 39.5, 36.0]], PRIOR)
+    }
+
+    #[test]
+    fn a_coordinate_is_that_of_its_scale() {
+        let axis = Axis { bend: 0.7 };
+        for k in -80..=80 {
+            let log_scale = 0.5 * f64::from(k);
+            let t = axis.coordinate(log_scale);
+            let expected = t - (0.7 - t).exp();
+            assert!((expected - log_scale).abs() < 1e-14 * (1.0 + log_scale.abs()) * axis.slope(t), "{log_scale}: {t}");
+            assert_eq!(axis.log_scale(t), expected);
+            let by_differences = (axis.log_scale(t + 1e-5) - axis.log_scale(t - 1e-5)) / 2e-5;
+            assert!((axis.slope(t) / by_differences - 1.0).abs() < 1e-7, "{log_scale}: {}", axis.slope(t));
+        }
+    }
+
+    /// By hand: the scales are those of the priors, the groups' distance from the prior's mean, and the deviations within
+    /// and between groups; what is 0 has no logarithm.
+    #[test]
+    fn the_scan_covers_the_scales_of_priors_and_data() {
+        let check = |groups: &[&[f64]], prior: HierarchicalPrior, least: f64, most: f64| {
+            let (low, high) = scan_range(&evidence(groups, prior));
+            assert!((low - (least.ln() - 4.0)).abs() < 1e-12, "{low}, {least}");
+            assert!((high - (most.ln() + 2.0)).abs() < 1e-12, "{high}, {most}");
+        };
+        let wide = HierarchicalPrior { sigma_pop_scale: 7.0, sigma_obs_scale: 8.0, ..PRIOR };
+        // Means 41, 45 and 52, 6 from the prior's; within: squares of 2 + 8 + 0 of 2 differences; between: 62 / 2.
+        let groups: [&[f64]; 3] = [&[40.0, 42.0], &[43.0, 47.0], &[52.0]];
+        check(&groups, wide, 5_f64.sqrt(), 8.0);
+        let narrow = HierarchicalPrior { sigma_pop_scale: 3.0, sigma_obs_scale: 3.5, ..PRIOR };
+        check(&groups, narrow, 5_f64.sqrt(), 6.0);
+        check(&groups, HierarchicalPrior { mu_mean: 46.0, ..narrow }, 5_f64.sqrt(), 31_f64.sqrt());
+        check(&groups, HierarchicalPrior { sigma_pop_scale: 0.25, ..narrow }, 0.25, 6.0);
+        // One value alone: 45 and no deviation. Then two groups: of means 41 and 45 between, and of four values within.
+        check(&[&[45.0]], narrow, 3.0, 5.0);
+        check(&[&[40.0], &[42.0]], HierarchicalPrior { mu_mean: 41.0, ..narrow }, 2_f64.sqrt(), 3.5);
+        check(&[&[40.0, 42.0]], HierarchicalPrior { mu_mean: 41.0, ..narrow }, 2_f64.sqrt(), 3.5);
+        // Scales below 1.
+        let small = HierarchicalPrior { mu_mean: 41.0, sigma_pop_scale: 0.3, sigma_obs_scale: 0.35, ..PRIOR };
+        check(&[&[41.0]], small, 0.3, 0.35);
+    }
+
+    /// The highest mode is a place where the density is flat, the axes bend two below it, and half a nat is lost at the
+    /// shorter of both sides' widths.
+    #[test]
+    fn the_mode_is_flat_and_its_widths_cost_half_a_nat() {
+        for evidence in [uneven(), evidence(&[&[40.0]], PRIOR)] {
+            let modes = Modes::find(&evidence);
+            let top = modes.points[0];
+            let log_scales = [0, 1].map(|axis| modes.axes[axis].log_scale(top[axis]));
+            for axis in 0..2 {
+                assert!((log_scales[axis] - modes.axes[axis].bend - BEND).abs() < 1e-12, "{modes:?}");
+                let moved = |offset: f64| {
+                    let mut place = log_scales;
+                    place[axis] += offset;
+                    evidence.at(place).log_density
+                };
+                let (slope, bend) =
+                    ((moved(1e-4) - moved(-1e-4)) / 2e-4, (moved(1e-3) - 2.0 * moved(0.0) + moved(-1e-3)) / 1e-6);
+                assert!(bend < -0.1 && (slope / bend).abs() < 1e-5, "axis {axis}: {slope} {bend}");
+                let fall = |offset: f64| {
+                    let mut place = top;
+                    place[axis] += offset;
+                    at(&evidence, modes.axes, top).log_density - at(&evidence, modes.axes, place).log_density
+                };
+                let width = modes.widths[axis];
+                let most = fall(width).max(fall(-width));
+                assert!(width < 1.0 && (most - 0.5).abs() < 1e-9, "axis {axis}: {most} at {width}");
+            }
+        }
+    }
+
+    /// Against a sum over a rectangle of points: nothing is left out but what is below the highest by 36 nats.
+    #[test]
+    fn the_lattice_has_every_point_that_matters() {
+        let evidence = uneven();
+        let modes = Modes::find(&evidence);
+        let lattice = Lattice::fill(&evidence, &modes, 0.4).unwrap();
+        let step = modes.widths.map(|width| 0.4 * width);
+        let place = |row: i32, column: i32| {
+            [0, 1].map(|axis| modes.points[0][axis] + f64::from([row, column][axis]) * step[axis])
+        };
+        let highest = at(&evidence, modes.axes, modes.points[0]).log_density;
+        let (mut all, mut kept) = (0.0, 0);
+        for row in -120..=120 {
+            for column in -120..=120 {
+                let density = at(&evidence, modes.axes, place(row, column)).log_density;
+                all += (density - highest).exp();
+                kept += usize::from(density >= highest - 36.0);
+            }
+        }
+        let integral = highest + all.ln() + step[0].ln() + step[1].ln();
+        assert!((lattice.log_integral - integral).abs() < 1e-11, "{} {integral}", lattice.log_integral);
+        // The flood may leave out a point that stands alone, and keep one that was seen before the highest.
+        assert!(lattice.nodes.len().abs_diff(kept) <= 2, "{} {kept}", lattice.nodes.len());
+        assert_eq!((lattice.origin, lattice.step), (modes.points[0], step));
+        assert!((lattice.nodes.iter().map(|node| node.weight).sum::<f64>() - 1.0).abs() < 1e-12);
+        assert!(lattice.nodes.windows(2).all(|pair| (pair[0].row, pair[0].column) < (pair[1].row, pair[1].column)));
+        for node in lattice.nodes.iter().step_by(37) {
+            let t = place(node.row, node.column);
+            let scales = [0, 1].map(|axis| modes.axes[axis].log_scale(t[axis]));
+            let Conditional { location, variance, .. } = evidence.at(scales);
+            assert_eq!((node.location, node.variance), (location, variance));
+            assert_eq!([node.sigma_pop, node.sigma_obs], scales.map(f64::exp));
+        }
+    }
+}

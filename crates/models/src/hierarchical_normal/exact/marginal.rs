@@ -282,4 +282,95 @@ mod tests {
         }
         assert_eq!(asinh(0.0), 0.0);
     }
+
+    #[test]
+    fn roots_are_found() {
+        let cube = root(|x| x * x * x - 2.0, 0.0, 4.0, 1.0);
+        assert!((cube - 2_f64.cbrt()).abs() < 1e-12, "{cube}");
+        // Flat about its root, and steep beyond it.
+        let steep = root(|x| (x - 1.3).powi(9), -2.0, 9.0, -1.0);
+        assert!((steep - 1.3).abs() < 1e-6, "{steep}");
+        // A value of 1 is no root.
+        assert!((root(|x| x - 1.0, 0.0, 4.0, 2.0) - 1.0).abs() < 1e-12);
+        assert_eq!(root(|x| x - 1.5, 1.0, 2.0, 1.5), 1.5);
+        let jump = root(|x| if x < 0.7 { -1.0 } else { 1.0 }, 0.0, 1.0, 0.5);
+        assert!((jump - 0.7).abs() < 1e-12, "{jump}");
+    }
+
+    /// Eight nodes integrate polynomials of degree 15.
+    #[test]
+    fn the_rule_of_gauss_is_exact_for_polynomials() {
+        for degree in (0..=14).step_by(2) {
+            let sum: f64 = GAUSS.iter().map(|&(node, weight)| 2.0 * weight * node.powi(degree)).sum();
+            assert!((sum - 2.0 / f64::from(degree + 1)).abs() < 4e-16, "{degree}: {sum}");
+        }
+    }
+
+    /// A flat table, whose every cell counts, also the first and the last: uniform between 0 and 2.
+    #[test]
+    fn a_flat_table_is_uniform() {
+        let uniform = Marginal::new(Map::Sinh { center: 3.0, scale: 2.0 }, 0.0, 0.5, vec![0.7; 5]);
+        let value = |t: f64| 3.0 + 2.0 * t.sinh();
+        for k in 1..40 {
+            let t = 0.05 * f64::from(k);
+            let (found, back) = (uniform.cdf(value(t)), uniform.quantile(0.5 * t));
+            assert!((found - 0.5 * t).abs() < 1e-13, "{t}: {found}");
+            assert!((back - value(t)).abs() < 1e-11, "{t}: {back}");
+            let density = uniform.density(2.0 * t);
+            assert!((density - 0.5 / (2.0 * t.cosh())).abs() < 1e-13, "{t}: {density}");
+        }
+        assert_eq!((uniform.cdf(value(-0.1)), uniform.cdf(value(2.1))), (0.0, 1.0));
+        let Interval { low, high } = uniform.eti(0.6);
+        assert!((low - value(0.4)).abs() < 1e-11 && (high - value(1.6)).abs() < 1e-11, "{low} {high}");
+    }
+
+    /// The logistic distribution, whose function and quantiles are known, between points a quarter apart; its shortest
+    /// intervals are about 0.
+    #[test]
+    fn a_table_with_wide_steps_has_nine_digits() {
+        let (first, step) = (-44.0, 0.25);
+        let log_density =
+            (0..=352).map(|k| first + step * f64::from(k)).map(|t: f64| -t.abs() - 2.0 * (-t.abs()).exp().ln_1p());
+        let logistic = Marginal::new(Map::Sinh { center: 0.0, scale: 1.0 }, first, step, log_density.collect());
+        for k in -60..=60 {
+            let t = 0.17 * f64::from(k);
+            let expected = 1.0 / (1.0 + (-t).exp());
+            let found = logistic.cdf(t.sinh());
+            assert!((found - expected).abs() < 1e-9, "{t}: {found}, not {expected}");
+        }
+        for p in [0.2, 0.5, 0.89] {
+            let end = ((1.0_f64 + p) / (1.0 - p)).ln().sinh();
+            for Interval { low, high } in [logistic.hdi(p), logistic.eti(p)] {
+                assert!((low + end).abs() < 1e-6 * end && (high - end).abs() < 1e-6 * end, "{p}: {low} {high}, {end}");
+            }
+        }
+    }
+
+    /// Two normals, one of them narrow, by the distribution function of the normal (SciPy's `norm.cdf`), also far out.
+    #[test]
+    fn a_mixture_has_the_distribution_of_its_normals() {
+        /// Distances in standard deviations, and what is below.
+        const NORMAL: [(f64, f64); 5] = [
+            (-6.0, 9.865_876_450_376_98e-10),
+            (-5.0, 2.866_515_718_791_939e-7),
+            (-1.5, 0.066_807_201_268_858_07),
+            (0.3, 0.617_911_422_188_952_7),
+            (2.5, 0.993_790_334_674_223_8),
+        ];
+        let one = Marginal::mixture(7.0, [(1.0, 7.0, 4.0)].into_iter());
+        for (t, expected) in NORMAL {
+            let found = one.cdf(7.0 + 2.0 * t);
+            assert!((found / expected - 1.0).abs() < 1e-8, "{t}: {found}, not {expected}");
+            let back = one.quantile(expected);
+            assert!((back - (7.0 + 2.0 * t)).abs() < 1e-6, "{t}: {back}");
+        }
+        // A quarter is narrow at 7, and the rest wide about 27: what is narrow is all below 15, and 1.5 deviations of 8
+        // are 12.
+        let both = Marginal::mixture(7.0, [(0.25, 7.0, 0.01), (0.75, 27.0, 64.0)].into_iter());
+        let (below_narrow, below_wide) = (both.cdf(7.0), both.cdf(15.0));
+        assert!((below_narrow - (0.125 + 0.75 * 0.006_209_665_325_776_132)).abs() < 1e-8, "{below_narrow}");
+        assert!((below_wide - (0.25 + 0.75 * NORMAL[2].1)).abs() < 1e-8, "{below_wide}");
+        let next = both.cdf(7.0 + 0.1 * 0.3);
+        assert!((next - (0.25 * NORMAL[3].1 + 0.75 * 0.006_275_705_377_259)).abs() < 1e-8, "{next}");
+    }
 }

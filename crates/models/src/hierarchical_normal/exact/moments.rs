@@ -160,3 +160,70 @@ fn mean_and_variance(values: impl Iterator<Item = (f64, f64)> + Clone) -> (f64, 
     let variance = values.map(|(weight, value)| weight * (value - first - shift).powi(2)).sum();
     (first + shift, variance)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of normals whose means are affine in x, over three nodes: by the law of total variance, node by node.
+    #[test]
+    fn moments_of_a_group_are_those_of_the_mixture() {
+        let affine = |intercept, slope, variance| Affine { intercept, slope, variance };
+        let nodes = [(0.2, affine(1.0, -0.5, 0.3)), (0.5, affine(2.0, 0.25, 1.5)), (0.3, affine(-1.0, 0.75, 0.1))];
+        let moments = AffineMoments::new(nodes.into_iter());
+        for x in [-2.0, 0.0, 0.7, 3.0] {
+            let center = |affine: Affine| affine.intercept + affine.slope * x;
+            let mean: f64 = nodes.iter().map(|&(weight, affine)| weight * center(affine)).sum();
+            let variance: f64 = nodes
+                .iter()
+                .map(|&(weight, affine)| weight * (affine.variance + (center(affine) - mean).powi(2)))
+                .sum();
+            let found = moments.at(x);
+            assert!((found.mean - mean).abs() < 1e-14 && (found.sd - variance.sqrt()).abs() < 1e-14, "{x}: {found:?}");
+        }
+        // One node has no variance but its own.
+        let one = AffineMoments::new([(1.0, affine(1.0, 2.0, 0.25))].into_iter());
+        assert_eq!(one.at(3.0), Moments { mean: 7.0, sd: 0.5 });
+    }
+
+    /// Values relative to the first, so that large numbers keep their digits.
+    #[test]
+    fn means_and_variances_keep_their_digits() {
+        let (mean, variance) = mean_and_variance([(0.25, 1e9 + 1.0), (0.75, 1e9 + 5.0)].into_iter());
+        assert_eq!((mean, variance), (1e9 + 4.0, 3.0));
+    }
+
+    /// A change counts in standard deviations, of a mean or of a standard deviation, and one of four units in the last
+    /// place of a mean does not count.
+    #[test]
+    fn distances_are_the_largest_change_of_any_moment() {
+        let one = |mean, sd| Moments { mean, sd };
+        let all = AllMoments {
+            mu_pop: one(1.0, 0.5),
+            sigma_pop: one(2.0, 0.5),
+            sigma_obs: one(3.0, 0.5),
+            z: vec![one(0.0, 1.0), one(0.5, 0.25)],
+            mu_group: vec![one(1e6, 1e-9), one(1.5, 0.5)],
+        };
+        let moved = |change: fn(&mut AllMoments)| {
+            let mut other = all.clone();
+            change(&mut other);
+            all.distance(&other)
+        };
+        assert_eq!(moved(|_| ()), 0.0);
+        for (change, expected) in [
+            ((|all| all.mu_pop.mean += 0.125) as fn(&mut AllMoments), 0.25),
+            (|all| all.sigma_pop.sd += 0.125, 0.25),
+            (|all| all.sigma_obs.mean -= 0.125, 0.25),
+            (|all| all.z[1].mean += 0.0625, 0.25),
+            (|all| all.z[1].sd -= 0.0625, 0.25),
+            (|all| all.mu_group[1].mean += 0.25, 0.5),
+        ] {
+            let found = moved(change);
+            assert!((found - expected).abs() < 1e-14, "{found}, not {expected}");
+        }
+        // Near 10^6 numbers are 2^-33 apart; four units in the last place of it are 8.9e-10, more than seven of these.
+        assert_eq!(moved(|all| all.mu_group[0].mean += 7.0 * 2_f64.powi(-33)), 0.0);
+        assert!(moved(|all| all.mu_group[0].mean += 8.0 * 2_f64.powi(-33)) > 0.01);
+    }
+}

@@ -79,3 +79,35 @@ fn mean_and_spread(values: &[f64]) -> (f64, f64) {
     let spread = values.iter().map(|value| (value - first - shift).powi(2)).sum();
     (first + shift, spread)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_density::Labels;
+
+    fn of(groups: &[&[f64]]) -> Result<Statistics, ExactError> {
+        let index: Vec<usize> = groups.iter().enumerate().flat_map(|(j, values)| vec![j; values.len()]).collect();
+        Statistics::new(&GroupedData::new(Labels::Range(groups.len()), &index, &groups.concat()).unwrap())
+    }
+
+    /// By hand: groups of two have the means 2 and 6, 2 from their own mean, and one of three has the mean 5.
+    #[test]
+    fn groups_of_one_size_are_a_class() {
+        let found = of(&[&[1.0, 3.0], &[2.0, 5.0, 8.0], &[6.0, 6.0]]).unwrap();
+        assert_eq!((found.means.as_slice(), found.class.as_slice()), (&[2.0, 5.0, 6.0][..], &[0, 1, 0][..]));
+        assert_eq!((found.observations, found.within, found.groups()), (7.0, 20.0, 3.0));
+        let classes: Vec<[f64; 4]> =
+            found.classes.iter().map(|class| [class.size, class.count, class.mean, class.spread]).collect();
+        assert_eq!(classes, [[2.0, 2.0, 4.0, 8.0], [3.0, 1.0, 5.0, 0.0]]);
+    }
+
+    #[test]
+    fn data_without_spread_have_no_posterior() {
+        for proper in [&[&[5.0][..], &[5.0]][..], &[&[5.0], &[5.0], &[5.5]], &[&[5.0, 5.0], &[7.0, 7.25]]] {
+            assert!(of(proper).is_ok(), "{proper:?}");
+        }
+        for improper in [&[&[5.0][..], &[5.0], &[5.0]][..], &[&[5.0, 5.0], &[7.0]]] {
+            assert!(matches!(of(improper), Err(ExactError::Improper { .. })), "{improper:?}");
+        }
+    }
+}

@@ -9,7 +9,7 @@ pub(super) struct State {
     pub(super) q: Vec<f64>,
     p: Vec<f64>,
     gradient: Vec<f64>,
-    logp: f64,
+    pub(super) logp: f64,
     /// Place on the trajectory.
     pub(super) index: i32,
 }
@@ -204,7 +204,7 @@ impl<'d, D: LogDensity + ?Sized> Recursive<'d, D> {
             let mut sum = 0.0;
             let mut candidate = None;
             for leaf in range {
-                let uniform = tree_numbers.uniform_pair_at(FIRST_LEAF_BLOCK + leaf as u32 / 2)[leaf % 2];
+                let uniform = tree_numbers.uniform_pair_at(64 + leaf as u32 / 2)[leaf % 2];
                 let leaf_weight = (-trajectory.leaves[leaf].error).exp();
                 sum += leaf_weight;
                 if uniform * sum < leaf_weight {

@@ -55,6 +55,7 @@ fn compare<D: LogDensity + ?Sized>(
                 let leaf = &expected.leaves[leaf];
                 assert_eq!(stats.index_in_trajectory, leaf.state.index, "{what}");
                 close("energy_error", stats.energy_error, leaf.error);
+                close("lp", stats.lp, leaf.state.logp);
                 for i in 0..dim {
                     close("position", point.x[i], leaf.state.q[i]);
                 }
@@ -188,4 +189,32 @@ fn weights_are_relative() {
     assert!((near / far - (-1f64).exp()).abs() < 1e-12);
     assert!(weights.tree >= 0.0 && weights.tree < 1e-300);
     assert!(weights.subtree.is_finite());
+}
+
+/// The reference stays for gains of up to 300, and moves to what is beyond.
+#[test]
+fn the_reference_moves_beyond_300_units() {
+    let mut weights = Weights::of_the_start();
+    assert_eq!((weights.reference, weights.tree, weights.subtree), (0.0, 1.0, 0.0));
+    weights.add(299.9);
+    assert!(weights.are_of_the_start() && weights.tree == 1.0);
+    assert_eq!(weights.add(300.1), 1.0);
+    assert_eq!(weights.reference, 300.1);
+    assert!(!weights.are_of_the_start());
+    assert!((weights.tree.ln() + 300.1).abs() < 1e-9 && (weights.subtree - 1.0 - (-0.2_f64).exp()).abs() < 1e-9);
+    weights.add(600.0);
+    assert_eq!(weights.reference, 300.1);
+}
+
+/// A trajectory of no doublings is its start, of which nothing was accepted.
+#[test]
+fn no_doublings_leave_the_chain_where_it_is() {
+    let density = Gaussian::correlated(3, 0.0);
+    let mut machine = Machine::new(&density, vec![], &diagonal(3));
+    let mut point = machine.at(&[0.3, 0.1, 2.0]);
+    let before = point.clone();
+    let limits = Limits { max_depth: 0, ..LIMITS };
+    let stats = machine.transition(0.1, limits, Address { seed: 1, chain: 0, iteration: 1 }, &mut point);
+    assert_eq!((stats.n_steps, stats.acceptance_rate, stats.lp), (0, 0.0, before.logp));
+    assert_eq!(point.x[..], before.x[..]);
 }
