@@ -189,11 +189,7 @@ mod tests {
         assert_eq!((rubin.theta.len(), rubin.theta_trans.len()), (8, 8));
         let one = SchoolsPosterior::compute(&EightSchools::new(&[6.0], &[4.0]).unwrap());
         near(one.mu, [2.461_840_873_386_030_5, 3.990_689_759_838_78]);
-        assert!(
-            (one.tau.mean / 6.289_133_871_286_22 - 1.0).abs() < 1e-12 && one.tau.sd.is_infinite(),
-            "{:?}",
-            one.tau
-        );
+        assert!((one.tau.mean / 6.289_133_871_286_22 - 1.0).abs() < 1e-12 && one.tau.sd.is_infinite(), "{:?}", one.tau);
         let two = SchoolsPosterior::compute(&EightSchools::new(&[6.0, 1.0], &[4.0, 2.0]).unwrap());
         assert!(two.tau.sd.is_finite());
     }
