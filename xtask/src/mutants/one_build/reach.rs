@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 const FILE: &str = "reached.jsonl";
 /// What a test may take. Noting what is reached slows down loops over numbers; a test that is stopped has reached most of
 /// it by then.
-const LIMIT: Duration = Duration::from_secs(30);
+const LIMIT: Duration = Duration::from_secs(15);
 
 /// What one test comes by.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 /// Tests of one fault take at most so many seconds altogether. Faults that need more wait until all others were tried;
 /// after the last round they are taken for missed.
-const BUDGETS: [f64; 2] = [2.0, 60.0];
+const BUDGETS: [f64; 3] = [2.0, 10.0, 60.0];
 /// A test may take this long, and this many times what it takes without a fault.
 const LEAST_LIMIT: f64 = 20.0;
 const LIMIT_FACTOR: f64 = 8.0;
