@@ -64,8 +64,7 @@ impl Sorter {
     /// Two passes of a radix sort order the values by where they lie between the smallest and the largest,
     /// to 22 bits; few neighbours are then out of order, and insertion corrects them. Where many values
     /// crowd into few cells (heavy tails), a comparison sort takes over. Half the time of the latter.
-    ///
-    /// Sorts `values` into `out`. Very many values are first divided into bins of neighbours.
+    /// Very many values are first divided into bins of neighbours.
     pub(crate) fn sort(&mut self, values: &[f64], out: &mut Sorted) {
         if values.len() < MANY || !self.sort_by_bin(values, out) {
             self.sort_at_once(values, out);
