@@ -461,7 +461,7 @@ mod tests {
         data
     }
 
-    /// Those with the same draws have no difference, and no scale where they have none of their own.
+    /// Equal means differ by 0. Means that are not finite add nothing to the scale.
     #[test]
     fn a_mean_that_is_not_defined_is_left_out_of_the_error() {
         let row = |mean: [f64; 2], sd: f64, relative_mean: f64| ParameterDifference {

@@ -221,7 +221,7 @@ mod tests {
         [found.inputs.iter().map(shown).collect(), found.tables.iter().map(shown).collect(), outputs]
     }
 
-    /// Each option of a path in each command that has it; what is named twice is written in two ways.
+    /// Every option that takes a path, with the way its command uses it.
     #[test]
     fn every_path_of_a_command_line_is_read_or_written() {
         const TABLE: &str = "--config c.toml --data d.csv --group g --value y";

@@ -29,7 +29,7 @@ fn notes_of_a_run_are_told_unless_quiet() {
     assert!(told.stderr.contains("data: 8 observations"), "{told:#?}");
     let verbose = run(dir.path(), &format!("{SHORT} --threads 3 --out {{}}/run --profile {{}}/profile.json -v"));
     assert!(verbose.stderr.contains("threads 3"), "{verbose:#?}");
-    // A profile tells of spans with what they are of, and of no file of the program.
+    // A profile has spans with their fields, but no source files.
     let profile = fs::read_to_string(dir.path().join("profile.json")).unwrap();
     assert!(profile.contains("\"args\"") && !profile.contains(".rs\""), "{profile}");
     // Begun and stopped before its first draw.

@@ -333,7 +333,7 @@ fn a_wrong_slope_is_looked_at_from_twelve_distances() {
     }
     let WrongSlope { coordinate, analytic, numeric, error } = found.wrong[0];
     assert!((coordinate, analytic) == (0, 1.25) && (numeric - 1.0).abs() < 1e-12 && error < 1e-10, "{found:?}");
-    // Of a cube the error is the square of the distance: two distances together are exact.
+    // For a cube the error is the squared distance, so two distances together give the exact slope.
     let cube = |x: &[f64], gradient: &mut [f64]| {
         gradient[0] = 3.0 * x[0] * x[0];
         Ok(x[0].powi(3))

@@ -551,7 +551,7 @@ mod tests {
         assert_eq!(found.message, "smallest tail-ESS 30 of 1000 draws (a), at least 100 wanted");
     }
 
-    /// Of two parameters the larger R-hat is judged as the largest of two; one alone by its own limit.
+    /// The larger R-hat of two parameters has the limit of a maximum of two; a single one has its own.
     #[test]
     fn two_parameters_are_many() {
         let two = Summary { parameters: summary(500).parameters[..2].to_vec(), ..summary(500) };

@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(since(4, 1.0, |draw| [0.0, 1.0, 2.0, 2.0][draw]), 1);
     }
 
-    /// Of 100 draws the later 50 are looked at.
+    /// The check looks at the last 50 of 100 draws.
     #[test]
     fn a_chain_that_stops_late_is_not_stuck() {
         let stops = |last: usize| found(move |draw| if draw < last { draw as f64 / 30.0 } else { 5.0 });

@@ -374,7 +374,7 @@ mod tests {
         }
     }
 
-    /// Of the third pair, too, no more is added than of the one before.
+    /// The third pair counts no more than the second, as the second counts no more than the first.
     #[test]
     fn every_pair_is_lowered_to_the_one_before() {
         let rho = [1.0, 0.5, 0.1, 0.1, 0.3, 0.3, -0.1, -0.1];

@@ -101,7 +101,7 @@ pub(super) fn of_text(path: &Path, text: &str) -> Option<ObservationsError> {
 mod tests {
     use super::*;
 
-    /// Four characters at least, and of more the first sixteen.
+    /// The sniffer needs four characters and looks at sixteen at most.
     #[test]
     fn text_of_two_bytes_is_known_without_its_mark() {
         let pairs = |count: usize| [b'a', 0].repeat(count);

@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(sum_of_correlations(5, &mut buffer, &mut rho(&[1.0, 0.9])), 2.0);
     }
 
-    /// Of the third pair, too, no more is added than of the one before.
+    /// The third pair counts no more than the second, as the second counts no more than the first.
     #[test]
     fn every_pair_is_lowered_to_the_one_before() {
         let rho = [1.0, 0.5, 0.1, 0.1, 0.3, 0.3, -0.1, -0.1];
