@@ -43,9 +43,6 @@ case $part in
 esac
 results=$(cd "$results" && pwd)
 failed=0
-# For the reports.
-OCTOPUS_COMMIT=$(sed -n 's/.*"commit": "\([^"]*\)".*/\1/p' manifest.json)
-export OCTOPUS_COMMIT
 
 # A line of steps.jsonl. Names and reasons are ours: nothing in them needs escaping.
 record() { # name status seconds code reason

@@ -9,12 +9,14 @@ use std::process::Command;
 
 /// The example; its files are few.
 const EXAMPLE: &str = "examples/outside";
-const FILES: [&str; 5] = ["Cargo.toml", "Cargo.lock", ".cargo/config.toml", "src/main.rs", "src/exam.rs"];
+const FILES: [&str; 4] = ["Cargo.toml", "Cargo.lock", "src/main.rs", "src/exam.rs"];
 
-/// The crates that bind the driver, unless they are told not to.
-const WITH_CUDA: [&str; 2] = ["device", "sampler"];
+/// The page whose first program is built and run beside the example.
+const PAGE: &str = "docs/models.md";
+const DEPENDENCY: &str = "octopus = { path = \"../octopus/crates/octopus\" }";
 
-/// Builds the example where no file of this workspace is near, with the driver binding and without it, and runs it.
+/// Builds the example and the page's program where no file of this workspace is near and nothing is set, and runs them.
+/// Then adds the driver's binding with its one setting, and does it again.
 ///
 /// # Errors
 /// When files cannot be copied, or cargo or the program cannot be started.
@@ -23,9 +25,9 @@ pub(crate) fn run(root: &Path) -> Result<TaskOutcome> {
         let away = Away::new(root)?;
         // Below the target folder so that a second time is fast; cargo reads no configuration from there.
         let build = target(root).join("outside");
-        for (kind, words) in [("with cuda", &["build", "--locked"][..]), ("CPU only", &["build"][..])] {
-            if kind == "CPU only" {
-                away.without_cuda()?;
+        for (kind, words) in [("CPU only", &["build", "--locked"][..]), ("with cuda", &["build"][..])] {
+            if kind == "with cuda" {
+                away.with_cuda()?;
             }
             let mut command = cargo(&away.folder, words);
             // What this workspace's own configuration has set for this program must not help.
@@ -34,15 +36,26 @@ pub(crate) fn run(root: &Path) -> Result<TaskOutcome> {
                 eprintln!("xtask: outside: {kind}: does not build");
                 return Ok(TaskOutcome::Failed(1));
             }
-            let status = run::status(&mut Command::new(build.join("debug/outside")))?;
-            // The program checks its own draws against the exact posterior.
-            if !status.success() {
-                eprintln!("xtask: outside: {kind}: the program ended with {status}");
-                return Ok(TaskOutcome::Failed(1));
+            // Each program judges its own draws.
+            for (name, arguments) in [("outside", &["exam"][..]), ("schools", &[])] {
+                let mut program = Command::new(build.join("debug").join(name));
+                let status = run::status(program.args(arguments).current_dir(&away.folder))?;
+                if !status.success() {
+                    eprintln!("xtask: outside: {kind}: the program {name} ended with {status}");
+                    return Ok(TaskOutcome::Failed(1));
+                }
             }
         }
         Ok(TaskOutcome::Passed)
     })
+}
+
+/// Returns the first manifest of a page, and the first program after it.
+fn program(page: &str) -> Option<(&str, &str)> {
+    let (_, rest) = page.split_once("```toml\n")?;
+    let (manifest, rest) = rest.split_once("```\n")?;
+    let (_, rest) = rest.split_once("```rust\n")?;
+    Some((manifest, rest.split_once("```\n")?.0))
 }
 
 /// The copy, in the system's folder for temporary files.
@@ -63,22 +76,27 @@ impl Away {
         let crates = root.join("crates");
         let text = fs::read_to_string(&manifest)?.replace("../../crates", &crates.to_string_lossy());
         fs::write(manifest, text)?;
+        let page = fs::read_to_string(root.join(PAGE)).with_context(|| format!("cannot read {PAGE}"))?;
+        let (manifest, program) = program(&page).with_context(|| format!("{PAGE} has no whole program"))?;
+        if !manifest.contains(DEPENDENCY) {
+            bail!("{PAGE}: the first manifest has not the line `{DEPENDENCY}`");
+        }
+        fs::create_dir(away.folder.join("src/bin"))?;
+        fs::write(away.folder.join("src/bin/schools.rs"), program)?;
         Ok(away)
     }
 
-    /// Leaves the driver binding out, and with it the setting that it needs.
-    fn without_cuda(&self) -> Result<()> {
+    /// Adds the driver's binding, and the setting that it needs (docs/setup.md, section 8).
+    fn with_cuda(&self) -> Result<()> {
         let manifest = self.folder.join("Cargo.toml");
-        let mut text = fs::read_to_string(&manifest)?;
-        for name in WITH_CUDA {
-            let (with, without) = (format!("/{name}\" }}"), format!("/{name}\", default-features = false }}"));
-            if !text.contains(&with) {
-                bail!("{EXAMPLE}/Cargo.toml no longer has the dependency on {name} as this task knows it");
-            }
-            text = text.replacen(&with, &without, 1);
+        let text = fs::read_to_string(&manifest)?;
+        let (without, with) = ("/octopus\" }", "/octopus\", features = [\"cuda\"] }");
+        if !text.contains(without) {
+            bail!("{EXAMPLE}/Cargo.toml no longer has the dependency on octopus as this task knows it");
         }
-        fs::write(manifest, text)?;
-        fs::remove_file(self.folder.join(".cargo/config.toml"))?;
+        fs::write(manifest, text.replacen(without, with, 1))?;
+        fs::create_dir(self.folder.join(".cargo"))?;
+        fs::write(self.folder.join(".cargo/config.toml"), "[env]\nCUDA_LIBRARY_PATH = \"/\"\n")?;
         Ok(())
     }
 }
@@ -87,5 +105,18 @@ impl Drop for Away {
     fn drop(&mut self) {
         // What is left in a folder for temporary files does no harm.
         let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_the_first_of_its_page() {
+        let page = "a\n```toml\nx = 1\n```\nb\n```rust\nfn main() {}\n```\n```rust\nother\n```\n";
+        assert_eq!(program(page), Some(("x = 1\n", "fn main() {}\n")));
+        assert_eq!(program("```rust\nfn main() {}\n```\n"), None);
+        assert!(program(include_str!("../../docs/models.md")).is_some_and(|(manifest, _)| manifest.contains(DEPENDENCY)));
     }
 }

@@ -15,7 +15,6 @@ pub(crate) fn hand_over(root: &Path, arguments: &[String]) -> Result<TaskOutcome
         return Ok(TaskOutcome::Failed(3));
     }
     let mut command = command(root, arguments);
-    command.envs(commit(root));
     #[cfg(unix)]
     {
         use std::os::unix::process::CommandExt;
@@ -35,13 +34,7 @@ pub(crate) fn hand_over(root: &Path, arguments: &[String]) -> Result<TaskOutcome
 /// When the binary cannot be started: the tests come first.
 pub(crate) fn step(root: &Path, arguments: &[String]) -> Result<TaskOutcome> {
     let mut command = Command::new(run::tested(root));
-    run::step("validate", command.arg("validate").args(arguments).envs(commit(root)).current_dir(root), run::own_code)
-}
-
-/// The commit of these sources, for the report; with `-dirty` where files differ from it. Without git there is none.
-fn commit(root: &Path) -> Option<(&'static str, String)> {
-    let commit = run::git(root, &["describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]);
-    Some(("OCTOPUS_COMMIT", commit.ok()?))
+    run::step("validate", command.arg("validate").args(arguments).current_dir(root), run::own_code)
 }
 
 fn command(root: &Path, arguments: &[String]) -> Command {

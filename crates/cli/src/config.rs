@@ -6,14 +6,13 @@
 use crate::args::{Cli, DataArgs, MachineArgs, OF_A_POSTERIOR, SampleArgs, SamplerArgs};
 use crate::exit::UsageError;
 use anyhow::{Context, Result};
-use octopus_density::{GroupedData, LogDensity};
+use octopus_density::GroupedData;
 use octopus_device::{DeviceChoice, DeviceRequest, Source};
 use octopus_models::settings::put;
 use octopus_models::{BuildError, DataSize, Model, ModelError, ModelOption, OptionGroup, Problem, Registry, TableFile};
 use octopus_runs::device::choice_text;
-use octopus_runs::{DeviceInventory, DrawsWanted, Goal, MemoryNeed, RunCost, RunError, StepCosts, StrategyPlan, plan};
+use octopus_runs::{Goal, MemoryNeed, RunError, RunRequest};
 use octopus_sampler::{ConfigError, SamplerConfig, Strategy};
-use rayon::ThreadPool;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::Read;
@@ -38,7 +37,7 @@ pub(crate) struct RunConfig {
     /// `Some` while strategy and chains are still to be chosen; the value tells whether the user gave the number of
     /// draws.
     #[serde(skip)]
-    pub(crate) auto: Option<DrawsGiven>,
+    pub(crate) auto: Option<bool>,
     /// The model's settings; those that are left out have their defaults.
     #[serde(skip)]
     pub(crate) settings: Table,
@@ -58,9 +57,6 @@ pub(crate) struct Given {
     /// Settings with the options that gave them, e.g. `prior.mu_sd` and `--mu-sd -1`.
     options: Vec<(&'static str, String)>,
 }
-
-/// Whether the user has said how many draws there are to be.
-pub(crate) type DrawsGiven = bool;
 
 /// The values that `--strategy` takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -283,31 +279,20 @@ impl RunConfig {
         Ok(DeviceRequest { choice: asked, ..chosen })
     }
 
-    /// Chooses strategy and chains if that was left to the machine, and returns what was chosen and why. `cost`
-    /// returns the cost of a run.
+    /// Returns what is asked of the run on the machine that the command line asks for.
     ///
     /// # Errors
-    /// When the model cannot be sampled, or no run can draw as much as is wanted.
-    pub(crate) fn settle_strategy(
-        &mut self,
-        model: &dyn LogDensity,
-        machine: &mut DeviceInventory,
-        pool: &ThreadPool,
-        cost: &dyn Fn(&SamplerConfig) -> RunCost,
-    ) -> Result<Option<StrategyPlan>> {
-        let Some(draws_given) = self.auto else { return Ok(None) };
-        let wanted = DrawsWanted::new(&self.sampler, &self.goal, draws_given);
-        machine.learn_for_strategy(model, &cost(&self.sampler))?;
-        let plan = plan(
-            &self.sampler,
-            wanted,
-            model.dim(),
-            machine.asked(),
-            cost,
-            &StepCosts::measure(model, pool, machine)?,
-        )?;
-        self.sampler = plan.config.clone();
-        Ok(Some(plan))
+    /// When the environment does not name a device.
+    pub(crate) fn request(&self, args: &MachineArgs) -> Result<RunRequest> {
+        Ok(RunRequest {
+            sampler: self.sampler.clone(),
+            goal: self.goal,
+            keep_warmup: self.keep_warmup,
+            auto: self.auto,
+            device: self.device(args)?,
+            no_fallback: args.no_fallback,
+            threads: args.threads,
+        })
     }
 
     /// Checks every value, which is called by its option's name, and what goes together.

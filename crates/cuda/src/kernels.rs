@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 pub use draws::{DrawRange, DrawnFrom, NumberStream};
 pub use operands::{Arithmetic, AxisReduction, BroadcastOperand, COLUMN_PART, MatrixShape, ROW_PART, WindowPlace};
 pub(crate) use operands::{Binary, Numbers, Reduction, Unary, WithScalar};
+#[cfg(feature = "cuda")]
 pub(crate) use reductions::CHUNK;
 
 /// The kernels, loaded on one device.

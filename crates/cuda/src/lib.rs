@@ -112,7 +112,7 @@ pub use transfer::Transfer;
 pub use usage::Usage;
 
 /// The kernels of this program, compiled to PTX from `kernels/src` (`cargo xtask ptx`).
-pub const PTX: &str = include_str!("../../../kernels/ptx/octopus.ptx");
+pub static PTX: &str = include_str!("../../../kernels/ptx/octopus.ptx");
 
 /// The manifest of all compiled kernels, the sampler's included: hashes of their sources and texts, compiler,
 /// resources. It changes whenever a kernel changes.

@@ -98,9 +98,26 @@ pub struct Diagnosis {
 }
 
 impl Diagnosis {
-    /// Returns whether no check failed. Warnings and skipped checks do not count.
+    /// Returns whether no check failed and none of [`not_checked`](Self::not_checked) was skipped. Warnings do not count.
     pub fn good(&self) -> bool {
+        self.usable() && self.not_checked().is_empty()
+    }
+
+    /// Returns whether no check failed. Warnings and skipped checks do not count, so that a trace of a program that keeps
+    /// no statistics can be usable.
+    pub fn usable(&self) -> bool {
         self.checks.iter().all(|check| check.status != CheckStatus::Fail)
+    }
+
+    /// Returns the ids of the checks of transitions that could not be made because the trace lacks their statistic:
+    /// `divergences`, `bfmi`, `tree_depth`. Draws can look well where chains diverged.
+    pub fn not_checked(&self) -> Vec<&'static str> {
+        let lacking = [
+            ("divergences", self.divergences.is_none()),
+            ("bfmi", self.bfmi.is_empty()),
+            ("tree_depth", self.reached_max_treedepth.is_none()),
+        ];
+        lacking.into_iter().filter_map(|(id, lacks)| lacks.then_some(id)).collect()
     }
 
     /// Returns advice, most telling first: from the checks that failed, then from those that warn.
@@ -285,6 +302,7 @@ mod tests {
         assert_eq!((check("divergences").observed, check("tree_depth").observed), (Some(4.0), Some(2.0)));
         assert_eq!((check("step_size").observed, check("bfmi").observed.is_some()), (Some(1e-9), true));
         assert_eq!(found.checks.len(), 11);
+        assert_eq!(found.not_checked(), [""; 0]);
 
         // The tree depth tells as much, where the limit is known; what has another shape is not used.
         stats.variables.shift_remove("reached_max_treedepth");

@@ -20,6 +20,14 @@ pub enum ModelError {
         /// Standard errors given.
         errors: usize,
     },
+    /// A density has another number of observations than were given with it.
+    #[error("{given} observations were given, and the density has {expected} (LogDensity::observations)")]
+    Observations {
+        /// Observations given.
+        given: usize,
+        /// Observations of the density.
+        expected: usize,
+    },
     /// A standard error is not positive, or so small or large that 1 / sigma^2 is no number.
     #[error("row {}: the standard error is {value}: it must be positive, and 1 over its square a finite number", row + 1)]
     StandardError {

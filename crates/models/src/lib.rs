@@ -26,6 +26,7 @@
 #![forbid(unsafe_code)]
 
 mod data_size;
+mod density_problem;
 mod eight_schools;
 mod error;
 pub mod exact;
@@ -39,6 +40,7 @@ pub mod settings;
 mod simulator;
 
 pub use data_size::DataSize;
+pub use density_problem::DensityProblem;
 pub use eight_schools::{EightSchools, EightSchoolsModel, EightSchoolsProblem, SchoolsSimulator};
 pub use error::{BuildError, ModelError};
 pub use fingerprint::sha256;

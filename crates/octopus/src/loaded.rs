@@ -1,14 +1,18 @@
 //! Traces that have been read: from a run folder, or from files of another program.
 
-use crate::{TraceError, problem};
-use octopus_diag::{DiagnoseOptions, ParameterSummary};
+use crate::{Material, Picture, PointwiseLikelihood, PredictiveAccuracy, TraceError, problem};
+use octopus_diag::{DiagnoseOptions, Diagnosis, ParameterSummary, diagnose, loo};
+use octopus_formats::FORMATS;
 use octopus_models::{Problem, Registry};
-use octopus_report::SummaryRow;
-use octopus_runs::{RunFolder, RunRecord, RunStatus, diagnose_options, open_trace};
+use octopus_report::{Figure, SummaryRow};
+use octopus_runs::{RunError, RunFolder, RunRecord, RunStatus, diagnose_options, open_trace};
 use octopus_trace::{Attribute, Dataset, InferenceData};
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// The endings of file names by which [`Trace::save`] knows a format, each with the format's name.
+const ENDINGS: [(&str, &str); 4] = [("nc", "netcdf"), ("zarr", "zarr"), ("parquet", "parquet"), ("csv", "csv")];
 
 /// The draws of a run, with the run's record where there is one.
 pub struct Trace {
@@ -85,6 +89,53 @@ impl Trace {
         const NAMES: [&str; 4] = ["max_treedepth", "max_tree_depth", "max_depth", "maxdepth"];
         let groups = ["sample_stats", "posterior"].into_iter().filter_map(|group| self.data.group(group));
         groups.flat_map(|group| NAMES.iter().filter_map(|name| group.attrs.get(*name))).find_map(whole)
+    }
+
+    /// Summarises the draws and checks them with the statistics of their transitions: R-hat, effective sample sizes,
+    /// divergences, E-BFMI, tree depth. Printed, it is the table, one line for each check, and advice.
+    ///
+    /// # Errors
+    /// When there are no draws, or they cannot be summarised.
+    pub fn diagnose(&self) -> Result<Diagnosis, TraceError> {
+        let posterior = self.posterior()?;
+        let found = diagnose(posterior, self.data.group("sample_stats"), &self.diagnose_options());
+        found.map_err(|source| TraceError::Named { name: self.name.clone(), source })
+    }
+
+    /// Estimates how well the model predicts, by leave-one-out cross-validation (PSIS-LOO) of the group
+    /// `log_likelihood`.
+    ///
+    /// # Errors
+    /// When the trace has no draws or no log likelihoods.
+    pub fn loo(&self) -> Result<PredictiveAccuracy, TraceError> {
+        let PointwiseLikelihood { log_likelihood, reff } = PointwiseLikelihood::read(self, &[])?;
+        Ok(PredictiveAccuracy::new(loo(&log_likelihood, reff)?, &log_likelihood))
+    }
+
+    /// Makes a picture of all parameters, or of what the trace predicts. [`Material`] chooses parameters, and adds what only
+    /// the model knows.
+    ///
+    /// # Errors
+    /// When the trace lacks something that the picture needs.
+    pub fn picture(&self, picture: Picture) -> Result<Figure, TraceError> {
+        picture.figure(&Material::new(self, None, &[])?)
+    }
+
+    /// Writes all groups in the format of the file name's ending: `.nc` (NetCDF, for ArviZ), `.zarr`, `.parquet`, `.csv`.
+    /// A trace that is there already is replaced.
+    ///
+    /// # Errors
+    /// When the ending is another, or the file cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), TraceError> {
+        let path = path.as_ref();
+        let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+        let name = ENDINGS.iter().find(|(of_format, _)| ending.as_deref() == Some(of_format)).map(|(_, name)| *name);
+        let writer = FORMATS.iter().find(|format| Some(format.name()) == name).and_then(|format| format.writer());
+        let Some(write) = writer else {
+            let known = ENDINGS.map(|(ending, _)| format!(".{ending}")).join(", ");
+            return Err(TraceError::lacks(format!("{}: a trace is saved as one of {known}", path.display())));
+        };
+        Ok(write(path, &self.data, true).map_err(RunError::from)?)
     }
 
     /// Returns whether the trace is of a run that is not complete and can still grow.

@@ -15,6 +15,7 @@ use octopus_random::{Purpose, Stream};
 use octopus_report::significant;
 use serde::Serialize;
 use std::collections::BTreeSet;
+use std::fmt;
 
 /// The points at which a model is checked, and the tries to find one.
 const POINTS: usize = 64;
@@ -43,6 +44,20 @@ impl ModelCheck {
     /// Returns whether no check failed. Skipped checks do not count.
     pub fn good(&self) -> bool {
         self.checks.iter().all(|check| check.status != CheckStatus::Fail)
+    }
+}
+
+impl fmt::Display for ModelCheck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let from = if self.from_prior { "draws from its prior" } else { "places around its center" };
+        writeln!(f, "{}: {} at {}, {from}", self.model, counted(self.coordinates, "coordinate"), self.points)?;
+        for check in &self.checks {
+            writeln!(f, "{check}")?;
+            if let Some(advice) = &check.advice {
+                writeln!(f, "-> {advice}")?;
+            }
+        }
+        f.write_str(if self.good() { "good: nothing is wrong at these points" } else { "BAD: the model is not sound" })
     }
 }
 

@@ -3,7 +3,8 @@
 
 use crate::TraceError;
 use octopus_models::{BuildError, Problem, Registry};
-use octopus_runs::{ModelRecord, RunRecord};
+use octopus_runs::{ModelRecord, PreparedRun, RunRecord};
+use octopus_sampler::SamplerConfig;
 use std::sync::Arc;
 
 /// Builds the problem of a run again, and checks that its data are the same as then.
@@ -32,4 +33,10 @@ pub fn of_run(models: Registry, record: &RunRecord) -> Result<Arc<dyn Problem>, 
 /// Returns the model of a problem as `run.toml` records it.
 pub fn model_record(problem: &dyn Problem) -> ModelRecord {
     ModelRecord { name: problem.density().name().to_owned(), settings: problem.settings().clone() }
+}
+
+/// Returns the record of a prepared run that begins now. Of a batch, each run has its own `sampler`.
+pub fn run_record(problem: &dyn Problem, sampler: SamplerConfig, prepared: &PreparedRun) -> RunRecord {
+    let record = prepared.record(model_record(problem), sampler, problem.density().layout().clone());
+    RunRecord { data: Some(problem.data().clone()), ..record }
 }

@@ -13,7 +13,7 @@ pub(super) fn figures(benchmark: &Benchmarks, options: &Phase0Options<'_>) -> Ve
 
 /// Returns the picture of speed against the number of groups; `None` where only one size was measured.
 fn scaling(benchmark: &Benchmarks, options: &Phase0Options<'_>) -> Option<Figure> {
-    let sampler = &options.sampler;
+    let sampler = options.sampler();
     if benchmark.sizes.is_empty() {
         return None;
     }

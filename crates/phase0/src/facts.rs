@@ -8,9 +8,6 @@ use octopus_device::{HostInfo, kernels_fingerprint};
 use octopus_report::{Convergence, DataFacts, Machine, ModelFacts};
 use octopus_trace::Dataset;
 
-/// The environment's variable with the commit that the program was built from.
-const COMMIT: &str = "OCTOPUS_COMMIT";
-
 /// Returns the facts about the data.
 pub(super) fn data(stages: &Stages) -> DataFacts {
     let data = stages.problem.data();
@@ -43,7 +40,7 @@ pub(super) fn model(stages: &Stages) -> ModelFacts {
 /// # Errors
 /// When the settings cannot be written as JSON.
 pub(super) fn settings(options: &Phase0Options<'_>) -> Result<Vec<(String, serde_json::Value)>, Phase0Error> {
-    let value = serde_json::to_value(&options.sampler)?;
+    let value = serde_json::to_value(options.sampler())?;
     let map = value.as_object().ok_or(Phase0Error::NoSettings)?;
     Ok(map.iter().map(|(name, value)| (name.clone(), value.clone())).collect())
 }
@@ -65,10 +62,8 @@ pub(super) fn machine(stages: &Stages) -> Machine {
 
 /// Returns the versions of what made the report: this program, its source, its compiler and its kernels.
 pub(super) fn versions() -> Vec<(String, String)> {
-    // `cargo xtask` names the commit that it has built; a build elsewhere may name it when it compiles.
-    let commit = std::env::var(COMMIT).ok().or(option_env!("OCTOPUS_COMMIT").map(str::to_owned));
     let mut versions = vec![("octopus", env!("CARGO_PKG_VERSION").to_owned())];
-    versions.push(("commit", commit.unwrap_or_else(|| format!("not told: {COMMIT} is not set"))));
+    versions.push(("commit", env!("OCTOPUS_COMMIT").to_owned()));
     versions.push(("rustc", env!("OCTOPUS_RUSTC").to_owned()));
     versions.push(("kernels", kernels_fingerprint()));
     versions.into_iter().map(|(name, version)| (name.to_owned(), version)).collect()

@@ -50,10 +50,9 @@ pub(super) struct OnGpu {
 pub(super) fn run(
     options: &Phase0Options<'_>,
     machine: &VerifiedMachine,
-    pool: &ThreadPool,
     stage: &dyn Fn(&str),
 ) -> Result<Result<OnGpu, String>, Phase0Error> {
-    let device = match (options.device.device, machine.gpu(), options.asked) {
+    let device = match (options.run.device.device, machine.gpu(), options.asked()) {
         (device @ Device::Cuda(_), _, _) => device,
         (Device::Cpu, Measured::NotMeasured(reason), _) => return Ok(Err(reason)),
         (Device::Cpu, Measured::Value(_), DeviceChoice::Cpu) => {
@@ -61,7 +60,7 @@ pub(super) fn run(
         }
         (Device::Cpu, Measured::Value(_), _) => Device::Cuda(0),
     };
-    let (model, config) = (options.problem.density(), &options.sampler);
+    let (model, config, pool) = (options.problem.density(), options.sampler(), &options.run.pool);
     if let Some(why) = RunCost::of_run(model, config).no_gpu {
         return Ok(Err(why));
     }
@@ -256,7 +255,7 @@ mod tests {
         let chains =
             vec![octopus_sampler::ChainBlock { positions: vec![0.0; positions.len()], ..chain.clone() }, chain];
         let block = octopus_sampler::Block { phase: Phase::Sampling, first: 0, draws: 2, chains };
-        MemoryRun { blocks: vec![block], warmup_s: 1.0, sampling_s: 0.5, tally: Default::default() }
+        MemoryRun { blocks: vec![block], warmup_s: 1.0, sampling_s: 0.5, tally: Default::default(), adaptation: Default::default() }
     }
 
     #[test]

@@ -31,10 +31,9 @@ use octopus_device::DeviceChoice;
 use octopus_models::Problem;
 use octopus_models::exact::Exact;
 use octopus_report::{Report, Stories};
-use octopus_runs::{DeviceDecision, Observer};
+use octopus_runs::{Observer, PreparedRun};
 use octopus_sampler::SamplerConfig;
 use prd::Prd;
-use rayon::ThreadPool;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -45,25 +44,29 @@ pub struct Phase0Options<'a> {
     pub problem: &'a dyn Problem,
     /// The folder that everything is written to.
     pub out: PathBuf,
-    /// The sampler's settings.
-    pub sampler: SamplerConfig,
+    /// The run: its settings, device and threads.
+    pub run: PreparedRun,
     /// Whether benchmarks are kept small.
     pub quick: bool,
     /// The stages that are done, of those that may be left out.
     pub stages: Vec<ValidationStage>,
-    /// The device that was asked for.
-    pub asked: DeviceChoice,
-    /// The device that samples, and the reason for it.
-    pub device: DeviceDecision,
     /// Whether a missing GPU counts as a failure.
     pub require_gpu: bool,
     /// A function that is told each stage as it begins, and what became of an interrupted run.
     pub say: &'a (dyn Fn(String) + Sync),
-    /// The command line.
-    pub command: Vec<String>,
 }
 
 impl Phase0Options<'_> {
+    /// Returns the sampler's settings.
+    fn sampler(&self) -> &SamplerConfig {
+        &self.run.request.sampler
+    }
+
+    /// Returns the device that was asked for.
+    fn asked(&self) -> DeviceChoice {
+        self.run.request.device.choice
+    }
+
     /// Returns whether a stage is done, as an error with the reason where it is not.
     fn does(&self, stage: ValidationStage) -> Result<(), String> {
         if self.stages.contains(&stage) { Ok(()) } else { Err(format!("`--stages` leaves {stage} out")) }
@@ -104,11 +107,7 @@ pub fn default_folder(problem: &dyn Problem) -> PathBuf {
 ///
 /// # Errors
 /// When a stage cannot run at all; a bad result is not an error.
-pub fn run(
-    options: &Phase0Options<'_>,
-    pool: &ThreadPool,
-    observer: &mut dyn Observer,
-) -> Result<Option<Report>, Phase0Error> {
+pub fn run(options: &Phase0Options<'_>, observer: &mut dyn Observer) -> Result<Option<Report>, Phase0Error> {
     let begin = Instant::now();
     let say = |seconds: f64, what: &str| (options.say)(format!("[{seconds:5.1} s] {what}"));
     let current = RefCell::new(None);
@@ -130,7 +129,7 @@ pub fn run(
         None => stage(&format!("data: {}", problem.data().source)),
     }
     stage("sample: into a run folder");
-    let Some(sampled) = sample::run(options, pool, observer)? else {
+    let Some(sampled) = sample::run(options, observer)? else {
         return Ok(None);
     };
     // The files of an earlier validation must not pass for those of this one.
@@ -144,17 +143,17 @@ pub fn run(
     let predicted = match options.does(ValidationStage::Predict) {
         Ok(()) => {
             stage("predict: replicated observations against the observed ones");
-            predict::run(problem, &sampled, options.sampler.seed)?
+            predict::run(problem, &sampled, options.sampler().seed)?
         }
         Err(reason) => Err(reason),
     };
     let gpu = match options.does(ValidationStage::Gpu) {
-        Ok(()) => gpu::run(options, &machine, pool, &stage)?,
+        Ok(()) => gpu::run(options, &machine, &stage)?,
         Err(reason) => Err(reason),
     };
     let exact = comparison.as_ref().ok().map(|comparison| &*comparison.exact);
     let benchmark = match options.does(ValidationStage::Benchmark) {
-        Ok(()) => match benchmark(options, prd.as_ref(), exact, &gpu, pool, observer, &stage)? {
+        Ok(()) => match benchmark(options, prd.as_ref(), exact, &gpu, observer, &stage)? {
             Some(benchmark) => Ok(benchmark),
             None => return Ok(None),
         },
@@ -178,17 +177,16 @@ fn benchmark(
     prd: Option<&Prd>,
     exact: Option<&dyn Exact>,
     gpu: &Result<gpu::OnGpu, String>,
-    pool: &ThreadPool,
     observer: &dyn Observer,
     stage: &dyn Fn(&str),
 ) -> Result<Option<engines::Benchmarks>, Phase0Error> {
     stage("benchmark: engines, strategies, sizes");
-    let timed = engines::EngineOptions { sampler: &options.sampler, quick: options.quick, asked: options.asked };
+    let timed = engines::EngineOptions { sampler: options.sampler(), quick: options.quick, asked: options.asked() };
     let on_gpu = gpu.as_ref().map(gpu::OnGpu::to_time).map_err(String::clone);
     let sizes = match prd {
         Some(prd) if !options.quick => prd.other_sizes()?,
         _ => Vec::new(),
     };
     let measured = engines::TimedProblem { own: options.problem, exact, sizes: &sizes, prds: prd.is_some() };
-    Ok(engines::run(timed, measured, &on_gpu, pool, observer)?)
+    Ok(engines::run(timed, measured, &on_gpu, &options.run.pool, observer)?)
 }

@@ -85,7 +85,7 @@ pub(super) fn run(options: &Phase0Options<'_>, stages: &mut Stages) -> Result<Ve
         predicted.predictive.add_groups(&mut data);
     }
     if problem.simulator().is_some() {
-        PriorDraws::new(problem, options.sampler.seed, PRIOR_DRAWS)?.add_groups(&mut data);
+        PriorDraws::new(problem, options.sampler().seed, PRIOR_DRAWS)?.add_groups(&mut data);
     }
     problem.add_observations(&mut data);
     stages.stats = data.group("sample_stats").cloned();

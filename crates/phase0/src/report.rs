@@ -35,7 +35,7 @@ fn compose(options: &Phase0Options<'_>, stages: &Stages, made: &[Deliverable]) -
         created: now_utc(),
         program: format!("octopus {version}"),
         reproduce: vec![
-            reproduce(options),
+            reproduce(stages),
             format!("python -c 'import arviz; print(arviz.from_netcdf(\"{}\"))'", trace.display()),
         ],
         verdict: criteria::verdict(options, stages, made),
@@ -62,7 +62,7 @@ fn title(stages: &Stages) -> String {
 }
 
 /// Returns the command line, without the path of the program.
-fn reproduce(options: &Phase0Options<'_>) -> String {
-    let words = options.command.iter().skip(1).map(String::as_str);
+fn reproduce(stages: &Stages) -> String {
+    let words = stages.sampled.record.command.iter().skip(1).map(String::as_str);
     std::iter::once("octopus").chain(words).collect::<Vec<_>>().join(" ")
 }

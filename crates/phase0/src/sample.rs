@@ -2,11 +2,10 @@
 
 use super::Phase0Options;
 use crate::error::Phase0Error;
-use octopus::model_record;
+use octopus::run_record;
 use octopus_runs::{Checkpoints, CreateOptions, Observer, RunFolder, RunRecord, RunWriter, Session, drive};
 use octopus_sampler::Begin;
 use octopus_trace::InferenceData;
-use rayon::ThreadPool;
 
 /// A run and its draws.
 pub(super) struct Sampled {
@@ -22,19 +21,21 @@ pub(super) struct Sampled {
 /// When the folder holds something else, or cannot be written.
 pub(super) fn run(
     options: &Phase0Options<'_>,
-    pool: &ThreadPool,
     observer: &mut dyn Observer,
 ) -> Result<Option<Sampled>, Phase0Error> {
     let dir = options.out.join("run");
     let problem = options.problem;
     let model = problem.density();
-    let mut device = options.device.clone();
+    let pool = &options.run.pool;
+    let mut device = options.run.device.clone();
     let place = device.open()?;
-    let sampler = pool.install(|| place.begin(model, Begin::Anew(options.sampler.clone())))?;
-    let mut record = RunRecord::new(model_record(problem), options.sampler.clone(), model.layout().clone());
-    record.command.clone_from(&options.command);
-    (record.device, record.device_reason) = (device.name(), device.reason);
-    record.data = Some(problem.data().clone());
+    let sampler = pool.install(|| place.begin(model, Begin::Anew(options.sampler().clone())))?;
+    let record = RunRecord {
+        // Where the device could not be opened, the CPU has taken its place.
+        device: device.name(),
+        device_reason: device.reason,
+        ..run_record(problem, options.sampler().clone(), &options.run)
+    };
     let writer = RunWriter::create(&dir, record, CreateOptions { force: true, keep_warmup: false })?;
     let session = Session { pool, checkpoints: Checkpoints::ByTime, observer };
     let outcome = drive(sampler, model, writer, session)?;

@@ -1,9 +1,10 @@
-//! Runs in memory, for measurements and comparisons that leave nothing on the disk.
+//! Runs in memory, which leave nothing on the disk.
 
-use crate::{Placement, RunError, Tally};
+use crate::draws::Draws;
+use crate::{Placement, RunError, RunRecord, Tally, adaptation, warn};
 use octopus_density::LogDensity;
 use octopus_sampler::{Block, Phase, SamplerConfig};
-use octopus_trace::{Array, Dataset, Values};
+use octopus_trace::{Dataset, InferenceData};
 use rayon::ThreadPool;
 use std::time::Instant;
 
@@ -17,6 +18,8 @@ pub struct MemoryRun {
     pub sampling_s: f64,
     /// The counts of the run, e.g. of leapfrog steps.
     pub tally: Tally,
+    /// The results of warm-up, as `run.toml` has them.
+    pub adaptation: toml::Table,
 }
 
 /// Samples from beginning to end without writing anything.
@@ -34,6 +37,7 @@ pub fn sample_in_memory(
         let mut sampler = place.start(model, config)?;
         let (mut blocks, mut warmup_s, mut tally) = (Vec::new(), 0.0, Tally::default());
         while let Some(block) = sampler.advance(usize::MAX)? {
+            warn("", sampler.take_notes());
             if block.phase == Phase::Warmup {
                 warmup_s = begin.elapsed().as_secs_f64();
             }
@@ -42,37 +46,26 @@ pub fn sample_in_memory(
                 blocks.push(block);
             }
         }
-        Ok(MemoryRun { blocks, warmup_s, sampling_s: begin.elapsed().as_secs_f64() - warmup_s, tally })
+        let sampling_s = begin.elapsed().as_secs_f64() - warmup_s;
+        let adaptation = adaptation(sampler.adaptation(), &sampler.step_sizes(), sampler.warm_up());
+        Ok(MemoryRun { blocks, warmup_s, sampling_s, tally, adaptation })
     })
+}
+
+/// Returns the draws of a run in memory as a run folder's are read: the groups `posterior`, `unconstrained_posterior`
+/// and `sample_stats`. Their attributes are those of `record`.
+pub fn groups_of(density: &dyn LogDensity, blocks: &[Block], record: &RunRecord) -> InferenceData {
+    let mut data = InferenceData::default();
+    Draws::of_blocks(density, blocks).add_groups(record, Phase::Sampling, &mut data);
+    data
 }
 
 /// Returns the group `posterior` of a run in memory.
 pub fn posterior_of(density: &dyn LogDensity, blocks: &[Block]) -> Dataset {
-    let chains = blocks.first().map_or(0, |block| block.chains.len());
-    let draws: usize = blocks.iter().map(|block| block.draws).sum();
-    let layout = density.layout();
-    let mut columns: Vec<Vec<f64>> =
-        layout.variables.iter().map(|variable| Vec::with_capacity(chains * draws * variable.len())).collect();
-    let mut expanded = vec![0.0; layout.width()];
-    for chain in 0..chains {
-        let own = blocks.iter().map(|block| &block.chains[chain].positions);
-        for position in own.flat_map(|positions| positions.chunks_exact(density.dim())) {
-            density.expand(position, &mut expanded);
-            for ((_, range), column) in layout.ranges().zip(&mut columns) {
-                column.extend_from_slice(&expanded[range]);
-            }
-        }
-    }
-    let mut dataset = Dataset::default();
-    for (variable, values) in layout.variables.iter().zip(columns) {
-        let own = variable.dims.iter().map(|dim| (dim.name.as_str(), dim.labels.len()));
-        let axes = [("chain", chains), ("draw", draws)].into_iter().chain(own);
-        dataset.insert(&variable.name, Array::new(axes, Values::F64(values)));
-        for dim in &variable.dims {
-            dataset.coords.insert(dim.name.clone(), dim.labels.clone());
-        }
-    }
-    dataset
+    let record = RunRecord::new(Default::default(), SamplerConfig::default(), density.layout().clone());
+    let mut posterior = groups_of(density, blocks, &record).groups.swap_remove("posterior").unwrap_or_default();
+    posterior.attrs.clear();
+    posterior
 }
 
 #[cfg(test)]

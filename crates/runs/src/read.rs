@@ -1,21 +1,20 @@
 //! Reads a run folder: finished, interrupted, or still growing.
 //!
-//! A part that is missing or damaged is told here, with what to do. The attributes that ArviZ gives a group (version,
-//! created_at, the model's name) are made here, for every export.
+//! A part that is missing or damaged is told here, with what to do.
 
 use crate::RunError;
 use crate::columns::{CHAIN, DRAW, Read, STATS, UNCONSTRAINED};
+use crate::draws::Draws;
 use crate::writer::{crc32, read_checkpoint};
 use crate::{PartRecord, RunRecord, RunStatus, folder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_array::{Array as _, RecordBatch};
 use bytes::Bytes;
-use octopus_density::Role;
 use octopus_files::read_regular;
 use octopus_formats::{FormatError, check_parquet_claims};
 use octopus_sampler::Phase;
-use octopus_trace::{Array, Attribute, Dataset, InferenceData, Values};
+use octopus_trace::{InferenceData, Values};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::path::{Path, PathBuf};
 
@@ -77,7 +76,7 @@ impl RunFolder {
             let table = octopus_files::decode(|| self.decode(path, bytes, part.is_some()), damaged)?;
             tables.push((path, table));
         }
-        Draws::assemble(self, phase, &tables)
+        assemble(self, phase, &tables)
     }
 
     /// Returns advice for a part that is missing or damaged.
@@ -154,71 +153,26 @@ pub(crate) fn verified_bytes(dir: &Path, part: &PartRecord, fix: &str) -> Result
     Ok(bytes)
 }
 
-/// All draws of one phase, chain after chain.
-struct Draws {
-    chains: usize,
-    draws: usize,
-    /// The values of each variable of the layout.
-    variables: Vec<Vec<f64>>,
-    /// The positions, and the number of coordinates of one.
-    unconstrained: (Vec<f64>, usize),
-    stats: Vec<Values>,
-}
-
-impl Draws {
-    /// Puts each row where its chain and draw belong. Every place must be filled exactly once.
-    fn assemble(run: &RunFolder, phase: Phase, tables: &[(&PathBuf, RecordBatch)]) -> Result<Option<Self>, RunError> {
-        let rows: usize = tables.iter().map(|(_, table)| table.num_rows()).sum();
-        let chains = run.record.sampler.chains;
-        if rows == 0 {
-            return Ok(None);
-        }
-        let draws = rows / chains;
-        let places = places(run, phase, tables, chains, draws)?;
-        let scatter = Scatter { run, tables, places: &places };
-        let mut variables = Vec::new();
-        for variable in &run.record.layout.variables {
-            let width = if variable.dims.is_empty() { None } else { Some(variable.len()) };
-            variables.push(if width == Some(0) { Vec::new() } else { scatter.reals(&variable.name, width)? });
-        }
-        let width = tables[0].1.column_by_name(UNCONSTRAINED).and_then(|column| column.as_fixed_size_list_opt());
-        let width = width.map_or(0, |column| column.value_length() as usize);
-        let unconstrained = if width > 0 { scatter.reals(UNCONSTRAINED, Some(width))? } else { Vec::new() };
-        let stats = STATS.iter().map(|&(name, read)| scatter.stat(name, read)).collect::<Result<_, _>>()?;
-        Ok(Some(Self { chains, draws, variables, unconstrained: (unconstrained, width), stats }))
+/// Puts each row where its chain and draw belong. Every place must be filled exactly once.
+fn assemble(run: &RunFolder, phase: Phase, tables: &[(&PathBuf, RecordBatch)]) -> Result<Option<Draws>, RunError> {
+    let rows: usize = tables.iter().map(|(_, table)| table.num_rows()).sum();
+    let chains = run.record.sampler.chains;
+    if rows == 0 {
+        return Ok(None);
     }
-
-    fn array(&self, axes: &[(&str, usize)], values: Values) -> Array {
-        Array::new([("chain", self.chains), ("draw", self.draws)].into_iter().chain(axes.iter().copied()), values)
+    let draws = rows / chains;
+    let places = places(run, phase, tables, chains, draws)?;
+    let scatter = Scatter { run, tables, places: &places };
+    let mut variables = Vec::new();
+    for variable in &run.record.layout.variables {
+        let width = if variable.dims.is_empty() { None } else { Some(variable.len()) };
+        variables.push(if width == Some(0) { Vec::new() } else { scatter.reals(&variable.name, width)? });
     }
-
-    fn add_groups(self, record: &RunRecord, phase: Phase, data: &mut InferenceData) {
-        let prefix = if phase == Phase::Warmup { "warmup_" } else { "" };
-        let mut posterior = Dataset { attrs: attributes(record), ..Dataset::default() };
-        let mut unconstrained = posterior.clone();
-        let (positions, dim) = (&self.unconstrained.0, self.unconstrained.1);
-        for (variable, values) in record.layout.variables.iter().zip(&self.variables) {
-            let axes: Vec<(&str, usize)> =
-                variable.dims.iter().map(|dim| (dim.name.as_str(), dim.labels.len())).collect();
-            let coords = variable.dims.iter().map(|dim| (dim.name.clone(), dim.labels.clone()));
-            posterior.insert(&variable.name, self.array(&axes, Values::F64(values.clone())));
-            posterior.coords.extend(coords.clone());
-            if let Role::Parameter { offset, .. } = variable.role
-                && offset + variable.len() <= dim
-            {
-                let own = positions.chunks_exact(dim).flat_map(|row| &row[offset..offset + variable.len()]);
-                unconstrained.insert(&variable.name, self.array(&axes, Values::F64(own.copied().collect())));
-                unconstrained.coords.extend(coords);
-            }
-        }
-        let mut stats = Dataset { attrs: attributes(record), ..Dataset::default() };
-        for ((name, _), values) in STATS.iter().zip(&self.stats) {
-            stats.insert(*name, self.array(&[], values.clone()));
-        }
-        data.insert(format!("{prefix}posterior"), posterior);
-        data.insert(format!("{prefix}unconstrained_posterior"), unconstrained);
-        data.insert(format!("{prefix}sample_stats"), stats);
-    }
+    let width = tables[0].1.column_by_name(UNCONSTRAINED).and_then(|column| column.as_fixed_size_list_opt());
+    let dim = width.map_or(0, |column| column.value_length() as usize);
+    let positions = if dim > 0 { scatter.reals(UNCONSTRAINED, Some(dim))? } else { Vec::new() };
+    let stats = STATS.iter().map(|&(name, read)| scatter.stat(name, read)).collect::<Result<_, _>>()?;
+    Ok(Some(Draws { chains, draws, variables, positions, dim, stats }))
 }
 
 /// Returns the place `chain * draws + draw` of each row of each table.
@@ -329,23 +283,4 @@ impl Scatter<'_> {
             }
         })
     }
-}
-
-/// Returns the attributes that ArviZ gives a group, and the model's name.
-fn attributes(record: &RunRecord) -> indexmap::IndexMap<String, Attribute> {
-    let limit = i64::try_from(record.sampler.tune).unwrap_or(i64::MAX);
-    // Warm-up may end before its limit.
-    let tune = record.adaptation.get("iterations").and_then(toml::Value::as_integer).unwrap_or(limit);
-    [
-        ("created_at", Attribute::from(record.created.as_str())),
-        ("inference_library", Attribute::from("octopus")),
-        ("inference_library_version", Attribute::from(record.octopus.as_str())),
-        ("sampling_time", Attribute::F64(record.timing.sampling_s)),
-        ("tuning_steps", Attribute::I64(tune)),
-        ("modeling_interface", Attribute::from("octopus")),
-        ("model_name", Attribute::from(record.model.name.as_str())),
-    ]
-    .into_iter()
-    .map(|(name, value)| (name.to_owned(), value))
-    .collect()
 }

@@ -1,54 +1,78 @@
-//! Says whether a GPU of this machine is fit for use, and samples a density of its own on the CPU.
+//! Samples a density of its own, and does with the draws what Octopus can do: diagnosis, predictive checks, LOO, pictures,
+//! a file for ArviZ, a run folder, calibration.
 
 mod exam;
 
-use octopus_density::LogDensity;
-use octopus_device::{SystemProvider, verify};
-use octopus_diag::{DiagnoseOptions, diagnose};
-use octopus_sampler::{Block, Phase, Sampler, SamplerConfig};
-use octopus_trace::{Array, Dataset, Values};
+use exam::{Exam, ExamSimulator};
+use octopus::calibrate::{CalibrationSettings, Mover, judge, run};
+use octopus::models::DensityProblem;
+use octopus::report::{Format, write_figures};
+use octopus::sampler::SamplerConfig;
+use octopus::{Picture, check_model, check_predictive};
+use std::convert::Infallible;
 use std::error::Error;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-fn main() -> Result<ExitCode, Box<dyn Error>> {
-    let report = verify(&SystemProvider::new());
-    println!("{report}\n");
+const STUDENTS: usize = 60;
+const PASSED: usize = 48;
 
-    let density = exam::Exam::new(48, 60);
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    let out: PathBuf = std::env::args().nth(1).unwrap_or_else(|| "exam".to_owned()).into();
+    std::fs::create_dir_all(&out)?;
+    let results: Vec<f64> = (0..STUDENTS).map(|student| f64::from(u8::from(student < PASSED))).collect();
+    let problem = DensityProblem::new(Exam::new(results.clone()), results.clone())?;
+
+    // Is the density right? Its gradient against finite differences, its names, its numbers.
+    let check = check_model(&problem, 1);
+    println!("{check}\n");
+
+    // Sample, in one call.
     let config = SamplerConfig { chains: 4, tune: 500, draws: 1000, seed: 1, ..SamplerConfig::default() };
-    let mut sampler = Sampler::new(&density, config)?;
-    let mut blocks = Vec::new();
-    while let Some(block) = sampler.advance(usize::MAX)? {
-        if block.phase == Phase::Sampling {
-            blocks.push(block);
-        }
-    }
-    let diagnosis = diagnose(&posterior(&density, &blocks), None, &DiagnoseOptions::default())?;
-    println!("{diagnosis}");
+    let trace = octopus::sample(&problem, config.clone())?;
+    let diagnosis = trace.diagnose()?;
+    println!("{diagnosis}\n");
 
     // The posterior is known: Beta(49, 13).
     let mean = diagnosis.summary.get("pass_rate").ok_or("the summary lacks pass_rate")?.mean;
-    let exact = 49.0 / 62.0;
-    println!("mean of pass_rate {mean:.3}, exactly {exact:.3}");
-    let sound = diagnosis.good() && (mean - exact).abs() < 0.01;
-    Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
+    let exact = (PASSED + 1) as f64 / (STUDENTS + 2) as f64;
+    println!("mean of pass_rate {mean:.3}, exactly {exact:.3}\n");
 
-/// Collects the draws of each variable, chains x draws.
-fn posterior(density: &dyn LogDensity, blocks: &[Block]) -> Dataset {
-    let layout = density.layout();
-    let (chains, draws) = (blocks[0].chains.len(), blocks.iter().map(|block| block.draws).sum());
-    let mut columns = vec![Vec::new(); layout.variables.len()];
-    let mut values = vec![0.0; layout.width()];
-    for chain in 0..chains {
-        for position in blocks.iter().flat_map(|block| block.chains[chain].positions.chunks(density.dim())) {
-            density.expand(position, &mut values);
-            columns.iter_mut().zip(&values).for_each(|(column, value)| column.push(*value));
-        }
+    // Would the model make such data, and how well does it predict?
+    let replicated = trace.data.group("posterior_predictive").ok_or("there are no predictions")?;
+    let replicates: Vec<Vec<f64>> =
+        replicated.variables["y"].values.to_f64().chunks_exact(STUDENTS).map(<[f64]>::to_vec).collect();
+    for statistic in check_predictive(&results, &replicates)? {
+        println!("predicted {}: p-value {:.2}", statistic.name, statistic.p_value);
     }
-    let mut posterior = Dataset::default();
-    for (variable, column) in layout.variables.iter().zip(columns) {
-        posterior.insert(&variable.name, Array::new([("chain", chains), ("draw", draws)], Values::F64(column)));
+    let loo = trace.loo()?;
+    println!("\n{loo}\n");
+
+    // Files: pictures, the trace for ArviZ, and a run folder, which can go on after a kill.
+    let pictures = [Picture::Trace, Picture::Posterior, Picture::Ppc];
+    let figures = pictures.into_iter().map(|picture| trace.picture(picture)).collect::<Result<Vec<_>, _>>()?;
+    for file in write_figures(&out, &figures, Format::Png)? {
+        println!("{}", file.display());
     }
-    posterior
+    trace.save(out.join("exam.nc"))?;
+    let folder = out.join("run");
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder)?;
+    }
+    let same = octopus::sample_to_folder(&problem, config, &folder)?;
+    let same = same.data.groups["posterior"].variables == trace.data.groups["posterior"].variables;
+
+    // Is the sampler right about the model? Ranks of true values over 50 data sets.
+    let sampler = SamplerConfig { chains: 2, draws: 100, tune: 200, ..SamplerConfig::default() };
+    let settings = CalibrationSettings { seed: 1, kept: 19, sampler };
+    let (simulator, mut found) = (ExamSimulator::new(STUDENTS), Vec::new());
+    run(&simulator, &settings, 0..50, Mover::Threads(2), &|| false, &mut |data_set| {
+        found.push(data_set);
+        Ok::<(), Infallible>(())
+    })?;
+    let calibrated = judge(&simulator, &settings, &mut found, 1e-3)?.calibrated;
+    println!("calibrated over 50 data sets: {calibrated}");
+
+    let sound = check.good() && diagnosis.good() && !loo.doubtful() && calibrated && same && (mean - exact).abs() < 0.01;
+    Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -213,8 +213,8 @@ pub(super) const WIRING: [Fault; 99] = [
     Fault {
         name: "wiring: diagnose ends with 0 whatever it finds",
         file: "crates/cli/src/commands/diagnose.rs",
-        old: "if diagnosis.good() { Exit::Fine } else { Exit::Bad }",
-        new: "if diagnosis.good() { Exit::Fine } else { Exit::Fine }",
+        old: "if diagnosis.usable() { Exit::Fine } else { Exit::Bad }",
+        new: "if diagnosis.usable() { Exit::Fine } else { Exit::Fine }",
     },
     Fault {
         name: "wiring: compare ends with 0 for other posteriors",

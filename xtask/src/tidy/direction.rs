@@ -35,6 +35,7 @@ const MAY_KNOW: [(&str, &[&str]); 21] = [
             "calibrate",
             "device",
             "report",
+            "files",
         ],
     ),
     (

@@ -4,7 +4,7 @@ mod draw;
 mod sets;
 mod summary;
 
-use super::sample::{advise_memory, check_room, read_back};
+use super::sample::{advise_memory, read_back};
 use crate::args::{Global, SampleArgs};
 use crate::config::RunConfig;
 use crate::exit::{Exit, UsageError};
@@ -12,8 +12,8 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use anyhow::Result;
 use octopus_diag::counted;
-use octopus_runs::{DeviceInventory, Goal, RunCost};
-use octopus_sampler::{SamplerConfig, SamplerError};
+use octopus_runs::{Goal, PreparedRun, RunCost};
+use octopus_sampler::SamplerError;
 use rayon::prelude::*;
 use sets::{Set, State};
 use std::path::Path;
@@ -37,42 +37,35 @@ pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Ex
     let mut sets = sets::read(source, args, &config, model, out)?;
     tell_of_data(&sets, global);
     let densities: Vec<_> = sets.iter().filter_map(Set::density).collect();
-    let mut machine = DeviceInventory::look(config.device(&args.machine)?);
-    let pool = octopus_runs::pool(args.machine.threads)?;
-    let cost = |sampler: &SamplerConfig| RunCost::of_batch(&densities, sampler);
+    let mut prepared = PreparedRun::of_batch(&densities, config.request(&args.machine)?)?;
     let largest = densities.iter().copied().max_by_key(|density| density.dim());
-    let plan = match largest {
-        Some(density) => config.settle_strategy(density, &mut machine, &pool, &cost)?,
-        None => None,
-    };
-    let cost = cost(&config.sampler);
+    config.sampler.clone_from(&prepared.request.sampler);
     // Advice on memory is about the largest data set: the others are begun with less of it.
     let one = largest.map(|density| RunCost::of_run(density, &config.sampler));
     let groups = sets.iter().filter_map(|set| set.problem.as_deref()).map(|problem| problem.data().groups).max();
-    let mut device = machine.choose(largest, &cost, args.machine.no_fallback)?;
     // Those that are complete have their room.
     let open = sets.iter().filter(|set| !matches!(set.state, State::Complete(_))).filter_map(Set::density);
-    check_room(out, &open.collect::<Vec<_>>(), &config, &cost, &device)?;
+    prepared.check_room(out, &open.collect::<Vec<_>>())?;
     let interrupt = Interrupt::listen();
     // The devices are opened before any folder is made, so that a batch that cannot start leaves nothing behind.
-    let place = device.open()?;
+    let place = prepared.device.open()?;
+    sets::settle(&mut sets, &config.sampler);
     sets::take_up(&mut sets, args.force)?;
     let complete = sets.iter().filter(|set| matches!(set.state, State::Complete(_))).count();
-    let mut notes: Vec<String> = plan.iter().map(|plan| format!("strategy: {}", plan.reason)).collect();
-    notes.extend(device.lines());
+    let mut notes: Vec<String> = prepared.plan.iter().map(|plan| format!("strategy: {}", plan.reason)).collect();
+    notes.extend(prepared.device.lines());
     notes.push(format!("data: {} ({})", counted(sets.len(), "data set"), source.display()));
     notes.push(format!("each run: {}, from which each has its own", octopus_runs::describe(&config.sampler)));
     notes.extend(already(complete));
     output::unless_quiet(global.quiet, &notes).iter().for_each(output::note);
-    let mut session =
-        draw::BatchSession { pool: &pool, place: &place, device: &mut device, interrupt, quiet: global.quiet };
-    let interrupted = session.draw(&mut sets, config.keep_warmup).inspect_err(|error| {
+    let mut session = draw::BatchSession { prepared: &mut prepared, place: &place, interrupt, quiet: global.quiet };
+    let interrupted = session.draw(&mut sets).inspect_err(|error| {
         if let (Some(cost), Some(error)) = (&one, error.downcast_ref::<SamplerError>()) {
             advise_memory(error, cost, groups.unwrap_or(0));
         }
     })?;
-    let rows = pool.install(|| sets.par_iter().map(summary::row).collect::<Result<Vec<_>>>())?;
-    let summary = Summary::new(source, &config, &device, rows);
+    let rows = prepared.pool.install(|| sets.par_iter().map(summary::row).collect::<Result<Vec<_>>>())?;
+    let summary = Summary::new(source, &prepared, rows);
     let suffix = args.batch.batch_part.map(|part| part.suffix()).unwrap_or_default();
     summary.write(out, &suffix)?;
     if global.json {

@@ -35,17 +35,7 @@ pub(crate) fn run(args: CheckArgs, global: Global) -> Result<Exit> {
         }
         output::print_json(&result)?;
     } else {
-        let from = if found.from_prior { "draws from its prior" } else { "places around its center" };
-        let mut text =
-            format!("{}: {} at {}, {from}\n", found.model, counted(found.coordinates, "coordinate"), found.points);
-        for check in &found.checks {
-            text += &format!("{check}\n");
-            if let Some(advice) = check.advice.as_ref() {
-                text += &format!("-> {advice}\n");
-            }
-        }
-        text += if good { "good: nothing is wrong at these points" } else { "BAD: the model is not sound" };
-        output::print(&text)?;
+        output::print(&found.to_string())?;
     }
     Ok(if good { Exit::Fine } else { Exit::Bad })
 }

@@ -34,7 +34,7 @@ pub(crate) fn run(args: &DiagnoseArgs, global: Global) -> Result<Exit> {
     } else {
         output::print(&diagnosis.to_text(if args.all { Rows::All } else { Rows::default() }))?;
     }
-    Ok(if diagnosis.good() { Exit::Fine } else { Exit::Bad })
+    Ok(if diagnosis.usable() { Exit::Fine } else { Exit::Bad })
 }
 
 /// Returns notes that name the variables of words and those that are not of every draw, of which there is nothing to

@@ -7,14 +7,12 @@ use crate::exit::{Exit, UsageError};
 use crate::opened::open;
 use crate::output;
 use anyhow::Result;
-use octopus::PredictiveParts;
-use octopus::{PointwiseLikelihood, complete};
+use octopus::{PointwiseLikelihood, PredictiveAccuracy, PredictiveParts, complete};
 use octopus_diag::{
-    ComparedModel, Elpd, LabelPairing, LogLikelihood, TextColumn, WeightMethod, compare, loo, pair_labels, text_table,
-    waic,
+    ComparedModel, Elpd, LabelPairing, TextColumn, WeightMethod, compare, loo, pair_labels, text_table, waic,
 };
 use octopus_files::WithInfinities;
-use octopus_report::{Charset, count, significant};
+use octopus_report::Charset;
 use serde_json::{Value, json};
 
 /// The most log likelihoods that are made.
@@ -50,11 +48,11 @@ pub(crate) fn run(args: &LooArgs, global: Global) -> Result<Exit> {
         }
         let judged = PointwiseLikelihood::read(&trace, &names)?;
         let elpd = if args.waic { waic(&judged.log_likelihood) } else { loo(&judged.log_likelihood, judged.reff)? };
-        let undefined = undefined(&elpd, &judged.log_likelihood);
+        let accuracy = PredictiveAccuracy::new(elpd, &judged.log_likelihood);
         let labels = if args.models.len() > 1 { judged.log_likelihood.labels() } else { Vec::new() };
-        models.push(Judged { name: trace.name.clone(), elpd, undefined, labels });
+        models.push(Judged { name: trace.name.clone(), accuracy, labels });
     }
-    let all_defined = models.iter().all(|model| model.undefined.is_none());
+    let all_defined = models.iter().all(|model| model.accuracy.undefined.is_none());
     let ranked = if models.len() > 1 && all_defined { ranked(&models, args.weights)? } else { Vec::new() };
     if global.json {
         output::print_json(&json!({
@@ -63,7 +61,7 @@ pub(crate) fn run(args: &LooArgs, global: Global) -> Result<Exit> {
             "comparison": ranked.iter().map(row_json).collect::<Vec<_>>(),
         }))?;
     } else {
-        let mut text: String = models.iter().map(model_text).collect();
+        let mut text: String = models.iter().map(|model| format!("{}: {}\n", model.name, model.accuracy)).collect();
         if !ranked.is_empty() {
             text += &ranking_text(&ranked);
         } else if models.len() > 1 {
@@ -71,58 +69,39 @@ pub(crate) fn run(args: &LooArgs, global: Global) -> Result<Exit> {
         }
         output::print(&text)?;
     }
-    let doubtful = models.iter().any(|model| model.elpd.warning() || model.undefined.is_some());
+    let doubtful = models.iter().any(|model| model.accuracy.doubtful());
     Ok(if doubtful { Exit::Bad } else { Exit::Fine })
 }
 
 /// A model with what is said of it.
 struct Judged {
     name: String,
-    elpd: Elpd,
-    /// Which observations have no estimate, and why; `None` where all have one.
-    undefined: Option<String>,
+    accuracy: PredictiveAccuracy,
     /// The labels of the observations; none of a model alone.
     labels: Vec<String>,
-}
-
-/// Returns a sentence that names the first observation whose log likelihoods are not finite, if there is one.
-fn undefined(elpd: &Elpd, log_likelihood: &LogLikelihood) -> Option<String> {
-    let first = elpd.undefined().next()?;
-    let (name, count) = (log_likelihood.name(first), elpd.undefined().count());
-    let (bad, samples) = (log_likelihood.not_finite(first), elpd.n_samples);
-    let why = if bad > 0 {
-        format!("{bad} of {samples} log likelihoods of {name} are NaN or infinite")
-    } else {
-        format!("the log likelihoods of {name} are too far apart for a sum")
-    };
-    Some(format!(
-        "{count} of {} observations have no estimate: {why}; look for overflow, division by zero or the logarithm of 0 in \
-         the model's log likelihood, or leave these observations out of every model",
-        elpd.n_data_points
-    ))
 }
 
 /// Ranks models, whose observations are paired with those of the first by their labels.
 fn ranked(models: &[Judged], weights: Weights) -> Result<Vec<ComparedModel>> {
     let [first, others @ ..] = models else { return Ok(Vec::new()) };
-    let mut paired = vec![first.elpd.clone()];
+    let mut paired = vec![first.accuracy.elpd.clone()];
     for other in others {
         // Of unequal numbers the ranking itself says what is wrong.
         let as_many = first.labels.len() == other.labels.len();
         let pairing = if as_many { pair_labels(&first.labels, &other.labels) } else { LabelPairing::Same };
         let (a, b) = (&first.name, &other.name);
         paired.push(match pairing {
-            LabelPairing::Same => other.elpd.clone(),
+            LabelPairing::Same => other.accuracy.elpd.clone(),
             LabelPairing::Reordered(order) => {
                 output::note(format!("{b} has the observations of {a} in another order: they are paired by their labels"));
-                other.elpd.reordered(&order)
+                other.accuracy.elpd.reordered(&order)
             }
             LabelPairing::ByPosition(order) => {
                 output::warn(format!(
                     "the labels of observations in {a} and {b} differ, and one of the two only counts them: they are paired in \
                      the order in which they stand"
                 ));
-                other.elpd.reordered(&order)
+                other.accuracy.elpd.reordered(&order)
             }
             LabelPairing::Different { label, first } => {
                 let (has, lacks) = if first { (a, b) } else { (b, a) };
@@ -143,27 +122,6 @@ fn method(weights: Weights) -> WeightMethod {
         Weights::BbPseudoBma => WeightMethod::BbPseudoBma { samples: BOOTSTRAPS, seed: 0 },
         Weights::PseudoBma => WeightMethod::PseudoBma,
     }
-}
-
-fn model_text(Judged { name, elpd, undefined, .. }: &Judged) -> String {
-    let criterion = elpd.criterion.name();
-    let mut text = format!(
-        "{name}: {} samples of {} observations\n  elpd_{criterion} {} +- {}\n  p_{criterion} {}\n",
-        count(elpd.n_samples as u64),
-        count(elpd.n_data_points as u64),
-        significant(elpd.elpd, 6),
-        significant(elpd.se, 3),
-        significant(elpd.p, 4)
-    );
-    if let Some(why) = undefined {
-        text += &format!("FAIL  {why}\n");
-    }
-    match elpd.advice() {
-        Some(advice) => text += &format!("WARN  {advice}\n"),
-        None if undefined.is_some() => {}
-        None => text += &format!("PASS  reliable for every observation (limit {})\n", significant(elpd.good, 2)),
-    }
-    text
 }
 
 fn ranking_text(ranked: &[ComparedModel]) -> String {
@@ -197,7 +155,7 @@ fn ranking_text(ranked: &[ComparedModel]) -> String {
     format!("\n{}", text_table(&columns, &rows, Charset::from_environment().table()))
 }
 
-fn model_json(Judged { name, elpd, undefined, .. }: &Judged) -> Value {
+fn model_json(Judged { name, accuracy: PredictiveAccuracy { elpd, undefined }, .. }: &Judged) -> Value {
     json!({
         "name": name,
         "criterion": elpd.criterion.name(),

@@ -9,7 +9,7 @@ use crate::progress::Watcher;
 use anyhow::{Context, Result, bail};
 use octopus::of_run;
 use octopus_device::{DeviceRequest, Source};
-use octopus_runs::{DeviceInventory, RunCost, RunError, RunFolder, RunStatus, RunWriter, Session};
+use octopus_runs::{PreparedRun, RunError, RunFolder, RunRequest, RunStatus, RunWriter, Session};
 use octopus_sampler::Begin;
 use serde_json::json;
 
@@ -27,10 +27,12 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
     let chosen = DeviceRequest { choice: args.device.unwrap_or(recorded), source: Source::Flag, note: None };
     let problem = of_run(global.models, folder.record())?;
     let density = problem.density();
-    let cost = RunCost::of_run(density, &folder.record().sampler);
-    let mut sampling = DeviceInventory::look(chosen).choose(Some(density), &cost, args.no_fallback)?;
-    let place = sampling.open()?;
-    let pool = octopus_runs::pool(args.threads)?;
+    let sampler = folder.record().sampler.clone();
+    let (no_fallback, threads) = (args.no_fallback, args.threads);
+    let request = RunRequest { sampler, device: chosen, no_fallback, threads, ..RunRequest::default() };
+    let mut prepared = PreparedRun::of_run(density, request)?;
+    let place = prepared.device.open()?;
+    let PreparedRun { cost, device, pool, .. } = &prepared;
     let interrupt = Interrupt::listen();
     let mut resumed = match RunWriter::resume(&args.run) {
         Ok(resumed) => resumed,
@@ -42,7 +44,7 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
     let begin = resumed.state.take().map_or_else(|| Begin::Anew(config.clone()), Begin::GoOn);
     let groups = problem.data().groups;
     let sampler = pool.install(|| place.begin(density, begin));
-    let sampler = sampler.inspect_err(|error| advise_memory(error, &cost, groups))?;
+    let sampler = sampler.inspect_err(|error| advise_memory(error, cost, groups))?;
     if sampler.config() != config {
         bail!(
             "{}: field `sampler` was changed after the run began: put the old settings back, or begin a new run",
@@ -53,14 +55,14 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
     output::unless_quiet(global.quiet, &[note]).iter().for_each(output::note);
     let began_on = resumed.record.device.clone();
     let mut writer = resumed.go_on()?;
-    if sampling.name() != began_on {
-        let reason = format!("{}; begun on {began_on}", sampling.reason);
-        writer.update(|record| (record.device, record.device_reason) = (sampling.name(), reason))?;
+    if device.name() != began_on {
+        let reason = format!("{}; begun on {began_on}", device.reason);
+        writer.update(|record| (record.device, record.device_reason) = (device.name(), reason))?;
     }
     let observer = &mut Watcher::new(interrupt, global.quiet);
-    let session = Session { pool: &pool, checkpoints: args.checkpoint_every.into(), observer };
+    let session = Session { pool, checkpoints: args.checkpoint_every.into(), observer };
     let outcome = octopus_runs::drive(sampler, density, writer, session);
-    let outcome = outcome.inspect_err(|error| advise(error, &args.run, &cost, groups))?;
+    let outcome = outcome.inspect_err(|error| advise(error, &args.run, cost, groups))?;
     conclude(&args.run, &outcome, &*problem, global)
 }
 

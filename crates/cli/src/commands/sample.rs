@@ -11,17 +11,15 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Watcher;
 use anyhow::Result;
-use octopus::{model_record, prior_conflicts};
-use octopus_density::LogDensity;
-use octopus_device::Device;
+use octopus::{prior_conflicts, run_record};
 use octopus_diag::{Diagnosis, Rows, diagnose};
 use octopus_files::WithInfinities;
 use octopus_models::Problem;
 use octopus_runs::{
-    CreateOptions, DeviceDecision, DeviceInventory, Driven, EndedBy, Goal, RunCost, RunError, RunFolder, RunRecord,
-    RunWriter, Session, Timing, bytes_on_disk, check_disk, diagnose_options, drive,
+    CreateOptions, Driven, EndedBy, Goal, PreparedRun, RunCost, RunError, RunFolder, RunRecord, RunWriter, Session, Timing,
+    diagnose_options, drive,
 };
-use octopus_sampler::{Begin, SamplerConfig, SamplerError};
+use octopus_sampler::{Begin, SamplerError};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
@@ -39,37 +37,32 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     }
     let model = global.models.find(&args.model)?;
     let mut config = RunConfig::from_args(args, model, global.models)?;
-    let mut machine = DeviceInventory::look(config.device(&args.machine)?);
+    let request = config.request(&args.machine)?;
     let problem = config.problem(model)?;
     config.warnings.iter().for_each(output::warn);
     tell_of_data(&*problem, global);
     let density = problem.density();
-    let pool = octopus_runs::pool(args.machine.threads)?;
-    let cost = |sampler: &SamplerConfig| RunCost::of_run(density, sampler);
-    let plan = config.settle_strategy(density, &mut machine, &pool, &cost)?;
-    let cost = cost(&config.sampler);
-    let mut device = machine.choose(Some(density), &cost, args.machine.no_fallback)?;
-    if let Some(plan) = plan.as_ref().filter(|_| !global.quiet) {
+    let mut prepared = PreparedRun::of_run(density, request)?;
+    config.sampler.clone_from(&prepared.request.sampler);
+    let PreparedRun { cost, .. } = &prepared;
+    if let Some(plan) = prepared.plan.as_ref().filter(|_| !global.quiet) {
         output::note(format!("strategy: {}", plan.reason));
     }
     if args.dry_run {
+        let device = &prepared.device;
         output::unless_quiet(global.quiet, &device.notes).iter().for_each(output::note);
-        return dry_run::run(&config, &*problem, &cost, &device, args.machine.gpu_memory, args.out.as_deref(), global);
+        return dry_run::run(&config, &*problem, cost, device, args.machine.gpu_memory, args.out.as_deref(), global);
     }
     let out = args.out.as_deref().ok_or_else(|| UsageError("--out DIR is needed".into()))?;
-    check_room(out, &[density], &config, &cost, &device)?;
+    prepared.check_room(out, &[density])?;
     let interrupt = Interrupt::listen();
     // The chains are made before the folder, so that a run that cannot start leaves nothing behind.
-    let place = device.open()?;
+    let place = prepared.device.open()?;
+    let PreparedRun { cost, device, pool, .. } = &prepared;
     let groups = problem.data().groups;
     let sampler = pool.install(|| place.begin(density, Begin::Anew(config.sampler.clone())));
-    let sampler = sampler.inspect_err(|error| advise_memory(error, &cost, groups)).map_err(in_options)?;
-    let mut record = RunRecord::new(model_record(&*problem), config.sampler.clone(), density.layout().clone());
-    record.command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    (record.device, record.device_reason) = (device.name(), device.reason.clone());
-    record.strategy_reason = plan.map(|plan| plan.reason).unwrap_or_default();
-    record.data = Some(problem.data().clone());
-    record.goal = (config.goal != Goal::default()).then_some(config.goal);
+    let sampler = sampler.inspect_err(|error| advise_memory(error, cost, groups)).map_err(in_options)?;
+    let record = run_record(&*problem, config.sampler.clone(), &prepared);
     let options = CreateOptions { force: args.force, keep_warmup: config.keep_warmup };
     let writer = RunWriter::create(out, record, options)?;
     if !global.quiet {
@@ -85,8 +78,8 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     }
     let checkpoints = args.checkpoint_every.into();
     let observer = &mut Watcher::new(interrupt, global.quiet);
-    let outcome = drive(sampler, density, writer, Session { pool: &pool, checkpoints, observer });
-    let outcome = outcome.inspect_err(|error| advise(error, out, &cost, groups))?;
+    let outcome = drive(sampler, density, writer, Session { pool, checkpoints, observer });
+    let outcome = outcome.inspect_err(|error| advise(error, out, cost, groups))?;
     conclude(out, &outcome, &*problem, global)
 }
 
@@ -97,32 +90,6 @@ pub(super) fn tell_of_data(problem: &dyn Problem, global: Global) {
         output::note(format!("left out of {}: {left_out}", problem.data().source));
     }
     problem.findings().iter().for_each(output::warn);
-}
-
-/// Checks that runs of these densities fit the disk, and the host's memory if they are on the CPU. Runs that end at their
-/// targets make fewer draws than they may.
-///
-/// # Errors
-/// When there is less room than all draws or chains take.
-pub(super) fn check_room(
-    out: &Path,
-    densities: &[&dyn LogDensity],
-    config: &RunConfig,
-    cost: &RunCost,
-    device: &DeviceDecision,
-) -> Result<(), RunError> {
-    if device.device == Device::Cpu {
-        cost.host_memory().check()?;
-    }
-    let bytes = |density: &&dyn LogDensity| bytes_on_disk(*density, &config.sampler, config.keep_warmup);
-    let all = densities.iter().map(bytes).fold(0_u64, u64::saturating_add);
-    match check_disk(out, all) {
-        Err(why) if config.goal != Goal::default() => {
-            output::warn(why.to_string());
-            Ok(())
-        }
-        checked => checked,
-    }
 }
 
 /// Says how a run goes on whose folder could not be written, for example because a disk was full, and what would fit a
@@ -177,10 +144,10 @@ pub(super) fn conclude(dir: &Path, outcome: &Driven, problem: &dyn Problem, glob
     }
     let conflicts = prior_conflicts(problem, record.sampler.seed, &diagnosis.summary.parameters);
     conflicts.iter().for_each(|conflict| output::warn(conflict.to_string()));
-    if !diagnosis.good() {
+    if !diagnosis.usable() {
         output::warn(format!("the draws should not be used as they are: see `octopus diagnose {shown}`"));
     }
-    let checked = if diagnosis.good() { Exit::Fine } else { Exit::Bad };
+    let checked = if diagnosis.usable() { Exit::Fine } else { Exit::Bad };
     let Some(ending) = &record.ending else { return Ok(checked) };
     output::note(ending.describe(Duration::from_secs_f64(seconds_of(&record.timing))));
     Ok(if reached(ending.by, record.goal) { checked } else { Exit::Bad })
@@ -249,35 +216,5 @@ mod tests {
             );
         }
         assert!([time, ess, rhat].into_iter().all(|goal| reached(EndedBy::Target, Some(goal))));
-    }
-
-    /// Draws of 2^30 chains are more than any disk has, and those of warm-up as many again.
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn a_run_needs_room_for_all_draws_that_are_kept() {
-        let problem = Registry::shipped().find("eight-schools").unwrap().build(&toml::Table::new(), None).unwrap();
-        let sampler = SamplerConfig { chains: 1 << 30, draws: 1 << 20, tune: 1 << 20, ..SamplerConfig::default() };
-        let gpu = DeviceDecision {
-            device: Device::Cuda(0),
-            others: vec![],
-            reason: String::new(),
-            notes: vec![],
-            is_asked_for: true,
-            falls_back: false,
-        };
-        let cost = RunCost::of_run(problem.density(), &sampler);
-        let room = |config: &RunConfig, runs: usize| {
-            let densities = vec![problem.density() as &dyn LogDensity; runs];
-            check_room(Path::new("run"), &densities, config, &cost, &gpu)
-        };
-        let of_one = bytes_on_disk(problem.density(), &sampler, false);
-        for (keep_warmup, runs, times) in [(false, 1, 1), (true, 1, 2), (false, 3, 3)] {
-            let config = RunConfig { sampler: sampler.clone(), keep_warmup, ..RunConfig::default() };
-            let error = room(&config, runs).unwrap_err();
-            assert!(matches!(error, RunError::DiskTooSmall { bytes, .. } if bytes == times * of_one), "{error:?}");
-            // What ends at its goal may make fewer.
-            let goal = Goal { target_ess: Some(100.0), ..Goal::default() };
-            assert!(room(&RunConfig { goal, ..config }, runs).is_ok());
-        }
     }
 }

@@ -40,10 +40,11 @@ pub(crate) fn run(args: SweepArgs, global: Global) -> Result<Exit> {
     let pool = octopus_runs::pool(asked.machine.threads)?;
     let threads = pool.current_num_threads();
     let sweep = Sweep { seeds, threads, quiet: global.quiet, interrupt: Interrupt::listen() };
-    let mut machine = DeviceInventory::look(config.device(&asked.machine)?);
     // With --strategy auto, the choice is that of one run on all threads.
-    config
-        .settle_strategy(density, &mut machine, &pool, &|sampler: &SamplerConfig| RunCost::of_run(density, sampler))?;
+    let mut request = config.request(&asked.machine)?;
+    let mut machine = DeviceInventory::look(request.device.clone());
+    request.settle_strategy(density, &mut machine, &pool, &|sampler| RunCost::of_run(density, sampler))?;
+    config.sampler = request.sampler;
     sweep_need(density, &config.sampler, threads.min(usize::try_from(seeds).unwrap_or(usize::MAX))).check()?;
     let found = sweep.run(density, &config.sampler)?;
     let Some(found) = found else {

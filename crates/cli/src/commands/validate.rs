@@ -2,7 +2,7 @@
 //!
 //! The draws and iterations of warm-up with `--quick` stand here.
 
-use super::sample::{check_room, tell_of_data};
+use super::sample::tell_of_data;
 use crate::args::{Global, ValidateArgs};
 use crate::config::RunConfig;
 use crate::exit::{Exit, UsageError};
@@ -12,7 +12,7 @@ use crate::progress::Watcher;
 use anyhow::Result;
 use octopus_phase0::Phase0Options;
 use octopus_report::{Benchmark, Charset, Outcome as Overall, VerdictRow};
-use octopus_runs::{DeviceInventory, RunCost};
+use octopus_runs::PreparedRun;
 use octopus_sampler::{Precision, Strategy};
 
 /// Runs phase 0 from end to end.
@@ -28,36 +28,30 @@ pub(crate) fn run(args: ValidateArgs, global: Global) -> Result<Exit> {
     let problem = config.problem(model)?;
     config.warnings.iter().for_each(output::warn);
     tell_of_data(&*problem, global);
-    let asked = config.device(&args.machine)?;
-    let cost = RunCost::of_run(problem.density(), &config.sampler);
-    let device =
-        DeviceInventory::look(asked.clone()).choose(Some(problem.density()), &cost, args.machine.no_fallback)?;
+    let run = PreparedRun::of_run(problem.density(), config.request(&args.machine)?)?;
+    let device = &run.device;
     if !device.others.is_empty() {
         let why = format!("--device {}: a report is of one device; `octopus sample` takes several", device.name());
         return Err(UsageError(why).into());
     }
     output::unless_quiet(global.quiet, &device.lines()).iter().for_each(output::note);
     let out = args.out.unwrap_or_else(|| octopus_phase0::default_folder(&*problem));
-    check_room(&out, &[problem.density()], &config, &cost, &device)?;
+    run.check_room(&out, &[problem.density()])?;
     let options = Phase0Options {
         problem: &*problem,
         out: out.clone(),
-        sampler: config.sampler,
+        run,
         quick,
         stages,
         require_gpu,
-        asked: asked.choice,
-        device,
         say: &|text| {
             if !global.quiet {
                 output::note(text);
             }
         },
-        command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
     };
-    let pool = octopus_runs::pool(args.machine.threads)?;
     let observer = &mut Watcher::new(Interrupt::listen(), global.quiet);
-    let Some(report) = octopus_phase0::run(&options, &pool, observer)? else {
+    let Some(report) = octopus_phase0::run(&options, observer)? else {
         output::note("interrupted: no report was written");
         return Ok(Exit::Interrupted);
     };

@@ -26,18 +26,19 @@ pub enum DeviceChoice {
 }
 
 /// The source of a choice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Source {
     /// The flag `--device`.
     Flag,
     /// The environment variable [`DEVICE_VARIABLE`].
     Variable,
     /// Neither: the default, `auto`.
+    #[default]
     Default,
 }
 
 /// A choice and where it came from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeviceRequest {
     /// The choice.
     pub choice: DeviceChoice,

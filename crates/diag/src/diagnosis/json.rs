@@ -11,7 +11,7 @@ impl Serialize for Diagnosis {
         map.serialize_entry("divergences", &self.divergences)?;
         map.serialize_entry("reached_max_treedepth", &self.reached_max_treedepth)?;
         map.serialize_entry("bfmi", &self.bfmi)?;
-        map.serialize_entry("good", &self.good())?;
+        map.serialize_entry("good", &self.usable())?;
         map.serialize_entry("checks", &self.checks)?;
         map.serialize_entry("advice", &self.advice())?;
         map.end()

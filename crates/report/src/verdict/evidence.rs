@@ -174,8 +174,8 @@ impl Evidence<'_> {
             "P1.2" => self.memory(),
             "P1.3" => self.posterior_match(),
             "P1.4" => self.timings(),
-            "P2.2" => compared(self.strategies, "chain strategies"),
-            "P2.3" => compared(self.samplers, "samplers"),
+            "P2.2" => compared(self.strategies, "this run compared no chain strategies"),
+            "P2.3" => compared(self.samplers, "NUTS is the only sampler: there is no other to compare it with"),
             "P2.4" if self.dashboard => pass("index.html"),
             "P2.4" => fail("no page", "look for the error above that stopped index.html from being written"),
             "Q.1" => self.truths(),
@@ -292,7 +292,8 @@ impl Evidence<'_> {
         if *variation < 0.10 {
             return pass(value);
         }
-        fail(value, "time again on an idle machine; a laptop on battery throttles")
+        // Other work on the machine makes timings vary: nothing is wrong with the draws.
+        warn(value, "time again on an idle machine; a laptop on battery throttles")
     }
 
     fn truths(&self) -> Judged {
@@ -357,9 +358,9 @@ impl Evidence<'_> {
     }
 }
 
-fn compared(names: &[String], what: &str) -> Judged {
+fn compared(names: &[String], without: &str) -> Judged {
     match names.len() {
-        0 | 1 => skipped(format!("this run compared no {what}")),
+        0 | 1 => skipped(without),
         _ => pass(names.join(", ")),
     }
 }
@@ -541,7 +542,7 @@ mod tests {
         check(&Evidence { deliverables: Measured::Value(&made[..1]), ..base.clone() }, "P0.5", "PASS", "1 of 1");
         check(&Evidence { deliverables: Measured::Value(&made), ..base.clone() }, "P0.5", "FAIL", "missing: b.png");
         check(&base, "P1.4", "PASS", "at most 2.0 % (CPU, 2 threads)");
-        check(&Evidence { timing_variation: varies(0.1), ..base.clone() }, "P1.4", "FAIL", "idle machine");
+        check(&Evidence { timing_variation: varies(0.1), ..base.clone() }, "P1.4", "WARN", "idle machine");
         check(
             &Evidence { timing_variation: Measured::missing("timed once"), ..base.clone() },
             "P1.4",
@@ -550,7 +551,7 @@ mod tests {
         );
         let names = ["four-long".to_owned(), "many-short".to_owned()];
         check(&Evidence { strategies: &names, samplers: &names, ..base.clone() }, "P2.2", "PASS", "many-short");
-        check(&base, "P2.3", "SKIPPED", "no samplers");
+        check(&base, "P2.3", "SKIPPED", "NUTS is the only sampler");
         check(&Evidence { dashboard: false, ..base.clone() }, "P2.4", "FAIL", "no page");
         check(&base, "Q.2", "SKIPPED", "no predictive draws");
         let none = Measured::missing("the model predicts nothing");

@@ -221,7 +221,8 @@ fn behaviour(seen: &Seen, report: &Report, check: &mut impl FnMut(bool, String))
     let of = |rank: fn(&Status) -> bool| rows.iter().filter(move |row| rank(&row.status)).map(|row| row.id.clone());
     let skipped: Vec<String> = of(|status| matches!(status, Status::Skipped { .. })).collect();
     equal("skipped", &seen.skipped, &skipped);
-    let verdict: Vec<String> = of(|s| *s == Status::Fail).chain(of(|s| *s == Status::Pass)).chain(skipped).collect();
+    let judged = of(|status| matches!(status, Status::Pass | Status::Warn));
+    let verdict: Vec<String> = of(|s| *s == Status::Fail).chain(judged).chain(skipped).collect();
     equal("verdict, failed first", &seen.verdict_ids, &verdict);
     equal("one heading is sorted by", &seen.sorted_headings, &["bulk ESS draws".to_owned()]);
 

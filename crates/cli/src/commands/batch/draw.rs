@@ -8,15 +8,14 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Timer;
 use anyhow::{Context, Result};
-use octopus::model_record;
+use octopus::run_record;
 use octopus_density::LogDensity;
 use octopus_models::Problem;
 use octopus_runs::{
-    CreateOptions, DeviceDecision, Pace, Placement, RECORD_SCHEMA, RunRecord, RunWriter, adaptation, add_time,
-    recorded, warn,
+    CreateOptions, Pace, Placement, PreparedRun, RECORD_SCHEMA, RunRecord, RunWriter, adaptation, add_time, recorded,
+    warn,
 };
 use octopus_sampler::{BatchSampler, BatchStep, Block, DataSet, GpuNote};
-use rayon::ThreadPool;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -32,10 +31,9 @@ const STOPPED: &str =
 
 /// The way in which a batch is carried out; nothing here changes a draw.
 pub(super) struct BatchSession<'a> {
-    pub(super) pool: &'a ThreadPool,
+    /// The batch; at the end, the reason for its device tells which GPUs were given up.
+    pub(super) prepared: &'a mut PreparedRun,
     pub(super) place: &'a Placement,
-    /// The device; its reason tells at the end which GPUs were given up.
-    pub(super) device: &'a mut DeviceDecision,
     pub(super) interrupt: Interrupt,
     pub(super) quiet: bool,
 }
@@ -53,19 +51,15 @@ impl BatchSession<'_> {
     ///
     /// # Errors
     /// When the device fails or a folder cannot be written.
-    pub(super) fn draw(&mut self, sets: &mut [Set], keep_warmup: bool) -> Result<bool> {
+    pub(super) fn draw(&mut self, sets: &mut [Set]) -> Result<bool> {
         let mut open = Vec::new();
         let mut begins = Vec::new();
         for set in sets.iter_mut() {
             let (Some(problem), State::Open(begin, writer)) = (&set.problem, &mut set.state) else { continue };
             begins.push(begin.clone());
             let (writer, problem) = (writer.take(), Arc::clone(problem));
-            let layout = problem.density().layout().clone();
-            let mut record = RunRecord::new(model_record(&*problem), set.config.clone(), layout);
-            record.command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-            (record.device, record.device_reason) = (self.device.name(), self.device.reason.clone());
-            record.data = Some(problem.data().clone());
-            record.keep_warmup = keep_warmup;
+            let mut record = run_record(&*problem, set.config.clone(), self.prepared);
+            record.keep_warmup = self.prepared.request.keep_warmup;
             record.timing = writer.as_ref().map_or(record.timing, |writer| writer.record().timing);
             open.push(Open { set, problem, writer, record });
         }
@@ -75,10 +69,10 @@ impl BatchSession<'_> {
         if runs.is_empty() {
             return Ok(false);
         }
-        let threads = self.pool.current_num_threads();
+        let threads = self.prepared.pool.current_num_threads();
         tracing::info!(threads, data_sets = runs.len(), "sampling begins");
         let at_once = SETS_OF_A_THREAD * threads;
-        let mut batch = self.pool.install(|| self.place.batch(&runs, at_once))?;
+        let mut batch = self.prepared.pool.install(|| self.place.batch(&runs, at_once))?;
         self.tell(batch.take_notes(), &mut open)?;
         let mut pace = Pace { limit: 1 };
         let mut kept = Timer::start(CHECKPOINT, Instant::now());
@@ -95,7 +89,7 @@ impl BatchSession<'_> {
                 return Ok(true);
             }
             let begin = Instant::now();
-            let steps = self.pool.install(|| batch.advance(pace.limit));
+            let steps = self.prepared.pool.install(|| batch.advance(pace.limit));
             self.tell(batch.take_notes(), &mut open)?;
             let Some(steps) = steps.context(STOPPED)? else {
                 return Ok(false);
@@ -128,7 +122,7 @@ impl BatchSession<'_> {
     /// Warns about what became of the devices, and notes in the records of open runs which were given up.
     fn tell(&mut self, notes: Vec<GpuNote>, open: &mut [Open<'_>]) -> Result<()> {
         for what in notes.iter().filter_map(recorded) {
-            self.device.reason += &what;
+            self.prepared.device.reason += &what;
             for one in &mut *open {
                 one.record.device_reason += &what;
                 if let Some(writer) = &mut one.writer {

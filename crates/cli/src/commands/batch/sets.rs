@@ -173,6 +173,16 @@ fn folder(name: &str) -> String {
     name.bytes().enumerate().map(one).collect()
 }
 
+/// Gives every data set the strategy and chains that were chosen for the batch. Its seed stays its own.
+pub(super) fn settle(sets: &mut [Set], chosen: &SamplerConfig) {
+    for set in sets {
+        set.config = SamplerConfig { seed: set.config.seed, ..chosen.clone() };
+        if let State::Open(begin, _) = &mut set.state {
+            *begin = Begin::Anew(set.config.clone());
+        }
+    }
+}
+
 /// Takes up the runs that are in their folders already; with `force` they are begun again.
 ///
 /// # Errors

@@ -2,11 +2,10 @@
 
 use super::read_back;
 use super::sets::{Set, State};
-use crate::config::RunConfig;
 use anyhow::{Context, Result};
 use octopus_diag::{Diagnosis, TableLook, TextColumn, text_table};
 use octopus_files::{WithInfinities, write_file};
-use octopus_runs::{DeviceDecision, now_utc};
+use octopus_runs::{PreparedRun, now_utc};
 use octopus_sampler::SamplerConfig;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -76,6 +75,8 @@ pub(super) struct Summary<'a> {
     source: &'a Path,
     device: String,
     device_reason: &'a str,
+    /// Why these chains were chosen; empty where the user asked for them.
+    strategy_reason: &'a str,
     /// The sampler's settings; each data set has its own seed.
     sampler: &'a SamplerConfig,
     fit: usize,
@@ -96,7 +97,7 @@ pub(super) fn row(set: &Set) -> Result<Row> {
     };
     let status = match (&set.state, &diagnosis) {
         (State::Failed(_), _) => Ended::Failed,
-        (_, Some(diagnosis)) if diagnosis.good() => Ended::Fit,
+        (_, Some(diagnosis)) if diagnosis.usable() => Ended::Fit,
         (_, Some(_)) => Ended::Unfit,
         _ => Ended::Open,
     };
@@ -129,8 +130,9 @@ fn scalars(diagnosis: &Diagnosis) -> Vec<Parameter> {
 }
 
 impl<'a> Summary<'a> {
-    pub(super) fn new(source: &'a Path, config: &'a RunConfig, device: &'a DeviceDecision, sets: Vec<Row>) -> Self {
+    pub(super) fn new(source: &'a Path, prepared: &'a PreparedRun, sets: Vec<Row>) -> Self {
         let count = |status| sets.iter().filter(|row| row.status == status).count();
+        let PreparedRun { request, plan, device, .. } = prepared;
         Self {
             schema: 1,
             created: now_utc(),
@@ -138,7 +140,8 @@ impl<'a> Summary<'a> {
             source,
             device: device.name(),
             device_reason: &device.reason,
-            sampler: &config.sampler,
+            strategy_reason: plan.as_ref().map(|plan| plan.reason.as_str()).unwrap_or_default(),
+            sampler: &request.sampler,
             fit: count(Ended::Fit),
             unfit: count(Ended::Unfit),
             failed: count(Ended::Failed),
