@@ -117,6 +117,8 @@ mod tests {
         let page = "a\n```toml\nx = 1\n```\nb\n```rust\nfn main() {}\n```\n```rust\nother\n```\n";
         assert_eq!(program(page), Some(("x = 1\n", "fn main() {}\n")));
         assert_eq!(program("```rust\nfn main() {}\n```\n"), None);
-        assert!(program(include_str!("../../docs/models.md")).is_some_and(|(manifest, _)| manifest.contains(DEPENDENCY)));
+        assert!(
+            program(include_str!("../../docs/models.md")).is_some_and(|(manifest, _)| manifest.contains(DEPENDENCY))
+        );
     }
 }

@@ -99,7 +99,8 @@ mod tests {
         let in_memory = sample(&*problem, config.clone()).unwrap();
         let in_folder = sample_to_folder(&*problem, config, &dir.path().join("run")).unwrap();
         let names: Vec<&String> = in_memory.data.groups.keys().collect();
-        let mut expected = ["posterior", "unconstrained_posterior", "sample_stats", "observed_data", "constant_data"].to_vec();
+        let mut expected =
+            ["posterior", "unconstrained_posterior", "sample_stats", "observed_data", "constant_data"].to_vec();
         expected.extend(["posterior_predictive", "log_likelihood"]);
         assert_eq!(names, expected);
         assert_eq!(names, in_folder.data.groups.keys().collect::<Vec<_>>());

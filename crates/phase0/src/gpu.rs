@@ -255,7 +255,13 @@ mod tests {
         let chains =
             vec![octopus_sampler::ChainBlock { positions: vec![0.0; positions.len()], ..chain.clone() }, chain];
         let block = octopus_sampler::Block { phase: Phase::Sampling, first: 0, draws: 2, chains };
-        MemoryRun { blocks: vec![block], warmup_s: 1.0, sampling_s: 0.5, tally: Default::default(), adaptation: Default::default() }
+        MemoryRun {
+            blocks: vec![block],
+            warmup_s: 1.0,
+            sampling_s: 0.5,
+            tally: Default::default(),
+            adaptation: Default::default(),
+        }
     }
 
     #[test]

@@ -19,10 +19,7 @@ pub(super) struct Sampled {
 ///
 /// # Errors
 /// When the folder holds something else, or cannot be written.
-pub(super) fn run(
-    options: &Phase0Options<'_>,
-    observer: &mut dyn Observer,
-) -> Result<Option<Sampled>, Phase0Error> {
+pub(super) fn run(options: &Phase0Options<'_>, observer: &mut dyn Observer) -> Result<Option<Sampled>, Phase0Error> {
     let dir = options.out.join("run");
     let problem = options.problem;
     let model = problem.density();

@@ -16,8 +16,8 @@ use octopus_diag::{Diagnosis, Rows, diagnose};
 use octopus_files::WithInfinities;
 use octopus_models::Problem;
 use octopus_runs::{
-    CreateOptions, Driven, EndedBy, Goal, PreparedRun, RunCost, RunError, RunFolder, RunRecord, RunWriter, Session, Timing,
-    diagnose_options, drive,
+    CreateOptions, Driven, EndedBy, Goal, PreparedRun, RunCost, RunError, RunFolder, RunRecord, RunWriter, Session,
+    Timing, diagnose_options, drive,
 };
 use octopus_sampler::{Begin, SamplerError};
 use serde_json::{Value, json};
@@ -197,7 +197,6 @@ fn result(dir: &Path, record: &RunRecord, diagnosis: Value, outcome: &Driven) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use octopus_models::Registry;
 
     #[test]
     fn a_run_takes_warm_up_and_sampling() {

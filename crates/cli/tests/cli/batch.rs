@@ -92,6 +92,37 @@ fn a_batch_keeps_warm_up_as_each_run_alone_does() {
     }
 }
 
+/// The strategy that is chosen for a batch is that of its runs, and their records say why. The same command goes on, even
+/// if it would choose otherwise now.
+#[test]
+fn a_batch_uses_the_strategy_that_it_chooses() {
+    let dir = tempfile::tempdir().unwrap();
+    tables(dir.path());
+    let options = "--group city --value y --device cpu --quiet --strategy auto --draws 4000 --chains 4";
+    let words = format!("sample hierarchical-normal --batch {{}}/in --out {{}}/out {options} --json");
+    let found = run(dir.path(), &words).json();
+    let (chosen, reason) = (&found["sampler"], found["strategy_reason"].as_str().unwrap());
+    assert!(reason.contains("predicted"), "{found}");
+    let record = |name: &str| -> toml::Table {
+        fs::read_to_string(dir.path().join(format!("out/sets/{name}/run.toml"))).unwrap().parse().unwrap()
+    };
+    for name in ["2", "10", "oslo"] {
+        let record = record(name);
+        for field in ["strategy", "chains", "draws", "tune"] {
+            let (of_run, of_batch) = (serde_json::to_value(&record["sampler"][field]).unwrap(), &chosen[field]);
+            assert_eq!(&of_run, of_batch, "{name}: {field}");
+        }
+        assert_eq!(record["strategy_reason"].as_str(), Some(reason));
+    }
+    // As a run that another machine has begun, with other chains.
+    let text = fs::read_to_string(dir.path().join("out/sets/oslo/run.toml")).unwrap();
+    let tune = chosen["tune"].as_u64().unwrap();
+    let other = text.replacen(&format!("tune = {tune}"), &format!("tune = {}", tune + 1), 1);
+    fs::write(dir.path().join("out/sets/oslo/run.toml"), other).unwrap();
+    let again = run(dir.path(), &words).json();
+    assert_eq!(again["sets"], found["sets"]);
+}
+
 /// A batch that was killed before a run had its record goes on; what is no left-over stays and is told.
 #[test]
 fn a_folder_that_a_killed_batch_has_only_begun_is_taken_up() {

@@ -182,11 +182,19 @@ fn checkpoint(open: &mut [Open<'_>], batch: &BatchSampler<'_, dyn LogDensity>) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use octopus_device::Device;
+    use octopus_device::{DeviceChoice, DeviceRequest};
     use octopus_models::Registry;
-    use octopus_runs::{RunFolder, RunStatus};
+    use octopus_runs::{RunFolder, RunRequest, RunStatus};
     use octopus_sampler::{Begin, SamplerConfig};
     use std::sync::atomic::{AtomicBool, Ordering};
+
+    fn on_one_thread() -> PreparedRun {
+        let device = DeviceRequest { choice: DeviceChoice::Cpu, ..DeviceRequest::default() };
+        let request = RunRequest { device, threads: Some(1), ..RunRequest::default() };
+        let mut prepared = PreparedRun::of_batch(&[], request).unwrap();
+        prepared.device.reason = "told".to_owned();
+        prepared
+    }
 
     /// What is drawn is drawn into the data set's folder in place of what is there.
     #[test]
@@ -194,25 +202,18 @@ mod tests {
         static GOES_ON: AtomicBool = AtomicBool::new(false);
         let dir = tempfile::tempdir().unwrap();
         let problem = Registry::shipped().find("eight-schools").unwrap().build(&toml::Table::new(), None).unwrap();
-        let mut device = DeviceDecision {
-            device: Device::Cpu,
-            others: vec![],
-            reason: "told".to_owned(),
-            notes: vec![],
-            is_asked_for: false,
-            falls_back: false,
-        };
-        let place = device.open().unwrap();
-        let pool = octopus_runs::pool(Some(1)).unwrap();
+        let mut prepared = on_one_thread();
+        let place = prepared.device.open().unwrap();
         let interrupt = Interrupt::by_flag(&GOES_ON);
-        let mut session = BatchSession { pool: &pool, place: &place, device: &mut device, interrupt, quiet: true };
+        let mut session = BatchSession { prepared: &mut prepared, place: &place, interrupt, quiet: true };
         let run = dir.path().join("schools");
         for (keep_warmup, seed) in [(true, 1), (false, 2)] {
             let config = SamplerConfig { chains: 2, draws: 6, tune: 20, seed, ..SamplerConfig::default() };
             let state = State::Open(Begin::Anew(config.clone()), None);
             let problem = Some(Arc::clone(&problem));
             let mut sets = [Set { name: "schools".to_owned(), dir: run.clone(), config, problem, state }];
-            assert!(!session.draw(&mut sets, keep_warmup).unwrap(), "nobody has stopped it");
+            session.prepared.request.keep_warmup = keep_warmup;
+            assert!(!session.draw(&mut sets).unwrap(), "nobody has stopped it");
             let State::Complete(record) = &sets[0].state else { panic!("not complete") };
             assert_eq!((record.sampler.seed, record.keep_warmup), (seed, keep_warmup));
             assert_eq!(
@@ -222,7 +223,7 @@ mod tests {
             let folder = RunFolder::open(&run).unwrap();
             assert_eq!((folder.record().status, run.join("warmup").exists()), (RunStatus::Complete, keep_warmup));
             // What has ended is not drawn again.
-            assert!(!session.draw(&mut sets, keep_warmup).unwrap());
+            assert!(!session.draw(&mut sets).unwrap());
         }
     }
 
@@ -236,18 +237,10 @@ mod tests {
         let state = State::Open(Begin::Anew(config.clone()), None);
         let (name, run) = ("schools".to_owned(), dir.path().join("schools"));
         let mut sets = [Set { name, dir: run.clone(), config, problem: Some(Arc::clone(&problem)), state }];
-        let mut device = DeviceDecision {
-            device: Device::Cpu,
-            others: vec![],
-            reason: String::new(),
-            notes: vec![],
-            is_asked_for: false,
-            falls_back: false,
-        };
-        let place = device.open().unwrap();
-        let pool = octopus_runs::pool(Some(1)).unwrap();
+        let mut prepared = on_one_thread();
+        let place = prepared.device.open().unwrap();
         let interrupt = Interrupt::by_flag(&STOPS);
-        let mut session = BatchSession { pool: &pool, place: &place, device: &mut device, interrupt, quiet: true };
+        let mut session = BatchSession { prepared: &mut prepared, place: &place, interrupt, quiet: true };
         let stopped = std::thread::scope(|scope| {
             scope.spawn(|| {
                 for _ in 0..10_000 {
@@ -258,7 +251,7 @@ mod tests {
                 }
                 STOPS.store(true, Ordering::Relaxed);
             });
-            session.draw(&mut sets, false).unwrap()
+            session.draw(&mut sets).unwrap()
         });
         assert!(stopped && !sets[0].state.has_ended());
         assert_eq!(RunFolder::open(&run).unwrap().record().status, RunStatus::Interrupted);

@@ -183,11 +183,12 @@ pub(super) fn settle(sets: &mut [Set], chosen: &SamplerConfig) {
     }
 }
 
-/// Takes up the runs that are in their folders already; with `force` they are begun again.
+/// Takes up the runs that are in their folders already; with `force` they are begun again. Where strategy and chains are
+/// chosen by the machine (`auto`), a run goes on with those that were chosen when it began.
 ///
 /// # Errors
 /// When a folder holds a run of other settings or data, or is damaged.
-pub(super) fn take_up(sets: &mut [Set], force: bool) -> Result<()> {
+pub(super) fn take_up(sets: &mut [Set], force: bool, auto: bool) -> Result<()> {
     for set in sets.iter_mut().filter(|set| !force && set.dir.exists()) {
         let (Some(problem), State::Open(..)) = (&set.problem, &set.state) else { continue };
         // A batch that was killed before it had written the run's record has left nothing that could be taken up.
@@ -196,6 +197,10 @@ pub(super) fn take_up(sets: &mut [Set], force: bool) -> Result<()> {
         }
         let folder = RunFolder::open(&set.dir)?;
         let record = folder.record();
+        if auto && !record.strategy_reason.is_empty() {
+            let SamplerConfig { strategy, chains, superchains, draws, tune, .. } = record.sampler;
+            set.config = SamplerConfig { strategy, chains, superchains, draws, tune, ..set.config.clone() };
+        }
         let same = record.sampler == set.config
             && record.model == model_record(&**problem)
             && record.data.as_ref() == Some(problem.data());

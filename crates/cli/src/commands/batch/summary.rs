@@ -236,7 +236,9 @@ impl<'a> Summary<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use octopus_device::{DeviceChoice, DeviceRequest};
     use octopus_diag::{DiagnoseOptions, diagnose};
+    use octopus_runs::RunRequest;
     use octopus_trace::{Array, Dataset, Values};
 
     /// A row of a run that can be used, with a parameter; of another one without.
@@ -258,21 +260,14 @@ mod tests {
         }
     }
 
-    fn device() -> DeviceDecision {
-        DeviceDecision {
-            device: octopus_device::Device::Cpu,
-            others: vec![],
-            reason: String::new(),
-            notes: vec![],
-            is_asked_for: false,
-            falls_back: false,
-        }
+    fn prepared() -> PreparedRun {
+        let device = DeviceRequest { choice: DeviceChoice::Cpu, ..DeviceRequest::default() };
+        PreparedRun::of_batch(&[], RunRequest { device, ..RunRequest::default() }).unwrap()
     }
 
     fn with_summary<T>(status: &[Ended], look: impl Fn(&Summary<'_>) -> T) -> T {
-        let (config, device) = (RunConfig::default(), device());
         let rows = status.iter().enumerate().map(|(number, &status)| made(number, status)).collect();
-        look(&Summary::new(Path::new("in"), &config, &device, rows))
+        look(&Summary::new(Path::new("in"), &prepared(), rows))
     }
 
     #[test]
@@ -299,10 +294,9 @@ mod tests {
 
     #[test]
     fn numbers_have_as_many_decimals_as_count() {
-        let config = RunConfig::default();
-        let device = device();
+        let prepared = prepared();
         let row = Row { min_ess_bulk: Some(1234.75), min_ess_tail: Some(987.25), ..made(0, Ended::Fit) };
-        let summary = Summary::new(Path::new("in"), &config, &device, vec![row]);
+        let summary = Summary::new(Path::new("in"), &prepared, vec![row]);
         let text = summary.to_text(Path::new("out"), "");
         let line = text.lines().find(|line| line.contains("set 0")).unwrap();
         let words: Vec<&str> = line.split_whitespace().filter(|word| word.parse::<f64>().is_ok()).collect();
