@@ -2,8 +2,8 @@
 //!
 //! Its files, their most bytes, and the oldest C library (glibc) that serves stand here.
 
+use crate::place::target;
 use crate::run::{self, TaskOutcome, git, output};
-use crate::target;
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -166,7 +166,8 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("octopus-bundle-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join("mine.txt"), "keep").unwrap();
-        let error = make(&crate::root(), &crate::run::released(&crate::root()), &folder).unwrap_err().to_string();
+        let error =
+            make(&crate::place::root(), &crate::run::released(&crate::place::root()), &folder).unwrap_err().to_string();
         assert!(error.contains("is no bundle"), "{error}");
         assert!(folder.join("mine.txt").is_file());
         fs::remove_dir_all(folder).unwrap();

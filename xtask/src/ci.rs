@@ -3,8 +3,9 @@
 //! The list of steps stands here.
 
 use crate::aligned::aligned;
+use crate::place::target;
 use crate::run::{self, PROFILE, TaskOutcome, cargo, cargo_has};
-use crate::{interpret, mutants, outside, ptx, rehearse, target, test, tidy, validate};
+use crate::{interpret, mutants, outside, ptx, rehearse, test, tidy, validate};
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::Path;

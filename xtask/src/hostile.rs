@@ -13,8 +13,8 @@ mod judge;
 mod line;
 mod stock;
 
+use crate::place::target;
 use crate::run::{self, TaskOutcome};
-use crate::target;
 use anyhow::{Context, Result};
 use chance::Chance;
 use rayon::prelude::*;

@@ -3,8 +3,8 @@
 //! Every kernel and the recorded runs must give the CPU's bits in lock-step, in random orders of lanes, warps and
 //! blocks on a device that does what is queued as late as it may, and with all checks, which must find nothing.
 
+use crate::place::target;
 use crate::run::{self, TaskOutcome};
-use crate::target;
 use anyhow::{Context, Result, bail};
 use octopus_softgpu::{Lanes, Settings, SoftwareGpu};
 use std::ffi::OsString;

@@ -16,6 +16,7 @@ mod kills;
 mod mutants;
 mod nightly;
 mod outside;
+mod place;
 mod ptx;
 mod record;
 mod rehearse;
@@ -28,6 +29,7 @@ mod tidy;
 mod validate;
 mod venv;
 
+use crate::place::root;
 use anyhow::Result;
 use run::TaskOutcome;
 use std::path::{Path, PathBuf};
@@ -158,17 +160,4 @@ fn dispatch(task: &str, arguments: &[String]) -> Result<TaskOutcome> {
 fn misuse(message: &str) -> TaskOutcome {
     eprintln!("xtask: {message}\n\n{USAGE}");
     TaskOutcome::Failed(2)
-}
-
-/// The workspace's folder. Cargo tells where this package lies when it runs it; the place where it was
-/// built is only the fall-back.
-fn root() -> PathBuf {
-    let package = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
-    let package = Path::new(&package);
-    package.parent().unwrap_or(package).to_path_buf()
-}
-
-/// Where builds go.
-fn target(root: &Path) -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder))
 }

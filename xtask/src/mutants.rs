@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn every_fault_has_its_place_in_the_sources() {
         for fault in all() {
-            let text = std::fs::read_to_string(crate::root().join(fault.file)).expect(fault.file);
+            let text = std::fs::read_to_string(crate::place::root().join(fault.file)).expect(fault.file);
             let changed = workshop::replaced(&text, fault).unwrap_or_else(|error| panic!("{error:#}"));
             assert_ne!(changed, text);
         }

@@ -37,7 +37,7 @@ pub(crate) fn run(root: &Path) -> Result<TaskOutcome> {
         eprintln!("xtask: SKIPPED: cargo-mutants is not installed (`cargo install cargo-mutants --locked`)");
         Ok(TaskOutcome::Passed)
     };
-    let times = BenchOptions::nightly(crate::target(root).join(TIMES));
+    let times = BenchOptions::nightly(crate::place::target(root).join(TIMES));
     let outcomes = [
         run::step("long tests", &mut tests, check_failed)?,
         interpret::run(root, true)?,

@@ -1,7 +1,7 @@
 //! `cargo xtask outside`: a crate in another workspace depends on ours, builds and runs.
 
+use crate::place::target;
 use crate::run::{self, TaskOutcome, cargo};
-use crate::target;
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};

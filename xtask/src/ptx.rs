@@ -17,8 +17,8 @@ mod sources;
 pub(crate) mod tools;
 
 use crate::ffi::Nvrtc;
+use crate::place::target;
 use crate::run::{self, TaskOutcome};
-use crate::target;
 use anyhow::{Context, Result};
 use build::Built;
 use cache::Cache;
@@ -283,7 +283,7 @@ mod tests {
 
     /// The sources, each module with its PTX, and the manifest, as they are committed.
     fn all() -> (Sources, Vec<(Module, String)>, Manifest) {
-        let root = crate::root();
+        let root = crate::place::root();
         let sources = Sources::read(&root.join(FOLDER)).unwrap();
         let texts = sources.modules().into_iter().map(|module| {
             let ptx = committed(&root, &module).unwrap_or_else(|error| panic!("{error:#}: run `cargo xtask ptx`"));
@@ -309,7 +309,7 @@ mod tests {
             );
             assert_eq!(manifest.compiler.nvrtc, listing::compiler(ptx).unwrap());
         }
-        assert_eq!(left_over(&crate::root(), &texts).unwrap(), [""; 0]);
+        assert_eq!(left_over(&crate::place::root(), &texts).unwrap(), [""; 0]);
     }
 
     #[test]
@@ -342,7 +342,7 @@ mod tests {
             let measured: Vec<&str> = entry.newest.keys().map(String::as_str).collect();
             assert_eq!(BTreeSet::from_iter(measured), resources::NEWEST_ARCHITECTURES.into(), "{}", entry.name);
         }
-        assert_eq!(Limits::read(&crate::root().join(LIMITS)).unwrap().faults(&manifest.entries), [""; 0]);
+        assert_eq!(Limits::read(&crate::place::root().join(LIMITS)).unwrap().faults(&manifest.entries), [""; 0]);
     }
 
     #[test]

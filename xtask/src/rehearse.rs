@@ -1,7 +1,8 @@
 //! `cargo xtask rehearse`: the acceptance bundle, whole, on the software GPU.
 
+use crate::place::target;
 use crate::run::{self, TaskOutcome};
-use crate::{accept, bundle, target};
+use crate::{accept, bundle};
 use anyhow::{Context, Result};
 use octopus_softgpu::{Lanes, SoftwareGpu, Unavailable, sampler_units};
 use std::fs;

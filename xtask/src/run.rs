@@ -1,6 +1,6 @@
 //! Running other programs, with what is run and how long it took said on standard error.
 
-use crate::target;
+use crate::place::target;
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};

@@ -4,9 +4,9 @@
 //!
 //! What was found is kept in a file of the repository, so that another machine goes on where one has stopped.
 
+use crate::place::target;
 use crate::ptx::sha256;
 use crate::run::{self, TaskOutcome};
-use crate::target;
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -352,8 +352,8 @@ mod tests {
 
     #[test]
     fn every_data_set_meets_every_strategy() {
-        let planned = sweeps(&crate::root()).unwrap();
-        let files = data_sets(&crate::root()).unwrap().len();
+        let planned = sweeps(&crate::place::root()).unwrap();
+        let files = data_sets(&crate::place::root()).unwrap().len();
         assert!(files >= 10, "{files} data sets");
         assert_eq!(planned.len(), 3 * files + 1);
         assert!(planned.iter().any(|sweep| sweep.name == "single many-short"));

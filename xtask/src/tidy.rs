@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn this_repository_is_tidy() {
-        assert_eq!(run(&crate::root()).unwrap(), TaskOutcome::Passed, "the complaints are above");
+        assert_eq!(run(&crate::place::root()).unwrap(), TaskOutcome::Passed, "the complaints are above");
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The Python environments of the tests that hold us to ArviZ and xarray, made once and kept below the target
 //! folder: what needs other versions of one package is in another.
 
-use crate::{run, target};
+use crate::place::target;
+use crate::run;
 use anyhow::{Context, Result, bail};
 use std::ffi::OsString;
 use std::fs;

@@ -8,6 +8,7 @@ mod figures;
 mod goal;
 mod launch;
 mod machine;
+mod model;
 mod plan;
 mod quality;
 mod ratios;
@@ -20,12 +21,10 @@ pub use figures::SamplerFigures;
 pub(crate) use ratios::RatioSide;
 pub use start::first_draw;
 
-use super::{context, model_of, of_cuda};
+use super::{context, of_cuda};
 use crate::error::BenchError;
 use octopus_device::{CudaContext, DeviceIdentity};
 use octopus_files::write_named;
-use octopus_models::synthetic::HierarchicalSpec;
-use octopus_models::{HierarchicalNormal, Likelihood, ModelError};
 use plan::Plan;
 use std::io;
 use std::path::Path;
@@ -60,11 +59,6 @@ pub fn run(args: &SamplerOptions<'_>) -> Result<SamplerFigures, BenchError> {
     Ok(bench.answer)
 }
 
-/// Makes the model of phase 0 with its data, with this many groups of ten observations.
-pub(crate) fn model(groups: usize, likelihood: Likelihood) -> Result<HierarchicalNormal, ModelError> {
-    model_of(HierarchicalSpec { groups, ..HierarchicalSpec::default() }.generate(), likelihood)
-}
-
 /// The measurements under way, with the results so far.
 struct Bench<'a> {
     args: &'a SamplerOptions<'a>,
@@ -95,7 +89,7 @@ impl Bench<'_> {
                 cell.name(),
                 |answer| &mut answer.cells,
                 || {
-                    let model = model(cell.groups, cell.likelihood)?;
+                    let model = model::model(cell.groups, cell.likelihood)?;
                     cell.measure(&model, (cell.place == Where::Gpu).then_some(context), plan.cell_time)
                 },
             )?;

@@ -22,10 +22,11 @@ mod ptx_compiler;
 mod ptx_version;
 mod version_match;
 mod visible_devices;
+mod words;
 mod wsl_driver;
 
 use crate::finding::Question;
-use crate::{DeviceInfo, Finding, Probe};
+use crate::{Finding, Probe};
 
 /// A check: the question, and the function that answers it.
 type Check = (Question, fn(&Probe) -> Finding);
@@ -72,22 +73,6 @@ pub const CHECK_IDS: [&str; CHECKS.len()] = {
 pub(crate) fn run(probe: &Probe) -> Vec<Finding> {
     let nothing = probe.nothing();
     CHECKS.iter().map(|(question, check)| nothing.map_or_else(|| check(probe), |why| question.skip(why))).collect()
-}
-
-/// One text per device that has one; the device is named only where there are several.
-fn each(devices: &[&DeviceInfo], text: impl Fn(&DeviceInfo) -> Option<String>) -> String {
-    let texts = devices.iter().filter_map(|device| {
-        let text = text(device)?;
-        Some(if devices.len() == 1 { text } else { format!("{} {text}", device.label()) })
-    });
-    texts.collect::<Vec<_>>().join(", ")
-}
-
-/// Returns the other processes on these devices; `None` when there are none, or NVML does not tell.
-fn others(devices: &[&DeviceInfo]) -> Option<String> {
-    let named: Vec<String> =
-        devices.iter().filter_map(|device| device.processes.as_ref()).flatten().map(ToString::to_string).collect();
-    (!named.is_empty()).then(|| named.join(", "))
 }
 
 #[cfg(test)]

@@ -1,10 +1,13 @@
 //! The errors of trace files: each names the file and says what to do.
 
-use crate::format::READ;
 use octopus_files::FileError;
 use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
+
+/// What can be read beside run folders, for those who have given something else.
+const READ: &str =
+    "a NetCDF file, a Zarr store, a Parquet file or folder, a CSV table, or CmdStan's CSV files, one for each chain";
 
 /// A trace file that cannot be written or read.
 #[derive(Debug, Error)]

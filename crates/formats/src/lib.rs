@@ -51,9 +51,11 @@ mod export;
 mod foreign;
 mod format;
 mod json;
+mod listing;
 mod netcdf;
 pub mod observations;
 mod parquet_files;
+mod registry;
 mod stan;
 mod table;
 #[cfg(test)]
@@ -61,13 +63,12 @@ mod tests;
 mod zarr;
 
 pub use error::FormatError;
-pub use format::{
-    FOLDERS_IN_SHORT, FORMATS, READ_IN_SHORT, TraceFormat, WRITTEN_IN_SHORT, WriteTrace, detect_format, read_trace,
-};
+pub use format::{TraceFormat, WriteTrace};
 pub use netcdf::{read_netcdf, write_netcdf};
 pub use parquet_files::{
     check_parquet_claims, list_column, parquet_plan, read_parquet, write_parquet, writer_properties,
 };
+pub use registry::{FOLDERS_IN_SHORT, FORMATS, READ_IN_SHORT, WRITTEN_IN_SHORT, detect_format, read_trace};
 pub use stan::{InverseMetric, StanCsv, StanMetric, read_stan_csv, write_stan_csv};
 pub use table::{read_csv, write_csv};
 pub use zarr::{read_zarr, write_zarr, write_zarr_v2};

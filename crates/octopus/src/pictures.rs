@@ -205,7 +205,13 @@ impl Picture {
             Self::Posterior => Figure::new(PosteriorPlot::from_posterior(posterior, rows)),
             Self::Forest => Figure::new(ForestPlot::from_posterior(posterior, rows)),
             Self::Pair => Figure::new(PairPlot::from_posterior(posterior, stats, rows)),
-            Self::Parallel => Figure::new(ParallelPlot::from_posterior(posterior, stats, rows)),
+            Self::Parallel => {
+                let plot = ParallelPlot::from_posterior(posterior, stats, rows);
+                if plot.divergences == 0 {
+                    return Err(TraceError::lacks("no transition diverged, or the trace does not say which"));
+                }
+                Figure::new(plot)
+            }
             Self::Energy => {
                 let stats = stats.ok_or_else(|| TraceError::lacks("the trace has no group `sample_stats`"))?;
                 stats.statistic("energy").ok_or_else(|| TraceError::lacks("`sample_stats` has no `energy`"))?;

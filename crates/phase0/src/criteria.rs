@@ -2,11 +2,13 @@
 //!
 //! Its own rows are made here: the exact posterior (Q.3), NumPy's data (Q.4) and the PRD's own configuration (Q.5).
 
+use super::ValidationStage;
 use super::compare::{LIMIT_ELEMENT, LIMIT_SCALAR};
 use super::gpu::OnGpu;
 use super::plots::summary_rows;
 use super::prd::Prd;
-use super::{Phase0Options, Stages, ValidationStage};
+use crate::options::Phase0Options;
+use crate::stages::Stages;
 use octopus_bench::engines::Benchmarks;
 use octopus_diag::{DEFAULT_PROB, limits};
 use octopus_report::{Deliverable, Evidence, Measured, Status, SummaryRow, Verdict, VerdictRow, WorstVariation};

@@ -1,6 +1,6 @@
 //! The pictures of speed in phase 0: over the sizes of the problem, and against the error of the draws.
 
-use super::Phase0Options;
+use crate::options::Phase0Options;
 use octopus_bench::engines::{Benchmarks, Measurement};
 use octopus_report::{Figure, FrontPoint, Measured, ParetoFrontPlot, ScalingMeasure, ScalingPlot, ScalingSeries};
 

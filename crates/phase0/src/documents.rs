@@ -1,8 +1,9 @@
 //! The documents that phase 0 leaves beside its figures: the record of the verification of the machine (D1), and the guide
 //! of this program's version (D4).
 
-use super::{Phase0Options, Stages};
 use crate::error::Phase0Error;
+use crate::options::Phase0Options;
+use crate::stages::Stages;
 use octopus_files::write_file;
 
 /// The record of the verification, as `octopus verify --json` prints it without its deep checks.

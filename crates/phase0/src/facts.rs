@@ -2,8 +2,9 @@
 //!
 //! The words for what is not known of a machine, e.g. of its processor, are made here.
 
-use super::{Phase0Options, Stages};
 use crate::error::Phase0Error;
+use crate::options::Phase0Options;
+use crate::stages::Stages;
 use octopus_device::{HostInfo, kernels_fingerprint};
 use octopus_report::{Convergence, DataFacts, Machine, ModelFacts};
 use octopus_trace::Dataset;

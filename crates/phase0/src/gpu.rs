@@ -3,9 +3,9 @@
 //!
 //! How many more chains that comparison has stands here.
 
-use super::Phase0Options;
 use super::verify::VerifiedMachine;
 use crate::error::Phase0Error;
+use crate::options::Phase0Options;
 use octopus_bench::engines::Gpu;
 use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;

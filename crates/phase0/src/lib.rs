@@ -14,86 +14,31 @@ mod documents;
 mod error;
 mod facts;
 mod gpu;
+mod options;
 mod plots;
 mod prd;
 mod predict;
 mod report;
 mod sample;
 mod stage;
+mod stages;
 mod tables;
 mod verify;
 
 pub use error::Phase0Error;
+pub use options::Phase0Options;
 pub use stage::ValidationStage;
 
 use octopus_bench::engines;
-use octopus_device::DeviceChoice;
 use octopus_models::Problem;
 use octopus_models::exact::Exact;
 use octopus_report::{Report, Stories};
-use octopus_runs::{Observer, PreparedRun};
-use octopus_sampler::SamplerConfig;
+use octopus_runs::Observer;
 use prd::Prd;
+use stages::Stages;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-
-/// The options of phase 0.
-pub struct Phase0Options<'a> {
-    /// The model with its data.
-    pub problem: &'a dyn Problem,
-    /// The folder that everything is written to.
-    pub out: PathBuf,
-    /// The run: its settings, device and threads.
-    pub run: PreparedRun,
-    /// Whether benchmarks are kept small.
-    pub quick: bool,
-    /// The stages that are done, of those that may be left out.
-    pub stages: Vec<ValidationStage>,
-    /// Whether a missing GPU counts as a failure.
-    pub require_gpu: bool,
-    /// A function that is told each stage as it begins, and what became of an interrupted run.
-    pub say: &'a (dyn Fn(String) + Sync),
-}
-
-impl Phase0Options<'_> {
-    /// Returns the sampler's settings.
-    fn sampler(&self) -> &SamplerConfig {
-        &self.run.request.sampler
-    }
-
-    /// Returns the device that was asked for.
-    fn asked(&self) -> DeviceChoice {
-        self.run.request.device.choice
-    }
-
-    /// Returns whether a stage is done, as an error with the reason where it is not.
-    fn does(&self, stage: ValidationStage) -> Result<(), String> {
-        if self.stages.contains(&stage) { Ok(()) } else { Err(format!("`--stages` leaves {stage} out")) }
-    }
-}
-
-/// The results of all stages.
-struct Stages<'a> {
-    problem: &'a dyn Problem,
-    /// What the PRD asks of its own problem; `None` for any other.
-    prd: Option<Prd>,
-    machine: verify::VerifiedMachine,
-    sampled: sample::Sampled,
-    diagnosis: octopus_diag::Diagnosis,
-    /// The comparison with the exact posterior, or the reason why there is none.
-    comparison: Result<compare::Comparison, String>,
-    /// The predictive check, or the reason why there is none.
-    predicted: Result<predict::Predicted, String>,
-    /// The results of the run on the GPU, or the reason why there was none.
-    gpu: Result<gpu::OnGpu, String>,
-    /// The measurements of speed, or the reason why there are none.
-    benchmark: Result<engines::Benchmarks, String>,
-    /// The story of how each parameter converged, made while the draws are still in memory.
-    stories: Stories,
-    /// The statistics of the transitions, kept after the draws have gone into the file.
-    stats: Option<octopus_trace::Dataset>,
-}
 
 /// Returns the folder for a problem whose user names none: `reports/phase0` for the PRD's, and that of its model's name
 /// for any other.

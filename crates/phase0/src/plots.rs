@@ -2,8 +2,10 @@
 //!
 //! The list of deliverables (the files that phase 0 must leave) and the number of draws from the prior are here.
 
-use super::{Phase0Options, Stages, ValidationStage, dashboard, documents};
+use super::{ValidationStage, dashboard, documents};
 use crate::error::Phase0Error;
+use crate::options::Phase0Options;
+use crate::stages::Stages;
 use octopus::{Material, Picture, PriorDraws, Trace, TraceError, rows};
 use octopus_formats::write_netcdf;
 use octopus_report::{Figure, Format, Stories, SummaryRow, write_figures};

@@ -1,8 +1,10 @@
 //! The stage that judges all results and writes the report.
 
 use super::plots::{summary_rows, trace_file};
-use super::{Phase0Options, Stages, criteria, facts, plots, tables};
+use super::{criteria, facts, plots, tables};
 use crate::error::Phase0Error;
+use crate::options::Phase0Options;
+use crate::stages::Stages;
 use octopus_bench::engines::Benchmarks;
 use octopus_report::{Deliverable, Figure, Report, SCHEMA, deliverables, write_report};
 use octopus_runs::now_utc;

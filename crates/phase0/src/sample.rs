@@ -1,7 +1,7 @@
 //! The stage that samples the run, into OUT/run and always from the beginning.
 
-use super::Phase0Options;
 use crate::error::Phase0Error;
+use crate::options::Phase0Options;
 use octopus::run_record;
 use octopus_runs::{Checkpoints, CreateOptions, Observer, RunFolder, RunRecord, RunWriter, Session, drive};
 use octopus_sampler::Begin;

@@ -1,6 +1,6 @@
 //! The further tables of phase 0's report: draws against the exact posterior, and those of the benchmark.
 
-use super::Stages;
+use crate::stages::Stages;
 use octopus_bench::engines::Benchmarks;
 use octopus_report::Comparison;
 

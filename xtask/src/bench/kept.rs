@@ -47,7 +47,7 @@ impl KeptTimes {
     /// When a file of criterion cannot be read.
     pub(super) fn of_criterion(root: &Path, start: SystemTime) -> Result<Self> {
         let mut benchmarks = BTreeMap::new();
-        find(&crate::target(root).join("criterion"), start, &mut benchmarks)?;
+        find(&crate::place::target(root).join("criterion"), start, &mut benchmarks)?;
         let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let cpu = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':')).map(|(_, cpu)| cpu);
         Ok(Self {

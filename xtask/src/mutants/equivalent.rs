@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn the_committed_list_is_about_lines_that_are_there() {
-        let root = crate::root();
+        let root = crate::place::root();
         let found = Equivalents::read(&root).unwrap();
         let mut texts: BTreeMap<&str, String> = BTreeMap::new();
         for fault in &found.entries {

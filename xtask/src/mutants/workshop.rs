@@ -128,7 +128,7 @@ impl Workshop {
     /// # Errors
     /// When a file cannot be read or written.
     pub(super) fn open(root: &Path) -> Result<Self> {
-        let folder = crate::target(root).join("mutants");
+        let folder = crate::place::target(root).join("mutants");
         let workshop = Self { source: folder.join("source"), build: folder.join("build") };
         fs::create_dir_all(&workshop.source).with_context(|| format!("cannot make {}", workshop.source.display()))?;
         for name in COPIED {

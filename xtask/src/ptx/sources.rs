@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn every_file_of_kernels_is_in_a_module() {
-        let sources = Sources::read(&crate::root().join(super::super::FOLDER)).unwrap();
+        let sources = Sources::read(&crate::place::root().join(super::super::FOLDER)).unwrap();
         assert_eq!(sources.left_out().unwrap(), [""; 0]);
     }
 }

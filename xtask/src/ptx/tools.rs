@@ -1,6 +1,7 @@
 //! Where NVIDIA's compiler and assembler are: the user's own, or wheels with pinned hashes below the target folder.
 
-use crate::{run, target};
+use crate::place::target;
+use crate::run;
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -206,7 +207,7 @@ mod tests {
         for (Wheels { requirements, .. }, release) in
             [(PINNED, format!("=={}.{}.", RELEASE.0, RELEASE.1)), (NEWEST, "==13.".into())]
         {
-            let text = fs::read_to_string(crate::root().join(requirements)).unwrap();
+            let text = fs::read_to_string(crate::place::root().join(requirements)).unwrap();
             let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
             assert_eq!(lines.len(), 2);
             for line in lines {

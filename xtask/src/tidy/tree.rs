@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn this_checkout_has_its_own_manifest() {
-        let tree = Tree::read(&crate::root()).unwrap();
+        let tree = Tree::read(&crate::place::root()).unwrap();
         assert!(tree.text("Cargo.toml").unwrap().contains("[workspace]"));
         assert!(tree.packages().any(|(folder, _)| folder == "xtask"));
         assert!(!tree.paths().any(|path| path.starts_with("target")));

@@ -1,7 +1,7 @@
 //! The measurement of many data sets at once: how many are done a second, on the GPU and on all cores.
 
 use super::cell::Where;
-use super::model;
+use super::model::model;
 use crate::error::BenchError;
 use crate::json::null_is_nan;
 use octopus_device::CudaContext;

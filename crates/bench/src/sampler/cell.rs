@@ -296,7 +296,7 @@ impl Pieces {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sampler::model;
+    use crate::sampler::model::model;
 
     #[test]
     fn a_cell_on_the_cpu_has_figures_that_fit_together() {

@@ -4,7 +4,7 @@
 //! The effective draws to reach, the most draws, and the number of seeds stand here.
 
 use super::cell::Where;
-use super::model;
+use super::model::model;
 use super::quality::quality;
 use crate::error::BenchError;
 use crate::quality::Quality;

@@ -1,6 +1,6 @@
 //! The cost of a launch besides its leapfrog steps, measured by cutting the same run into more and more launches.
 
-use super::model;
+use super::model::model;
 use crate::error::BenchError;
 use crate::json::null_is_nan;
 use octopus_device::CudaContext;

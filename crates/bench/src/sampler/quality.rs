@@ -56,7 +56,7 @@ fn choose(model: &HierarchicalNormal, most: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sampler::model;
+    use crate::sampler::model::model;
     use octopus_models::Likelihood;
     use octopus_sampler::Sampler;
 

@@ -2,7 +2,7 @@
 //! before.
 
 use super::super::{context, of_cuda};
-use super::model;
+use super::model::model;
 use crate::error::BenchError;
 use octopus_device::DeviceIdentity;
 use octopus_models::Likelihood;

@@ -1,6 +1,6 @@
 //! Does a device run as fast as it can, or are its clocks throttled for heat or power?
 
-use super::each;
+use super::words::each;
 use crate::finding::Question;
 use crate::{DeviceInfo, Finding, Probe, Throttle};
 

@@ -1,6 +1,6 @@
 //! Does a device accept work from this process, by its compute mode (exclusive, prohibited)?
 
-use super::{each, others};
+use super::words::{each, others};
 use crate::finding::Question;
 use crate::{ComputeMode, DeviceInfo, Finding, Probe};
 

@@ -1,6 +1,6 @@
 //! Is there enough free memory on a device?
 
-use super::others;
+use super::words::others;
 use crate::finding::Question;
 use crate::nvml::{gibibytes, memory};
 use crate::{Finding, Probe};

@@ -1,6 +1,6 @@
 //! Has the device's memory shown errors that were not corrected (ECC)?
 
-use super::each;
+use super::words::each;
 use crate::finding::Question;
 use crate::{DeviceInfo, Finding, Probe};
 

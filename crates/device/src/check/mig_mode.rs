@@ -1,6 +1,6 @@
 //! If a device is split into instances (MIG), is there one to compute on?
 
-use super::each;
+use super::words::each;
 use crate::finding::Question;
 use crate::{DeviceInfo, Finding, Probe};
 

@@ -1,6 +1,6 @@
 //! Checks whether other processes use the device.
 
-use super::{each, others};
+use super::words::{each, others};
 use crate::finding::Question;
 use crate::{DeviceInfo, Finding, Probe};
 

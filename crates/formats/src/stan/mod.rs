@@ -12,7 +12,8 @@ pub use metric::{InverseMetric, StanMetric};
 pub use read::{StanCsv, read_stan_csv};
 pub use write::write_stan_csv;
 
-use crate::format::{files_ending, of_file};
+use crate::listing::files_ending;
+use crate::registry::of_file;
 use crate::{FormatError, TraceFormat, WriteTrace};
 use file::looks_like_stan;
 use octopus_trace::InferenceData;

@@ -4,7 +4,8 @@ use super::columns::{StanVariable, in_type_of_statistic, statistic_name, variabl
 use super::file::{self, ChainFile};
 use super::{StanFiles, StanMetric};
 use crate::checked::memory_for;
-use crate::format::{files_ending, of_file};
+use crate::listing::files_ending;
+use crate::registry::of_file;
 use crate::{FormatError, TraceFormat as _};
 use indexmap::IndexMap;
 use octopus_trace::Labels;

@@ -39,7 +39,7 @@ pub(in crate::mutants) fn at_once(
     let packages = Packages::read(workshop.source())?;
     let with_faults: BTreeSet<String> = faults.iter().flat_map(ListedFault::packages).collect();
     let above = packages.above(&with_faults);
-    let folder = Folder::apart(workshop, "at-once", (&crate::target(root), profile), faults, &packages)?;
+    let folder = Folder::apart(workshop, "at-once", (&crate::place::target(root), profile), faults, &packages)?;
     let crates: Vec<&str> = with_faults.iter().filter_map(|name| name.strip_prefix("octopus-")).collect();
     let placed = placed::place(workshop, &folder, faults, &crates, || {
         let mut check = folder.cargo_of(&["check", "--keep-going", "--message-format=json"], &above);

@@ -107,7 +107,8 @@ fn all_stages(stages: &mut Stages<'_>, how: &Staged<'_>) -> Result<()> {
         }
         clock.tell("the workspace is built without faults");
     }
-    let folder = Folder::apart(workshop, "of-change", (&crate::target(root), profile), stages.faults, stages.packages)?;
+    let folder =
+        Folder::apart(workshop, "of-change", (&crate::place::target(root), profile), stages.faults, stages.packages)?;
     let with_faults = stages.with_faults();
     let crates: Vec<&str> = with_faults.iter().filter_map(|name| name.strip_prefix("octopus-")).collect();
     stages.placed = placed::place(workshop, &folder, stages.faults, &crates, || {

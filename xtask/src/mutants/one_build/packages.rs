@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn cargo_tells_the_packages_of_this_workspace() {
-        let packages = Packages::read(&crate::root()).unwrap();
+        let packages = Packages::read(&crate::place::root()).unwrap();
         assert_eq!(packages.above(&set(&["octopus-cli"])), set(&["octopus-cli"]));
         let of_diag = packages.above(&set(&["octopus-diag"]));
         assert!(of_diag.contains("octopus-report") && !of_diag.contains("octopus-trace"), "{of_diag:?}");

@@ -1,4 +1,5 @@
-//! Drawing of the performance comparison as bars, with its title and caption.
+//! Drawing of the performance comparison as dots, with its title and caption. Bars would have lengths, which mean nothing
+//! on a logarithmic axis.
 
 use super::super::axis::Axis;
 use super::super::palette::{BLUE, GREEN, INK, MUTED, SHADE};
@@ -11,10 +12,13 @@ use crate::format::{rate, round_seconds, seconds, significant};
 use crate::measured::Measured;
 
 const ROW: f64 = 46.0;
+/// The height of a range.
 const BAR: f64 = 26.0;
+/// The radius of a dot.
+const DOT: f64 = 9.0;
 const PROBLEM: f64 = 58.0;
 const WIDEST_LABEL: f64 = 520.0;
-/// Room right of a panel for the value beside its longest bar: of a time and of a rate.
+/// Room right of a panel for the value beside its last dot: of a time and of a rate.
 const VALUE: f64 = 190.0;
 const RATE: f64 = 114.0;
 
@@ -22,7 +26,7 @@ const RATE: f64 = 114.0;
 const TIMES: f64 = 0.42;
 const RATES: f64 = 0.29;
 
-const CAPTION: &str = "Wall time with warm-up, and samples and effective draws for each second of it. On the bar of a GPU: how \
+const CAPTION: &str = "Wall time with warm-up, and samples and effective draws for each second of it. Beside the dot of a GPU: how \
                        many times as fast it is as the CPU with the same chains.";
 
 impl Plot for PerformancePlot {
@@ -132,10 +136,10 @@ fn draw_row(scene: &mut Scene, row: &PerformanceRow, y: f64, left: f64, axes: &A
         PerformanceResult::Run { wall_s: Measured::Value(wall), samples_per_s, min_ess_per_s, gpu, speedup } => {
             let colour = if *gpu { GREEN } else { BLUE };
             let speedup = speedup.map_or(String::new(), |ratio| format!(" ({}x)", significant(ratio, 3)));
-            bar(scene, axes.time.as_ref(), *wall, y, colour, seconds(*wall) + &speedup);
+            dot(scene, axes.time.as_ref(), *wall, y, colour, seconds(*wall) + &speedup);
             for (axis, value) in [(&axes.samples, samples_per_s), (&axes.ess, min_ess_per_s)] {
                 if let Some(value) = value {
-                    bar(scene, axis.as_ref(), *value, y, colour, rate(*value));
+                    dot(scene, axis.as_ref(), *value, y, colour, rate(*value));
                 }
             }
         }
@@ -156,7 +160,8 @@ fn draw_row(scene: &mut Scene, row: &PerformanceRow, y: f64, left: f64, axes: &A
     }
 }
 
-fn bar(
+/// A dot at a value with a thin line to it, and the value in words.
+fn dot(
     scene: &mut Scene,
     axis: Option<&Axis>,
     value: f64,
@@ -170,9 +175,10 @@ fn bar(
         scene.text(Text::new((start + 10.0, y), words, SMALL, MUTED));
         return;
     }
-    let end = axis.px(value).max(start + 2.0);
-    scene.rect((start, y - 0.5 * BAR), (end, y + 0.5 * BAR), colour, 1.0);
-    scene.text(Text::new((end + 12.0, y), words, SMALL, INK));
+    let x = axis.px(value);
+    scene.faint_line(vec![(start, y), (x, y)], colour, 2.0, 0.3);
+    scene.disc((x, y), DOT, colour);
+    scene.text(Text::new((x + DOT + 8.0, y), words, SMALL, INK));
 }
 
 /// A grey range with strokes at a slant.
@@ -253,22 +259,22 @@ mod tests {
     }
 
     #[test]
-    fn a_bar_has_a_length_or_there_are_words_alone() {
+    fn a_dot_is_at_its_value_or_there_are_words_alone() {
         let axis = Axis::log((1.0, 10.0), 100.0, 500.0);
         let drawn = |value: f64| {
             let mut scene = Scene::new(WIDTH, 100.0, "");
-            bar(&mut scene, Some(&axis), value, 50.0, BLUE, "words".to_owned());
+            dot(&mut scene, Some(&axis), value, 50.0, BLUE, "words".to_owned());
             scene.shapes
         };
         let alone = [Shape::Text(Text::new((110.0, 50.0), "words", SMALL, MUTED))];
         for value in [f64::NAN, 0.0, -1.0] {
             assert_eq!(drawn(value), alone, "{value}");
         }
-        for (value, end) in [(1.0, 102.0), (10.0, 500.0)] {
-            let points = vec![(100.0, 37.0), (end, 37.0), (end, 63.0), (100.0, 63.0)];
-            let words = Text::new((end + 12.0, 50.0), "words", SMALL, INK);
-            let expected = [Shape::Area { points, colour: BLUE, opacity: 1.0 }, Shape::Text(words)];
-            assert_eq!(drawn(value), expected, "{value}");
+        for (value, x) in [(1.0, 100.0), (10.0, 500.0)] {
+            let line = Shape::Line { points: vec![(100.0, 50.0), (x, 50.0)], colour: BLUE, width: 2.0, opacity: 0.3 };
+            let disc = Shape::Disc { at: (x, 50.0), radius: DOT, colour: BLUE };
+            let words = Text::new((x + DOT + 8.0, 50.0), "words", SMALL, INK);
+            assert_eq!(drawn(value), [line, disc, Shape::Text(words)], "{value}");
         }
     }
 }
