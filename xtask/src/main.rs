@@ -32,7 +32,7 @@ mod venv;
 use crate::place::root;
 use anyhow::Result;
 use run::TaskOutcome;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 const USAGE: &str = "\

@@ -22,7 +22,7 @@ pub(crate) use device::{
     DeviceAcceptArgs, DeviceBenchmarkArgs, DeviceCommand, DeviceExactArgs, DeviceInfoArgs, DeviceMeasureArgs,
     DeviceSamplerArgs, DeviceWarmArgs, DeviceWatchArgs,
 };
-pub(crate) use model::{ModelArgs, OF_A_POSTERIOR, OF_A_SIMULATOR};
+pub(crate) use model::{GivenOption, ModelArgs, OF_A_POSTERIOR, OF_A_SIMULATOR};
 pub(crate) use random::{DistributionName, ParameterArgs, RandomArgs};
 pub(crate) use sample::{DataArgs, MachineArgs, SampleArgs, SamplerArgs};
 pub(crate) use sweep::SweepArgs;

@@ -3,7 +3,10 @@
 //! Decided here: the defaults of the command (`prd_sampler`, many short chains), that options come before the file of
 //! `--config`, how `--strategy auto` is settled, and that an error names the option.
 
-use crate::args::{Cli, DataArgs, MachineArgs, OF_A_POSTERIOR, SampleArgs, SamplerArgs};
+use crate::args::{
+    CalibrateArgs, Cli, DataArgs, GivenOption, MachineArgs, OF_A_POSTERIOR, OF_A_SIMULATOR, SampleArgs, SamplerArgs,
+};
+use crate::calibration::{MANY_SHORT, default_sampler};
 use crate::exit::UsageError;
 use anyhow::{Context, Result};
 use octopus_density::GroupedData;
@@ -113,7 +116,7 @@ impl RunConfig {
         let mut file = args.config.as_deref().map(read_table).transpose()?;
         let in_file = file.as_mut().is_some_and(take_auto);
         let mut config = match (&args.config, &file) {
-            (Some(path), Some(file)) => Self::over_defaults(path, file.clone())?,
+            (Some(path), Some(file)) => Self::default().overlaid(path, file.clone())?,
             _ => Self::default(),
         };
         let in_file_alone = config.out_of_range();
@@ -125,34 +128,96 @@ impl RunConfig {
         } else if config.sampler.strategy == Strategy::ManyShort {
             config.fill_many_short(&args.sampler, &given)?;
         }
-        let many_short = config.sampler.strategy == Strategy::ManyShort || config.auto.is_some();
-        if let (Some(path), Some(file)) = (&args.config, &file)
-            && sets_sampler(file, "superchains")
-            && !(many_short || sets_sampler(file, "strategy"))
-        {
-            let why = "sampler.superchains needs sampler.strategy = \"many-short\"; give it, or leave superchains out";
-            return Err(UsageError(format!("{}: {why}", path.display())).into());
-        }
         args.goal.lay_over(&mut config.goal);
         config.keep_warmup |= args.keep_warmup;
-        if let (Some(path), Some(error)) = (&args.config, config.out_of_range())
-            && in_file_alone.as_ref() == Some(&error)
-        {
-            // No option has changed it.
-            let ConfigError { field, value, expected } = error;
-            let table = if GOALS.contains(&field) { "goal" } else { "sampler" };
-            return Err(UsageError(format!("{}: {table}.{field} = {value}: {expected}", path.display())).into());
-        }
+        config.check_file(args.config.as_deref().zip(file.as_ref()), in_file_alone.as_ref())?;
         config.validate()?;
         Ok(config)
     }
 
-    /// Returns the settings of a file laid over the defaults.
-    fn over_defaults(path: &Path, file: Table) -> Result<Self> {
+    /// Returns the configuration of a calibration of `model`: the settings of its simulator and of the sampler, and the
+    /// device.
+    ///
+    /// # Errors
+    /// When the file given with --config cannot be used, or a value is out of range.
+    pub(crate) fn of_calibration(args: &CalibrateArgs, model: &dyn Model, models: Registry) -> Result<Self> {
+        let mut file = args.config.as_deref().map(read_table).transpose()?;
+        let in_file = file.as_mut().is_some_and(take_auto);
+        if args.sampler.strategy.map_or(in_file, |choice| choice == StrategyChoice::Auto) {
+            let what = "--strategy auto: which chains to calibrate must be said: four-long or many-short";
+            return Err(UsageError(what.to_owned()).into());
+        }
+        let base = Self { sampler: default_sampler(args.geweke), ..Self::default() };
+        let mut config = match (&args.config, &file) {
+            (Some(path), Some(file)) => base.overlaid(path, file.clone())?,
+            _ => base,
+        };
+        let in_file_alone = config.out_of_range();
+        config.without_goal("calibrate")?;
+        if config.keep_warmup {
+            let why = "calibrate: no draws are kept; leave `keep_warmup` out of the file of --config";
+            return Err(UsageError(why.to_owned()).into());
+        }
+        config.put_options(&args.model_settings.given_for(model, models, OF_A_SIMULATOR)?);
+        args.sampler.lay_over(&mut config.sampler)?;
+        if config.sampler.strategy == Strategy::ManyShort {
+            if args.geweke {
+                let what = "--strategy many-short: Geweke's test moves chains one by one, which have no strategy";
+                return Err(UsageError(what.to_owned()).into());
+            }
+            let given = |name: &str, option: bool| option || file.as_ref().is_some_and(|file| sets_sampler(file, name));
+            let (chains, draws) = MANY_SHORT;
+            if !given("chains", args.sampler.chains.is_some()) {
+                config.sampler.chains = chains;
+            }
+            if !given("draws", args.sampler.draws.is_some()) {
+                config.sampler.draws = draws;
+            }
+            if !given("superchains", args.sampler.superchains.is_some()) {
+                config.sampler.superchains = SamplerConfig::many_short(config.sampler.chains).superchains;
+            }
+        }
+        config.check_file(args.config.as_deref().zip(file.as_ref()), in_file_alone.as_ref())?;
+        config.validate()?;
+        Ok(config)
+    }
+
+    /// Checks what the file says of the sampler and the goal, whose values are called by their names in the file where no
+    /// option has changed them: `in_file_alone` is the first that was out of range before there were options.
+    ///
+    /// # Errors
+    /// When a value is out of range, or needs another.
+    fn check_file(&self, file: Option<(&Path, &Table)>, in_file_alone: Option<&ConfigError>) -> Result<(), UsageError> {
+        let Some((path, file)) = file else { return Ok(()) };
+        let many_short = self.sampler.strategy == Strategy::ManyShort || self.auto.is_some();
+        if sets_sampler(file, "superchains") && !(many_short || sets_sampler(file, "strategy")) {
+            let why = "sampler.superchains needs sampler.strategy = \"many-short\"; give it, or leave superchains out";
+            return Err(UsageError(format!("{}: {why}", path.display())));
+        }
+        if let Some(error) = self.out_of_range()
+            && in_file_alone == Some(&error)
+        {
+            let ConfigError { field, value, expected } = error;
+            let table = if GOALS.contains(&field) { "goal" } else { "sampler" };
+            return Err(UsageError(format!("{}: {table}.{field} = {value}: {expected}", path.display())));
+        }
+        Ok(())
+    }
+
+    /// Puts options of the model into its settings.
+    fn put_options(&mut self, options: &[GivenOption<'_>]) {
+        for option in options {
+            self.given.options.push((option.option.setting, option.to_string()));
+            put(&mut self.settings, option.option.setting, option.value.clone());
+        }
+    }
+
+    /// Returns these settings with those of a file in place of them.
+    fn overlaid(self, path: &Path, file: Table) -> Result<Self> {
         let shown = path.display();
         let (of_run, settings): (Table, Table) =
             file.into_iter().partition(|(key, _)| OF_THE_RUN.contains(&key.as_str()));
-        let mut merged = Table::try_from(Self::default()).context("cannot write the default settings")?;
+        let mut merged = Table::try_from(self).context("cannot write the default settings")?;
         overlay(&mut merged, of_run);
         let config: Self = serde_path_to_error::deserialize(Value::Table(merged)).map_err(|error| {
             let (field, what) = (error.path().to_string(), error.inner().message().to_owned());
@@ -176,16 +241,12 @@ impl RunConfig {
             Some(format!("data.file in {}", path.display()))
         };
         let table = table.map(str::to_owned).or_else(in_file);
-        for option in args.model_settings.given_for(model, models, OF_A_POSTERIOR)? {
-            if let (Some(table), OptionGroup::Data) = (&table, option.option.group) {
-                return Err(UsageError(format!(
-                    "{}: the data come from {table}; leave out one of both",
-                    option.option
-                )));
-            }
-            self.given.options.push((option.option.setting, option.to_string()));
-            put(&mut self.settings, option.option.setting, option.value.clone());
+        let options = args.model_settings.given_for(model, models, OF_A_POSTERIOR)?;
+        let of_data = options.iter().find(|option| option.option.group == OptionGroup::Data);
+        if let (Some(table), Some(GivenOption { option, .. })) = (&table, of_data) {
+            return Err(UsageError(format!("{option}: the data come from {table}; leave out one of both")));
         }
+        self.put_options(&options);
         if let Some(path) = data {
             let path = if path.as_os_str() == "-" { Path::new("/dev/stdin") } else { path };
             if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
@@ -206,9 +267,9 @@ impl RunConfig {
     /// # Errors
     /// When a setting of the model is unknown or out of range, or its data cannot be read or do not fit the memory.
     pub(crate) fn problem(&self, model: &dyn Model) -> Result<Arc<dyn Problem>> {
-        let size = model.data_size(&self.settings).map_err(|error| self.explained(error, model))?;
+        let size = model.data_size(&self.settings).map_err(|error| self.explained(error, model.options()))?;
         check_size(size)?;
-        model.build(&self.settings, None).map_err(|error| self.explained(error, model))
+        model.build(&self.settings, None).map_err(|error| self.explained(error, model.options()))
     }
 
     /// Builds the model with data that have been read from a table.
@@ -223,12 +284,12 @@ impl RunConfig {
     ) -> Result<Arc<dyn Problem>> {
         let mut settings = self.settings.clone();
         put_table(&mut settings, table)?;
-        model.build(&settings, Some(data)).map_err(|error| self.explained(error, model))
+        model.build(&settings, Some(data)).map_err(|error| self.explained(error, model.options()))
     }
 
     /// Returns an error of the model's settings that names the option or the file that gave the setting.
-    fn explained(&self, error: BuildError, model: &dyn Model) -> anyhow::Error {
-        let BuildError::Form { field, what } = error else { return in_options(error, model.options()) };
+    pub(crate) fn explained(&self, error: BuildError, options: &[ModelOption]) -> anyhow::Error {
+        let BuildError::Form { field, what } = error else { return in_options(error, options) };
         if let Some((_, option)) = self.given.options.iter().find(|(setting, _)| *setting == field) {
             return UsageError(format!("{option}: {what}")).into();
         }
@@ -488,7 +549,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("settings.toml");
         std::fs::write(&path, text).unwrap();
-        RunConfig::over_defaults(&path, read_table(&path)?)
+        RunConfig::default().overlaid(&path, read_table(&path)?)
     }
 
     #[test]

@@ -13,6 +13,11 @@ pub enum OptionKind {
     Counts,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// Any text.
+    Text,
+    /// The path of a file or folder that the model reads. Commands make it absolute, so that a run can be resumed from
+    /// any folder, and never write to it.
+    Path,
 }
 
 /// The part of the model that a setting is about.

@@ -19,6 +19,9 @@ pub(crate) struct CalibrateArgs {
     /// The folder for ranks, pictures and calibration.json; what is in it goes on
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
+    /// File of settings (TOML) of the simulator and the sampler; options come first
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
     /// Begin anew in the folder
     #[arg(long)]
     pub(crate) force: bool,

@@ -5,9 +5,10 @@
 
 use crate::exit::UsageError;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use octopus_models::{Model, ModelOption, OptionGroup, OptionKind, Registry};
 use std::fmt;
+use std::path::Path;
 use toml::Value;
 
 /// Which settings of a model a command takes.
@@ -18,9 +19,9 @@ pub(crate) const OF_A_POSTERIOR: OptionsOf = |model| model.options();
 /// The settings of a simulator.
 pub(crate) const OF_A_SIMULATOR: OptionsOf = |model| model.simulator_options();
 
-/// Settings of a model that were given as options: the option's name and its value.
+/// Settings of a model that were given as options, with their values.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ModelArgs(Vec<(&'static str, Value)>);
+pub(crate) struct ModelArgs(Vec<(&'static ModelOption, Value)>);
 
 impl ModelArgs {
     /// The settings of `model` that were given, in the order of the models' lists.
@@ -34,15 +35,23 @@ impl ModelArgs {
         options_of: OptionsOf,
     ) -> Result<Vec<GivenOption<'_>>, UsageError> {
         let own = options_of(model);
-        let find = |(name, value): (&'static str, _)| match own.iter().find(|option| option.name == name) {
-            Some(option) => Ok(GivenOption { option, value }),
+        let find = |(given, _): &(&ModelOption, Value)| own.iter().find(|option| option.name == given.name);
+        let known = |pair: &(&'static ModelOption, Value)| match find(pair) {
+            Some(option) => Ok(option),
             None => Err(UsageError(format!(
-                "--{name}: {} has no such setting; it is one of {}",
+                "{}: {} has no such setting; it is one of {}",
+                pair.0,
                 model.name(),
-                having(models, options_of, name)
+                having(models, options_of, pair.0.name)
             ))),
         };
-        self.0.iter().map(|(name, value)| find((*name, value))).collect()
+        self.0.iter().map(|pair| Ok(GivenOption { option: known(pair)?, value: &pair.1 })).collect()
+    }
+
+    /// The paths that were given, which are inputs, with their options.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = (String, &Path)> {
+        let paths = self.0.iter().filter(|(option, _)| option.kind == OptionKind::Path);
+        paths.filter_map(|(option, value)| Some((option.to_string(), Path::new(value.as_str()?))))
     }
 }
 
@@ -83,7 +92,7 @@ pub(super) fn default_to_first(command: Command, models: Registry) -> Command {
 
 /// Reads the options that [`add`] added.
 pub(super) fn read(matches: &ArgMatches, models: Registry, options_of: OptionsOf) -> ModelArgs {
-    let value = |option: &'static ModelOption| Some((option.name, value(matches, option)?));
+    let value = |option: &'static ModelOption| Some((option, value(matches, option)?));
     ModelArgs(distinct(models, options_of).into_iter().filter_map(value).collect())
 }
 
@@ -119,6 +128,8 @@ fn argument(option: &'static ModelOption, models: Registry, options_of: OptionsO
             arg.value_delimiter(',').action(ArgAction::Append)
         }
         OptionKind::Word(words) => arg.value_parser(PossibleValuesParser::new(words)),
+        OptionKind::Text => arg.value_name("TEXT"),
+        OptionKind::Path => arg.value_name("PATH").value_hint(ValueHint::AnyPath),
     }
 }
 
@@ -130,6 +141,12 @@ fn value(matches: &ArgMatches, option: &ModelOption) -> Option<Value> {
             let counts = matches.get_many::<i64>(option.name)?;
             Some(Value::Array(counts.copied().map(Value::Integer).collect()))
         }
-        OptionKind::Word(_) => matches.get_one::<String>(option.name).cloned().map(Value::String),
+        OptionKind::Word(_) | OptionKind::Text => matches.get_one(option.name).cloned().map(Value::String),
+        OptionKind::Path => {
+            let given: &String = matches.get_one(option.name)?;
+            // Of a path that cannot be made absolute (it is empty), the model says what is wrong.
+            let absolute = std::path::absolute(given).ok().and_then(|path| path.into_os_string().into_string().ok());
+            Some(Value::String(absolute.unwrap_or_else(|| given.clone())))
+        }
     }
 }

@@ -3,13 +3,12 @@
 //! The most chains that a device moves at once, and the number of threads, are decided here.
 
 use crate::args::MachineArgs;
-use crate::config::chosen;
 use crate::exit::UsageError;
 use crate::output;
 use anyhow::Result;
 use octopus_calibrate::{CalibrateError, CalibratedSet, CalibrationSettings, Mover, at_work_bytes, run};
 use octopus_density::LogDensity;
-use octopus_device::DeviceChoice;
+use octopus_device::{DeviceChoice, DeviceRequest};
 use octopus_diag::counted;
 use octopus_models::Simulator;
 use octopus_random::{Purpose, Stream};
@@ -42,8 +41,14 @@ impl CalibrationMachine {
     ///
     /// # Errors
     /// When the device cannot be opened, or cannot do the work.
-    pub(crate) fn open(args: &MachineArgs, density: &dyn LogDensity, cost: &RunCost, quiet: bool) -> Result<Self> {
-        let mut machine = octopus_runs::DeviceInventory::look(chosen(args)?);
+    pub(crate) fn open(
+        args: &MachineArgs,
+        asked: DeviceRequest,
+        density: &dyn LogDensity,
+        cost: &RunCost,
+        quiet: bool,
+    ) -> Result<Self> {
+        let mut machine = octopus_runs::DeviceInventory::look(asked);
         let mut device = machine.choose(Some(density), cost, args.no_fallback)?;
         let place = device.open()?;
         output::unless_quiet(quiet, &device.lines()).iter().for_each(output::note);
@@ -106,12 +111,12 @@ pub(crate) fn threads(args: &MachineArgs) -> usize {
 
 /// # Errors
 /// When a GPU is asked for, although the work is done on the CPU only.
-pub(crate) fn only_cpu(args: &MachineArgs) -> Result<()> {
-    match chosen(args)?.choice {
+pub(crate) fn only_cpu(asked: &DeviceRequest) -> Result<(), UsageError> {
+    match asked.choice {
         DeviceChoice::Auto | DeviceChoice::Cpu => Ok(()),
         DeviceChoice::Cuda(_) | DeviceChoice::Several(_) | DeviceChoice::All => {
             let what = "--geweke: its chains move one by one, on the CPU: `--device cpu`";
-            Err(UsageError(what.to_owned()).into())
+            Err(UsageError(what.to_owned()))
         }
     }
 }
@@ -130,10 +135,10 @@ mod tests {
         let all = std::thread::available_parallelism().unwrap().get();
         assert_eq!(threads(&MachineArgs::default()), all);
         assert_eq!(threads(&MachineArgs { threads: Some(all + 3), ..MachineArgs::default() }), all + 3);
-        let on = |device| only_cpu(&MachineArgs { device: Some(device), ..MachineArgs::default() });
+        let on = |choice| only_cpu(&DeviceRequest { choice, ..DeviceRequest::default() });
         assert!(on(DeviceChoice::Cpu).is_ok() && on(DeviceChoice::Auto).is_ok());
         for device in ["cuda", "cuda:1", "cuda:0,1", "cuda:all"] {
-            assert!(on(device.parse().unwrap()).unwrap_err().is::<UsageError>(), "{device}");
+            assert!(on(device.parse().unwrap()).is_err(), "{device}");
         }
     }
 

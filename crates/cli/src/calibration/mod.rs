@@ -12,16 +12,12 @@ pub(crate) use machine::{CalibrationMachine, any_data_set, only_cpu, threads};
 pub(crate) use pictures::{of_moments, of_ranks};
 pub(crate) use text::{geweke_text, ranks_text};
 
-use crate::args::{CalibrateArgs, OF_A_SIMULATOR};
-use crate::config::{RunConfig, StrategyChoice};
-use crate::config::{check_size, config_error, in_options, option};
+use crate::config::{RunConfig, check_size, config_error, option};
 use crate::exit::UsageError;
 use anyhow::Result;
 use octopus_calibrate::CalibrateError;
-use octopus_models::settings::put;
-use octopus_models::{CalibrationTest, Registry, Simulated};
+use octopus_models::{CalibrationTest, Model, Simulated};
 use octopus_sampler::{SamplerConfig, SamplerError, Strategy};
-use toml::Table;
 
 /// The numbers of draws that may be kept of a data set, most first. Each gives one rank more than draws, 100 at most,
 /// which many numbers of bins divide.
@@ -41,51 +37,27 @@ pub(crate) fn default_sampler(geweke: bool) -> SamplerConfig {
     }
 }
 
-/// Returns the simulator of the model that the command line names.
+/// Returns the simulator of a model with the settings of a calibration.
 ///
 /// # Errors
-/// When a setting is out of range, or belongs to another model, or a data set does not fit the memory.
-pub(crate) fn simulated(args: &CalibrateArgs, models: Registry) -> Result<Simulated> {
-    let model = models.find(&args.model)?;
-    let mut settings = Table::new();
-    let given = args.model_settings.given_for(model, models, OF_A_SIMULATOR)?;
-    given.iter().for_each(|given| put(&mut settings, given.option.setting, given.value.clone()));
-    let test = if args.geweke { CalibrationTest::Geweke } else { CalibrationTest::Ranks };
-    let size = model.simulated_size(&settings, test);
-    check_size(size.map_err(|error| in_options(error, model.simulator_options()))?)?;
-    let simulated = model.simulator(&settings, test);
-    let simulated = simulated.map_err(|error| in_options(error, model.simulator_options()))?;
+/// When a setting is out of range, or a data set does not fit the memory.
+pub(crate) fn simulated(config: &RunConfig, model: &dyn Model, geweke: bool) -> Result<Simulated> {
+    let test = if geweke { CalibrationTest::Geweke } else { CalibrationTest::Ranks };
+    let named = |error| config.explained(error, model.simulator_options());
+    check_size(model.simulated_size(&config.settings, test).map_err(named)?)?;
     let none = || UsageError(format!("{}: the model has no simulator, so that it cannot be calibrated", model.name()));
-    Ok(simulated.ok_or_else(none)?)
+    Ok(model.simulator(&config.settings, test).map_err(named)?.ok_or_else(none)?)
 }
 
-/// Returns the settings of the sampler from the command line.
+/// Checks the probability of a false alarm.
 ///
 /// # Errors
-/// When a value is out of range.
-pub(crate) fn sampler(args: &CalibrateArgs) -> Result<SamplerConfig> {
-    let mut config = RunConfig { sampler: default_sampler(args.geweke), ..RunConfig::default() };
-    if args.sampler.strategy == Some(StrategyChoice::Auto) {
-        let what = "--strategy auto: which chains to calibrate must be said: four-long or many-short";
-        return Err(UsageError(what.to_owned()).into());
+/// When it is no probability, or cannot be reached.
+pub(crate) fn check_false_alarm(false_alarm: f64) -> Result<(), UsageError> {
+    if false_alarm > 0.0 && false_alarm < 1.0 {
+        return Ok(());
     }
-    args.sampler.lay_over(&mut config.sampler)?;
-    if config.sampler.strategy == Strategy::ManyShort {
-        if args.geweke {
-            let what = "--strategy many-short: Geweke's test moves chains one by one, which have no strategy";
-            return Err(UsageError(what.to_owned()).into());
-        }
-        let (chains, draws) = MANY_SHORT;
-        config.sampler.chains = args.sampler.chains.unwrap_or(chains);
-        config.sampler.draws = args.sampler.draws.unwrap_or(draws);
-        let suited = || SamplerConfig::many_short(config.sampler.chains).superchains;
-        config.sampler.superchains = args.sampler.superchains.unwrap_or_else(suited);
-    }
-    config.validate()?;
-    if !(args.false_alarm > 0.0 && args.false_alarm < 1.0) {
-        return Err(UsageError(format!("--false-alarm {}: must lie between 0 and 1", args.false_alarm)).into());
-    }
-    Ok(config.sampler)
+    Err(UsageError(format!("--false-alarm {false_alarm}: must lie between 0 and 1")))
 }
 
 /// Converts an error; a setting that is out of range is called by its option's name.
@@ -117,6 +89,7 @@ mod tests {
     use super::*;
     use crate::args::{Cli, Command};
     use octopus_calibrate::{Judgement, RankedQuantity};
+    use octopus_models::Registry;
 
     /// A judgement with nothing to warn of.
     pub(super) fn judged() -> Judgement {
@@ -156,10 +129,10 @@ mod tests {
 
     /// The sampler of `octopus calibrate` with these options.
     fn given(options: &str) -> Result<SamplerConfig> {
-        let words = format!("octopus calibrate eight-schools --out x {options}");
-        let cli = Cli::read(Registry::shipped(), words.split_whitespace()).unwrap();
+        let (models, words) = (Registry::shipped(), format!("octopus calibrate eight-schools --out x {options}"));
+        let cli = Cli::read(models, words.split_whitespace()).unwrap();
         let Command::Calibrate(args) = cli.command else { panic!("another command") };
-        sampler(&args)
+        Ok(RunConfig::of_calibration(&args, models.find("eight-schools")?, models)?.sampler)
     }
 
     #[test]
@@ -186,12 +159,12 @@ mod tests {
         for options in ["--strategy auto", "--strategy many-short --geweke", "--draws 0"] {
             assert!(given(options).unwrap_err().is::<UsageError>(), "{options}");
         }
-        for wrong in ["0", "1", "-0.5", "2", "nan"] {
-            let error = given(&format!("--false-alarm {wrong}")).unwrap_err().to_string();
+        for wrong in [0.0, 1.0, -0.5, 2.0, f64::NAN] {
+            let error = check_false_alarm(wrong).unwrap_err().to_string();
             assert!(error.starts_with("--false-alarm ") && error.ends_with("must lie between 0 and 1"), "{error}");
         }
-        for right in ["1e-9", "0.5", "0.999"] {
-            assert!(given(&format!("--false-alarm {right}")).is_ok(), "{right}");
+        for right in [1e-9, 0.5, 0.999] {
+            assert!(check_false_alarm(right).is_ok(), "{right}");
         }
     }
 

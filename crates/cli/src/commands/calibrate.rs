@@ -4,9 +4,10 @@
 
 use crate::args::{CalibrateArgs, Global, PictureFormat};
 use crate::calibration::{
-    CalibrationMachine, Folder, any_data_set, default_kept, geweke_text, of_moments, of_ranks, only_cpu, ranks_text,
-    sampler, setting_in_options, simulated, threads,
+    CalibrationMachine, Folder, any_data_set, check_false_alarm, default_kept, geweke_text, of_moments, of_ranks,
+    only_cpu, ranks_text, setting_in_options, simulated, threads,
 };
+use crate::config::RunConfig;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::output;
@@ -17,6 +18,7 @@ use octopus_calibrate::{
     geweke_sequences, judge, judge_geweke, self_check,
 };
 use octopus_density::LogDensity;
+use octopus_device::DeviceRequest;
 use octopus_files::WithInfinities;
 use octopus_models::Simulated;
 use octopus_report::{Figure, Format, write_figures};
@@ -38,17 +40,22 @@ const STOPPED: &str =
 /// # Errors
 /// When settings are out of range, the folder holds another calibration or cannot be written, or a device fails.
 pub(crate) fn run(args: &CalibrateArgs, global: Global) -> Result<Exit> {
-    let simulated = simulated(args, global.models)?;
+    let model = global.models.find(&args.model)?;
+    let config = RunConfig::of_calibration(args, model, global.models)?;
+    check_false_alarm(args.false_alarm)?;
+    let asked = config.device(&args.machine)?;
+    let simulated = simulated(&config, model, args.geweke)?;
     let work = Work {
         args,
         global,
-        sampler: sampler(args)?,
+        asked,
+        sampler: config.sampler,
         model: model_json(args, &simulated)?,
         simulated,
         interrupt: Interrupt::listen(),
     };
     if args.geweke {
-        only_cpu(&args.machine)?;
+        only_cpu(&work.asked)?;
         return work.geweke();
     }
     let any = any_data_set(&*work.simulated.simulator)?;
@@ -100,6 +107,8 @@ struct Work<'a> {
     /// The model as the calibration's record has it.
     model: Value,
     sampler: SamplerConfig,
+    /// The device that is asked for.
+    asked: DeviceRequest,
     interrupt: Interrupt,
 }
 
@@ -111,7 +120,7 @@ impl Work<'_> {
         let settings = CalibrationSettings { seed: sampler.seed, kept, sampler: sampler.clone() };
         settings.validate().map_err(in_options)?;
         found_need(density, args.datasets).check()?;
-        let machine = CalibrationMachine::open(&args.machine, density, cost, self.global.quiet)?;
+        let machine = CalibrationMachine::open(&args.machine, self.asked.clone(), density, cost, self.global.quiet)?;
         machine.check_memory(density, &settings, args.datasets)?;
         let record = json!({ "schema": 2, "test": "ranks", "model": model, "sampler": sampler, "kept": kept });
         let mut folder = Folder::open(&args.out, &record, Some(Table::of(simulator)), args.force)?;

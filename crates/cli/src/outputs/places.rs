@@ -2,7 +2,7 @@
 
 use super::signs::Sign;
 use super::{Kind, Outputs};
-use crate::args::{Cli, Command, DataArgs, DeviceCommand, SampleArgs};
+use crate::args::{Cli, Command, DataArgs, DeviceCommand, ModelArgs, SampleArgs};
 use crate::calibration::is_of_a_calibration;
 use octopus_runs::RunFolder;
 use std::path::{Path, PathBuf};
@@ -44,9 +44,17 @@ pub(crate) fn outputs_of(cli: &Cli) -> Outputs {
                 found.output("--out", &out.join("comparison.json"), Kind::BesidePictures(COMPARISON));
             }
         }
-        Command::Calibrate(args) => found.output("--out", &args.out, Kind::Folder(is_of_a_calibration)),
-        Command::Check(args) => found.settings(args.config.as_deref(), &args.data),
+        Command::Calibrate(args) => {
+            found.model(&args.model_settings);
+            found.config(args.config.as_deref());
+            found.output("--out", &args.out, Kind::Folder(is_of_a_calibration));
+        }
+        Command::Check(args) => {
+            found.model(&args.model_settings);
+            found.settings(args.config.as_deref(), &args.data);
+        }
         Command::Sweep(args) => {
+            found.model(&args.model_settings);
             found.settings(args.config.as_deref(), &args.data);
             found.outputs("--out", args.out.as_deref(), Kind::Result(SWEEP));
         }
@@ -55,6 +63,7 @@ pub(crate) fn outputs_of(cli: &Cli) -> Outputs {
             found.output("--out", &args.out, Kind::Trace(args.to.format, args.force));
         }
         Command::Validate(args) => {
+            found.model(&args.model_settings);
             found.settings(args.config.as_deref(), &args.data);
             found.outputs("--out", args.out.as_deref(), Kind::Owned(is_of_a_validation, has_a_validation));
         }
@@ -69,6 +78,7 @@ pub(crate) fn outputs_of(cli: &Cli) -> Outputs {
 }
 
 fn sample(args: &SampleArgs, found: &mut Outputs) {
+    found.model(&args.model_settings);
     found.settings(args.config.as_deref(), &args.data);
     // A dry run writes nothing, and tells whether the run could.
     let Some(out) = args.out.as_deref() else { return };
@@ -170,11 +180,21 @@ impl Outputs {
         }
     }
 
+    /// Adds the files that options of the model name.
+    fn model(&mut self, given: &ModelArgs) {
+        given.paths().for_each(|(option, path)| self.input(&option, path));
+    }
+
     /// Adds a file of settings, and the data that it or the options name.
     fn settings(&mut self, config: Option<&Path>, data: &DataArgs) {
         if let Some(data) = &data.data {
             self.table("--data", data);
         }
+        self.config(config);
+    }
+
+    /// Adds a file of settings, and the files that it names.
+    fn config(&mut self, config: Option<&Path>) {
         if let Some(config) = config {
             self.input("--config", config);
             self.named_in(config, None);

@@ -79,6 +79,9 @@ const TABLE: &[Refused] = &[
     refused("loo", "--weights", "loo {}/y.csv --weights stacking", &["several TRACEs"]),
     refused("loo", "--draws", "loo {}/y.csv --draws 7", &["a run folder"]),
 
+    refused("calibrate", "--config", "calibrate eight-schools --config {}/goal.toml --out {}/x", &["goal"]),
+    refused("calibrate", "--config", "calibrate eight-schools --config {}/warm.toml --out {}/x", &["keep_warmup"]),
+    refused("calibrate", "--config", "calibrate eight-schools --config {}/auto.toml --out {}/x --datasets 2", &["--strategy auto"]),
     refused("calibrate", "--sequences", "calibrate eight-schools --sequences 9 --out {}/x", &["--geweke"]),
     refused("calibrate", "--sequences", "calibrate eight-schools --sequences 9 --datasets 3 --out {}/x", &["--geweke"]),
     refused("calibrate", "--steps", "calibrate eight-schools --steps 9 --out {}/x", &["--geweke"]),
@@ -196,6 +199,8 @@ fn an_option_that_would_change_nothing_is_refused() {
     fs::create_dir(at("in")).unwrap();
     fs::write(at("in/y.csv"), "g,y\na,1\na,2\nb,3\nb,5\n").unwrap();
     fs::write(at("goal.toml"), "[goal]\nmax_seconds = 5.0\n").unwrap();
+    fs::write(at("warm.toml"), "keep_warmup = true\n").unwrap();
+    fs::write(at("auto.toml"), "sampler = { strategy = \"auto\" }\n").unwrap();
     run(dir.path(), "sample eight-schools --draws 50 --tune 50 --device cpu --quiet --out {}/run").sampled();
     let before = tree(dir.path());
     let mut wrong = Vec::new();

@@ -115,6 +115,7 @@ const TABLE: &[(&str, &str, Shown)] = &[
     ("loo", "--draws", Says("loo {}/wide", "--draws 20", "80 samples of")),
 
     ("calibrate", "--out", In("calibrate.rs", "ranks_in_one_go_or_two_are_the_same")),
+    ("calibrate", "--config", In("settings.rs", "a_calibration_has_every_setting")),
     ("calibrate", "--force", In("calibrate.rs", "ranks_in_one_go_or_two_are_the_same")),
     ("calibrate", "--datasets", In("calibrate.rs", "ranks_in_one_go_or_two_are_the_same")),
     ("calibrate", "--kept", Says(CALIBRATE, "--kept 7", "7 draws kept of each")),

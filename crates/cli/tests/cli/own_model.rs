@@ -23,6 +23,12 @@ struct OneMean;
 #[serde(default, deny_unknown_fields)]
 struct OneMeanSettings {
     prior_sd: f64,
+    /// A file with a number in each line, in place of the data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    numbers: Option<String>,
+    /// What a user wants to remember of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
     /// A fault of the gradient that a test plants.
     #[serde(skip_serializing_if = "Option::is_none")]
     fault: Option<Fault>,
@@ -40,7 +46,7 @@ enum Fault {
 
 impl Default for OneMeanSettings {
     fn default() -> Self {
-        Self { prior_sd: 10.0, fault: None, data: None }
+        Self { prior_sd: 10.0, numbers: None, note: None, fault: None, data: None }
     }
 }
 
@@ -50,6 +56,22 @@ const PRIOR_SD: ModelOption = ModelOption {
     kind: OptionKind::Real,
     group: OptionGroup::Model,
     help: "Standard deviation of the prior of mu [default: 10]",
+};
+
+const NUMBERS: ModelOption = ModelOption {
+    name: "numbers",
+    setting: "numbers",
+    kind: OptionKind::Path,
+    group: OptionGroup::Model,
+    help: "File with a number in each line [default: four numbers]",
+};
+
+const NOTE: ModelOption = ModelOption {
+    name: "note",
+    setting: "note",
+    kind: OptionKind::Text,
+    group: OptionGroup::Model,
+    help: "What to remember of the run",
 };
 
 impl Model for OneMean {
@@ -62,7 +84,7 @@ impl Model for OneMean {
     }
 
     fn options(&self) -> &'static [ModelOption] {
-        &[PRIOR_SD]
+        &[PRIOR_SD, NUMBERS, NOTE]
     }
 
     fn reads_table(&self) -> bool {
@@ -77,7 +99,10 @@ impl Model for OneMean {
                 let file: octopus_models::TableFile = file.clone().try_into().expect("as the command line gives it");
                 file.read()?.values().to_vec()
             }
-            (None, None) => vec![1.0, 2.0, 2.0, 3.0],
+            (None, None) => match &asked.numbers {
+                Some(path) => numbers(path)?,
+                None => vec![1.0, 2.0, 2.0, 3.0],
+            },
         };
         let data = DataRecord {
             source: "some numbers".to_owned(),
@@ -100,6 +125,13 @@ impl Model for OneMean {
         let settings = settings::write(&asked)?;
         Ok(Some(Simulated { simulator, settings, description: "one mean of 3".to_owned(), geweke_steps: 200 }))
     }
+}
+
+fn numbers(path: &str) -> Result<Vec<f64>, BuildError> {
+    let wrong = |what: String| BuildError::Form { field: "numbers".to_owned(), what };
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(format!("cannot read {path}: {error}")))?;
+    let number = |line: &str| line.parse().map_err(|_| wrong(format!("{path}: {line:?} is no number")));
+    text.lines().map(number).collect()
 }
 
 #[derive(Clone)]
@@ -270,6 +302,36 @@ fn it_is_sampled_to_its_exact_posterior() {
     }
     // The program that ships does not know it.
     run(dir.path(), "plot {}/run --out {}/pictures --kind prior").fails(3, &["no model is called `one-mean`"]);
+}
+
+/// A path is kept as an absolute one, so that the run is known from any folder; and it is an input, which no output of
+/// the command replaces.
+#[test]
+fn options_may_be_texts_and_paths() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("numbers.txt");
+    std::fs::write(&file, "4\n6\n").unwrap();
+    let here = |words: &str| {
+        let output = command(dir.path(), words).current_dir(dir.path()).output().expect("starts");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let words = "sample one-mean --numbers numbers.txt --note weekly --draws 400 --tune 200 --device cpu --quiet";
+    let (code, stderr) = here(&format!("{words} --out run"));
+    assert!(matches!(code, Some(0 | 1)), "{stderr}");
+    let record: Table = std::fs::read_to_string(dir.path().join("run/run.toml")).unwrap().parse().unwrap();
+    let settings = &record["model"]["settings"];
+    assert_eq!((settings["numbers"].as_str(), settings["note"].as_str()), (file.to_str(), Some("weekly")));
+    assert_eq!(record["data"]["observations"].as_integer(), Some(2));
+    // From another folder.
+    let elpd = own(dir.path(), "loo {}/run --json").json();
+    assert_eq!(elpd["models"][0]["observations"], 2);
+    for outputs in ["--out again --log-file numbers.txt", "--out again --profile numbers.txt"] {
+        let (code, stderr) = here(&format!("{words} {outputs}"));
+        assert!(code == Some(2) && stderr.contains("--numbers") && stderr.contains("numbers.txt"), "{stderr}");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "4\n6\n");
+    }
+    let (code, stderr) = here("sample one-mean --numbers absent.txt --device cpu --out other");
+    assert!(code == Some(2) && stderr.contains("--numbers") && stderr.contains("absent.txt"), "{stderr}");
 }
 
 #[test]

@@ -346,8 +346,23 @@ fn a_calibration_has_every_setting() {
         assert_ne!(others, ranks, "{one:?} changes nothing");
         assert_ne!(value(&record, one.place), one.value, "{one:?} is the default");
     }
+    // A file says the same, and options come before it.
+    let in_file: Vec<Setting> = settings.iter().copied().filter(|one| !one.place.contains("data.")).collect();
+    fs::write(runs.dir().join("settings.toml"), file(&in_file)).unwrap();
+    let sizes = words(&[groups, per_group]);
+    let (by_file, of_file, _) = calibrate(&format!("{sizes} --config {{}}/settings.toml"));
+    assert_eq!((by_file, of_file), (ranks, record));
+    let (_, record, _) = calibrate(&format!("{sizes} --config {{}}/settings.toml --chains 2 --mu-sd 9"));
+    assert_eq!(
+        (value(&record, "sampler.chains"), value(&record, "model.settings.prior.mu_sd")),
+        ("2".into(), "9".into())
+    );
     let many_short = " --strategy many-short --superchains 3 --chains 12 --draws 9";
+    fs::write(runs.dir().join("many.toml"), "sampler = { strategy = \"many-short\", superchains = 3, chains = 12 }\n")
+        .unwrap();
+    let (_, by_file, _) = calibrate(" --config {}/many.toml --draws 9");
     let (_, record, _) = calibrate(many_short);
+    assert_eq!(by_file, record);
     for (place, expected) in [("sampler.strategy", "many-short"), ("sampler.superchains", "3")] {
         assert_eq!(value(&record, place), expected);
     }

@@ -3,7 +3,18 @@
 use maud::{Markup, html};
 
 /// A word, what it means, and its source.
-const ENTRIES: [(&str, &str, &str); 18] = [
+const ENTRIES: [(&str, &str, &str); 24] = [
+    (
+        "PRD",
+        "Product requirements document: it asks for phase 0, with its model, its data and its limits. The verdict has a row for \
+         each requirement.",
+        "docs/requirements.md of Octopus",
+    ),
+    (
+        "P0.1 ... Q.5",
+        "Ids of the requirements. P0 must be met, P1 should be, P2 may be; Q asks for the quality of the result.",
+        "docs/requirements.md of Octopus",
+    ),
     (
         "R-hat",
         "Compares the spread between chains (each cut in halves) with the spread within them, on rank-normalised draws and \
@@ -19,6 +30,12 @@ const ENTRIES: [(&str, &str, &str); 18] = [
     (
         "tail ESS",
         "The smaller of the effective sample sizes for the 5% and the 95% quantile: how well the ends of intervals are known.",
+        "Vehtari et al. 2021",
+    ),
+    (
+        "ESS above the number of draws",
+        "Successive draws of NUTS can be negatively correlated (antithetic): their errors cancel, and the mean is known better \
+         than from as many independent draws.",
         "Vehtari et al. 2021",
     ),
     (
@@ -80,6 +97,12 @@ const ENTRIES: [(&str, &str, &str); 18] = [
         "Hoffman, Gelman 2014, section 3.2",
     ),
     (
+        "four-long, many-short",
+        "Strategies for chains: four-long runs a few chains for long, four unless told otherwise; many-short runs many chains, \
+         in superchains, with few draws each.",
+        "Margossian et al. 2024, for many short chains",
+    ),
+    (
         "superchains",
         "Groups of chains that began at a common point: where chains of one group agree with each other more than with the \
          others, they have not forgotten where they began.",
@@ -90,6 +113,18 @@ const ENTRIES: [(&str, &str, &str); 18] = [
         "R-hat of superchains, sqrt(1 + B/W) with B the variance between their means and W that within them: it works \
          for chains of few draws.",
         "Margossian et al. 2024",
+    ),
+    (
+        "collapsed, pointwise",
+        "Two ways to evaluate one likelihood: collapsed from each group's sums, pointwise from every observation. The posterior \
+         is the same; collapsed does less work where groups have many observations.",
+        "Casella, Berger 2002, Statistical Inference, 2nd ed., chapter 6, for sums that suffice",
+    ),
+    (
+        "threads",
+        "Workers that share the chains of a run. Starting them and waiting for the last one takes time: where the work is \
+         smaller than that, two threads are slower than one.",
+        "Amdahl 1967, AFIPS Conference Proceedings 30, for the limit of what they save",
     ),
     (
         "Pareto k",

@@ -35,8 +35,10 @@ fn cards(report: &Report) -> Vec<Card> {
         cards.push(card(significant(row.rhat, 4), what, Some(row.rhat < limits::RHAT)));
     }
     if let Some(row) = report.least(|row| row.ess_bulk.min(row.ess_tail)) {
-        let (value, draws) = (row.ess_bulk.min(row.ess_tail), count((found.chains * found.draws) as u64));
-        let what = format!("smallest effective sample of {draws} draws (above {})", limits::ESS);
+        let (value, draws) = (row.ess_bulk.min(row.ess_tail), found.chains * found.draws);
+        let why =
+            if value > draws as f64 { "; more than the draws, since errors of successive draws cancel" } else { "" };
+        let what = format!("smallest effective sample of {} draws (above {}){why}", count(draws as u64), limits::ESS);
         cards.push(card(rate(value), what, Some(value > limits::ESS)));
     }
     let what = if found.divergences == 1 { "divergent transition" } else { "divergent transitions" };
@@ -105,6 +107,25 @@ mod tests {
         };
         assert_eq!(sound(limits::RHAT, limits::ESS), (Some(false), Some(false)));
         assert_eq!(sound(limits::RHAT - 1e-9, limits::ESS + 1e-9), (Some(true), Some(true)));
+    }
+
+    #[test]
+    fn more_effective_draws_than_draws_are_explained() {
+        let mut report = report(&Sample::new(SHAPE), SHAPE);
+        (report.convergence.chains, report.convergence.draws) = (4, 1000);
+        let mut what = |bulk: f64, tail: f64| {
+            for row in &mut report.parameters {
+                (row.ess_bulk, row.ess_tail) = (bulk, tail);
+            }
+            cards(&report)[1].what.clone()
+        };
+        let plain = "smallest effective sample of 4,000 draws (above 400)";
+        assert_eq!(what(4000.0, 5000.0), plain);
+        assert_eq!(what(9000.0, 3999.0), plain);
+        assert_eq!(
+            what(4001.0, 5000.0),
+            format!("{plain}; more than the draws, since errors of successive draws cancel")
+        );
     }
 
     #[test]
