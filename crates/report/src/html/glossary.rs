@@ -118,13 +118,13 @@ const ENTRIES: [(&str, &str, &str); 24] = [
         "collapsed, pointwise",
         "Two ways to evaluate one likelihood: collapsed from each group's sums, pointwise from every observation. The posterior \
          is the same; collapsed does less work where groups have many observations.",
-        "Casella, Berger 2002, Statistical Inference, 2nd ed., chapter 6, for sums that suffice",
+        "Casella, Berger 2002, Statistical Inference, 2nd ed., chapter 6, for sufficient statistics",
     ),
     (
         "threads",
         "Workers that share the chains of a run. Starting them and waiting for the last one takes time: where the work is \
          smaller than that, two threads are slower than one.",
-        "Amdahl 1967, AFIPS Conference Proceedings 30, for the limit of what they save",
+        "Amdahl 1967, AFIPS Conference Proceedings 30, for the limits of parallel speed",
     ),
     (
         "Pareto k",
