@@ -37,6 +37,7 @@ use octopus::Picture;
 use octopus_device::DeviceChoice;
 use octopus_formats::{FOLDERS_IN_SHORT, FORMATS, READ_IN_SHORT, TraceFormat, WRITTEN_IN_SHORT, WriteTrace};
 use octopus_models::Registry;
+use octopus_report::Format;
 use std::path::PathBuf;
 
 /// Bayesian sampling for hierarchical models: NUTS with a low-rank metric and standardised effects.
@@ -411,8 +412,28 @@ fn pictures() -> impl TypedValueParser<Value = PlotKind> {
 pub(crate) enum PictureFormat {
     /// Pixels, 150 dots an inch
     Png,
-    /// Vectors
+    /// Vectors, for pages
     Svg,
+    /// Vectors, for papers
+    Pdf,
+}
+
+impl PictureFormat {
+    /// Returns the formats that were asked for, each once.
+    pub(crate) fn all(asked: &[Self]) -> Vec<Format> {
+        let mut formats = Vec::new();
+        for format in asked {
+            let format = match format {
+                Self::Png => Format::Png,
+                Self::Svg => Format::Svg,
+                Self::Pdf => Format::Pdf,
+            };
+            if !formats.contains(&format) {
+                formats.push(format);
+            }
+        }
+        formats
+    }
 }
 
 /// `octopus export`

@@ -95,7 +95,7 @@ pub(super) fn run(options: &Phase0Options<'_>, stages: &mut Stages) -> Result<Ve
     let mut trace = Trace { data, record: Some(stages.sampled.record.clone()), name };
     let figures = if options.does(ValidationStage::Plot).is_ok() { draw(options, stages, &trace)? } else { Vec::new() };
     stages.stories = Stories::from_posterior(trace.posterior()?, stages.diagnosis.summary.superchains)?;
-    write_figures(&options.out, &figures, Format::Png)?;
+    write_figures(&options.out, &figures, &[Format::Png])?;
     // This group would be half of the file, and everything in it follows from the posterior.
     trace.data.groups.shift_remove("unconstrained_posterior");
     write_trace(&options.out.join(trace_file(stages)), &trace.data)?;

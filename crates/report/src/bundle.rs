@@ -16,11 +16,11 @@ use crate::text::Charset;
 use crate::verdict::Deliverable;
 use octopus_files::write_file;
 
-/// Draws every figure into `folder` as its stem says, on all cores, and returns the files, sorted.
+/// Draws every figure into `folder` in each format as its stem says, on all cores, and returns the files, sorted.
 ///
 /// # Errors
 /// When a figure cannot be drawn or written; the others are written all the same.
-pub fn write_figures(folder: &Path, figures: &[Figure], format: Format) -> Result<Vec<PathBuf>, ReportError> {
+pub fn write_figures(folder: &Path, figures: &[Figure], formats: &[Format]) -> Result<Vec<PathBuf>, ReportError> {
     // A canvas takes about 100 MB while it is drawn: few at a time.
     const MOST_AT_ONCE: usize = 4;
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_AT_ONCE).min(figures.len());
@@ -28,7 +28,7 @@ pub fn write_figures(folder: &Path, figures: &[Figure], format: Format) -> Resul
     let draw = || {
         let mut drawn = Vec::new();
         while let Some(figure) = figures.get(next.fetch_add(1, Ordering::Relaxed)) {
-            drawn.push(render(&*figure.plot, &folder.join(&figure.stem), format));
+            drawn.push(render(&*figure.plot, &folder.join(&figure.stem), formats));
         }
         drawn
     };
@@ -116,7 +116,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let sample = Sample::new(SMALL);
         let figures = figures(&sample);
-        let mut files = write_figures(folder.path(), &figures, Format::Png).unwrap();
+        let mut files = write_figures(folder.path(), &figures, &[Format::Png]).unwrap();
         files.extend(write_report(folder.path(), &report(&sample, SMALL), &figures).unwrap());
         let names = [
             "trace_plot.png",
@@ -140,10 +140,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut figures = figures(&Sample::new(SMALL));
         figures[0].plot = Box::new(crate::plot::TracePlot { rows: vec![], divergences: vec![], parameters: 0 });
-        let error = write_figures(folder.path(), &figures, Format::Svg).unwrap_err().to_string();
+        let error = write_figures(folder.path(), &figures, &[Format::Svg]).unwrap_err().to_string();
         assert!(error.contains("trace plot"), "{error}");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 4);
-        assert!(write_figures(folder.path(), &[], Format::Svg).unwrap().is_empty());
+        assert!(write_figures(folder.path(), &[], &[Format::Svg]).unwrap().is_empty());
     }
 
     #[test]

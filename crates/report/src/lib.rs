@@ -81,7 +81,7 @@
 //! ];
 //! # let folder = tempfile::tempdir().expect("a folder");
 //! # let folder = folder.path();
-//! write_figures(folder, &figures, Format::Png)?;
+//! write_figures(folder, &figures, &[Format::Png])?;
 //! let report = Report {
 //!     schema: SCHEMA,
 //!     title: "An example".to_owned(),

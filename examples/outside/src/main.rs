@@ -51,7 +51,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     // Files: pictures, the trace for ArviZ, and a run folder, which can go on after a kill.
     let pictures = [Picture::Trace, Picture::Posterior, Picture::Ppc];
     let figures = pictures.into_iter().map(|picture| trace.picture(picture)).collect::<Result<Vec<_>, _>>()?;
-    for file in write_figures(&out, &figures, Format::Png)? {
+    for file in write_figures(&out, &figures, &[Format::Png])? {
         println!("{}", file.display());
     }
     trace.save(out.join("exam.nc"))?;

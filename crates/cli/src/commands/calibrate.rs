@@ -21,7 +21,7 @@ use octopus_density::LogDensity;
 use octopus_device::DeviceRequest;
 use octopus_files::WithInfinities;
 use octopus_models::Simulated;
-use octopus_report::{Figure, Format, write_figures};
+use octopus_report::{Figure, write_figures};
 use octopus_runs::{MemoryNeed, RunCost};
 use octopus_sampler::SamplerConfig;
 use serde_json::{Value, json};
@@ -253,36 +253,12 @@ impl Work<'_> {
             result.extend(found);
         }
         folder.write_result(&result)?;
-        write_figures(&folder.join(""), &figures, PictureFormat::all(&self.args.format))?;
+        write_figures(&folder.join(""), &figures, &PictureFormat::all(&self.args.format))?;
         if self.global.json {
             output::print_json(&result)?;
         } else {
             output::print(&format!("{text}\nfolder: {}", self.args.out.display()))?;
         }
         Ok(if calibrated { Exit::Fine } else { Exit::Bad })
-    }
-}
-
-impl PictureFormat {
-    /// Returns the one format that stands for a list of formats.
-    pub(super) fn all(asked: &[Self]) -> Format {
-        match (asked.contains(&Self::Png), asked.contains(&Self::Svg)) {
-            (true, true) => Format::PngAndSvg,
-            (false, true) => Format::Svg,
-            _ => Format::Png,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_list_of_formats_is_one_format() {
-        let (png, svg) = (PictureFormat::Png, PictureFormat::Svg);
-        assert!(matches!(PictureFormat::all(&[png, svg]), Format::PngAndSvg));
-        assert!(matches!(PictureFormat::all(&[svg]), Format::Svg));
-        assert!(matches!(PictureFormat::all(&[png]), Format::Png));
     }
 }

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &CompareArgs, global: Global) -> Result<Exit> {
         let rows = comparison.posterior.summaries.each_ref().map(|summary| rows(&summary.parameters, &HashMap::new()));
         let forest = ForestPlot::compared(&[(first.0, first.1, &rows[0]), (second.0, second.1, &rows[1])]);
         let figures = [Figure::new(comparison.plot()), Figure::new(forest)];
-        write_figures(out, &figures, Format::Png)?;
+        write_figures(out, &figures, &[Format::Png])?;
     }
     tell(&comparison, || comparison.to_text(args.all), comparison.same, global)
 }

@@ -97,7 +97,7 @@ fn profile(args: &PlotArgs, global: Global) -> Result<Exit> {
 }
 
 fn write(args: &PlotArgs, figures: &[Figure]) -> Result<Vec<PathBuf>> {
-    Ok(write_figures(&args.out, figures, PictureFormat::all(&args.format))?)
+    Ok(write_figures(&args.out, figures, &PictureFormat::all(&args.format))?)
 }
 
 /// Prints the files that were written, and in JSON the kinds that were left out and why.

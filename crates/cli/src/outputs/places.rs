@@ -134,7 +134,7 @@ fn has_pages(folder: &Path) -> bool {
 
 /// Whether a file in a folder of pictures is one.
 fn is_picture(path: &Path) -> bool {
-    has_ending(path, &["png", "svg"])
+    has_ending(path, &["png", "svg", "pdf"])
 }
 
 /// Whether a file in a folder of manual pages is one of ours.

@@ -76,7 +76,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             measured: ScalingMeasure::PerSecond("steps"),
             series: std::iter::once(Device::Cpu).chain(gpu).map(series).collect(),
         };
-        for file in render(&plot, &stem, Format::Png)? {
+        for file in render(&plot, &stem, &[Format::Png])? {
             println!("{}", file.display());
         }
     }

@@ -17,7 +17,7 @@ fn main() -> Result<(), ReportError> {
         let start = Instant::now();
         let figures = figures();
         let prepared = start.elapsed().as_secs_f64();
-        write_figures(&out.join(name), &figures, Format::PngAndSvg)?;
+        write_figures(&out.join(name), &figures, &[Format::Png, Format::Svg])?;
         println!("{name}: prepared in {prepared:.2} s, all in {:.2} s", start.elapsed().as_secs_f64());
         Ok(())
     };
@@ -31,13 +31,13 @@ fn main() -> Result<(), ReportError> {
     }
     for (kind, plots) in edges::KINDS {
         for (name, plot) in plots() {
-            render(&*plot, &out.join("edges").join(kind).join(name), Format::PngAndSvg)?;
+            render(&*plot, &out.join("edges").join(kind).join(name), &[Format::Png, Format::Svg])?;
         }
         println!("edges: {kind}");
     }
     for (name, shape) in reports::SHAPES {
         let (report, figures) = reports::of_run(shape);
-        write_figures(&out.join(name), &figures, Format::PngAndSvg)?;
+        write_figures(&out.join(name), &figures, &[Format::Png, Format::Svg])?;
         write_report(&out.join(name), &report, &figures)?;
         println!("{name}\n{}", report.verdict.text(Charset::from_environment()));
     }

@@ -31,12 +31,21 @@ impl Weight {
     }
 }
 
+/// Returns the file of the embedded font.
+pub(crate) fn bytes(weight: Weight) -> &'static [u8] {
+    match weight {
+        Weight::Regular => include_bytes!("../../fonts/DejaVuSans.ttf"),
+        Weight::Bold => include_bytes!("../../fonts/DejaVuSans-Bold.ttf"),
+    }
+}
+
 /// Makes the embedded fonts known to plotters, once in a process.
 pub(crate) fn register() -> Result<(), ReportError> {
     static REGISTERED: OnceLock<bool> = OnceLock::new();
     let good = *REGISTERED.get_or_init(|| {
-        register_font(FAMILY, FontStyle::Normal, include_bytes!("../../fonts/DejaVuSans.ttf")).is_ok()
-            && register_font(FAMILY, FontStyle::Bold, include_bytes!("../../fonts/DejaVuSans-Bold.ttf")).is_ok()
+        [Weight::Regular, Weight::Bold]
+            .into_iter()
+            .all(|weight| register_font(FAMILY, weight.style(), bytes(weight)).is_ok())
     });
     if good {
         Ok(())

@@ -23,6 +23,7 @@ pub(crate) mod palette;
 mod panel;
 mod parallel;
 mod pareto_k;
+mod pdf;
 mod performance;
 mod posterior;
 mod ppc;
@@ -72,15 +73,25 @@ pub(crate) use svg::theme_rules;
 use crate::error::ReportError;
 use octopus_files::write_file;
 
-/// The file formats of a picture.
+/// A file format of pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// `.png`, 1800 pixels wide, 150 dots an inch.
     Png,
     /// `.svg`.
     Svg,
-    /// Both PNG and SVG.
-    PngAndSvg,
+    /// `.pdf`, 12 inches wide.
+    Pdf,
+}
+
+impl Format {
+    fn ending(self) -> &'static str {
+        match self {
+            Self::Png => ".png",
+            Self::Svg => ".svg",
+            Self::Pdf => ".pdf",
+        }
+    }
 }
 
 /// What a picture is about.
@@ -152,30 +163,38 @@ pub trait Plot: fmt::Debug + Send + Sync {
     fn svg(&self) -> Result<String, ReportError> {
         Ok(svg::svg(&self.scene()?))
     }
+
+    /// Returns the bytes of a PDF file of one page.
+    ///
+    /// # Errors
+    /// When the picture cannot be drawn: see [`png`](Self::png).
+    fn pdf(&self) -> Result<Vec<u8>, ReportError> {
+        pdf::pdf(&self.scene()?)
+    }
 }
 
-/// Draws `plot` into `stem` + `.png` and/or `.svg` and returns the files; each appears whole or not at all.
+/// Draws `plot` into a file for each format, `stem` with the format's ending, and returns the files; each appears whole or
+/// not at all.
 ///
 /// # Errors
 /// [`ReportError::Empty`] and [`ReportError::Draw`] when [`Plot::png`] fails; [`ReportError::File`] when a file cannot
 /// be written.
-pub fn render(plot: &dyn Plot, stem: &Path, format: Format) -> Result<Vec<PathBuf>, ReportError> {
+pub fn render(plot: &dyn Plot, stem: &Path, formats: &[Format]) -> Result<Vec<PathBuf>, ReportError> {
     let name = stem.file_name().ok_or_else(|| ReportError::Name { path: stem.to_owned() })?;
-    // Not `with_extension`: a stem may have a dot of its own.
-    let path = |ending: &str| {
-        let mut name = name.to_owned();
-        name.push(ending);
-        stem.with_file_name(name)
-    };
     let scene = plot.scene()?;
     let mut files = Vec::new();
-    if matches!(format, Format::Png | Format::PngAndSvg) {
-        files.push(path(".png"));
-        write_file(&files[files.len() - 1], &bitmap::png(&scene)?)?;
-    }
-    if matches!(format, Format::Svg | Format::PngAndSvg) {
-        files.push(path(".svg"));
-        write_file(&files[files.len() - 1], svg::svg(&scene).as_bytes())?;
+    for &format in formats {
+        // Not `with_extension`: a stem may have a dot of its own.
+        let mut name = name.to_owned();
+        name.push(format.ending());
+        let path = stem.with_file_name(name);
+        let bytes = match format {
+            Format::Png => bitmap::png(&scene)?,
+            Format::Svg => svg::svg(&scene).into_bytes(),
+            Format::Pdf => pdf::pdf(&scene)?,
+        };
+        write_file(&path, &bytes)?;
+        files.push(path);
     }
     Ok(files)
 }
@@ -363,7 +382,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let sample = Sample::new(shape(3, 2));
         for (i, plot) in plots(&sample).iter().enumerate() {
-            let files = render(&**plot, &folder.path().join(format!("plot.{i}")), Format::PngAndSvg).unwrap();
+            let files =
+                render(&**plot, &folder.path().join(format!("plot.{i}")), &[Format::Png, Format::Svg, Format::Pdf])
+                    .unwrap();
             assert!(files[0].ends_with(format!("plot.{i}.png")) && files[1].ends_with(format!("plot.{i}.svg")));
             let mut reader = png::Decoder::new(std::io::BufReader::new(std::fs::File::open(&files[0]).unwrap()))
                 .read_info()
@@ -383,6 +404,8 @@ mod tests {
             let texts = document.descendants().filter(|node| node.has_tag_name("text")).count();
             let expected = scene.shapes.iter().filter(|shape| matches!(shape, scene::Shape::Text(_))).count();
             assert_eq!(texts, expected, "every text is in the SVG");
+            assert!(files[2].ends_with(format!("plot.{i}.pdf")));
+            assert!(std::fs::read(&files[2]).unwrap() == plot.pdf().unwrap(), "the same bytes each time");
         }
     }
 

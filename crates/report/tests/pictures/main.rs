@@ -42,7 +42,7 @@ fn hash(bytes: &[u8]) -> String {
 
 fn drawn(figures: &[Figure]) -> String {
     let folder = tempfile::tempdir().unwrap();
-    write_figures(folder.path(), figures, Format::Svg).unwrap();
+    write_figures(folder.path(), figures, &[Format::Svg]).unwrap();
     files(folder.path())
 }
 
@@ -99,7 +99,7 @@ fn convergence(run: usize) -> String {
 fn report(run: usize) -> String {
     let (report, figures) = reports::of_run(reports::SHAPES[run].1);
     let folder = tempfile::tempdir().unwrap();
-    write_figures(folder.path(), &figures, Format::Svg).unwrap();
+    write_figures(folder.path(), &figures, &[Format::Svg]).unwrap();
     write_report(folder.path(), &report, &figures).unwrap();
     files(folder.path())
 }
