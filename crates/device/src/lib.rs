@@ -12,6 +12,7 @@
 //! | Which device a thread works on | [`Device`], its scope [`DeviceScope`], [`with_device`] |
 //! | Which device a run works on | [`DeviceChoice`], [`Accelerators`], [`resolve`] and its [`Selection`]; for arrays [`AutoDevice`] |
 //! | Numbers on a device | [`Array`], in one dimension or two; the same operations over slices in [`cpu`] |
+//! | Layers that learn, on arrays | [`layers`]: [`LayerHierarchy`](layers::LayerHierarchy) |
 //! | How long something takes | [`benchmark_device`] and its [`CallTiming`] |
 //! | What work costs on this machine | [`costs`]: [`measure_costs`], [`CostsCache`], [`choose`] |
 //! | How many chains fit | [`memory`]: [`MemoryPlan`] |
@@ -53,6 +54,7 @@ mod environment;
 mod finding;
 mod fitness;
 mod host;
+pub mod layers;
 mod load;
 pub mod memory;
 mod monitor;

@@ -1,17 +1,15 @@
-//! The hierarchy of the example `01_hierarchy`: the same bits on both devices, and NumPy's numbers.
+//! Layers that learn: the same bits on both devices, and NumPy's numbers.
 
 use crate::numbers::all_bits;
 use crate::software_gpu::{run, run_as_ptx};
-use network::{Hierarchy, HierarchyConfig};
-use octopus_device::{Device, Scalar, with_device};
-
-#[path = "../../examples/01_hierarchy/network.rs"]
-mod network;
+use octopus_device::layers::{LayerConfig, LayerHierarchy};
+use octopus_device::{Array, ArrayError, Device, Scalar, with_device};
 
 fn after<T: Scalar>(steps: usize, size: usize, device: Device) -> Vec<Vec<T>> {
     with_device(device, || {
-        let mut hierarchy = Hierarchy::new(&HierarchyConfig::of_size(size)).unwrap();
-        (0..steps).for_each(|_| hierarchy.step().unwrap());
+        let config = LayerConfig::of_size(size);
+        let mut hierarchy = LayerHierarchy::new(&config).unwrap();
+        hierarchy.process(&config.signal().unwrap(), steps).unwrap();
         hierarchy.synchronize().unwrap();
         hierarchy.state().unwrap()
     })
@@ -62,4 +60,24 @@ fn a_level_acts_at_its_own_steps_only() {
     assert_eq!(highest(1), highest(4));
     assert_ne!(highest(4), highest(5));
     assert_ne!(lowest(1), lowest(2));
+}
+
+/// Data of the user's own, whose rows are taken in turn, also by a second call; rows of another length are refused.
+#[test]
+fn rows_of_data_are_taken_in_turn() {
+    let config = LayerConfig { inputs: 2, ..LayerConfig::of_size(3) };
+    let rows = [[0.5, -1.0], [0.25, 0.75], [-0.5, 0.125]];
+    let data = Array::from_rows(&rows).unwrap();
+    let begin = || LayerHierarchy::<f64>::new(&config).unwrap();
+    let (mut whole, mut parts, mut steps) = (begin(), begin(), begin());
+    whole.process(&data, 7).unwrap();
+    parts.process(&data, 4).unwrap();
+    parts.process(&data, 3).unwrap();
+    (0..7).for_each(|step| steps.step(&Array::from_slice(&rows[step % 3]).unwrap()).unwrap());
+    assert_eq!(whole.state().unwrap(), parts.state().unwrap());
+    assert_eq!(whole.state().unwrap(), steps.state().unwrap());
+    assert_eq!(whole.shown().unwrap().to_host().unwrap().len(), 3 * 12);
+    for wrong in [Array::zeros((2, 3)), Array::zeros((0, 2)), Array::zeros(2)] {
+        assert!(matches!(whole.process(&wrong.unwrap(), 1), Err(ArrayError::Broadcast { .. })));
+    }
 }

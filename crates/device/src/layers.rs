@@ -1,14 +1,28 @@
 //! A hierarchy of layers that learn without a teacher, on arrays of any device.
 //!
-//! Each level has three reactive columns, which see the same input and learn by different rules (Hebb, Oja, BCM). A level
-//! acts at every r-th step only (its temporal resolution) and sees what the level below has shown last. The lowest level
-//! sees a signal.
+//! Each level has three columns, which see the same input and learn by different rules (Hebb, Oja, BCM). A level acts at
+//! every r-th step only (its temporal resolution) and sees what the level below has shown last. The lowest level sees the
+//! data.
+//!
+//! ```
+//! use octopus_device::Array;
+//! use octopus_device::layers::{LayerConfig, LayerHierarchy};
+//!
+//! // Two levels over data of three numbers a row.
+//! let config = LayerConfig { units: vec![4, 8], resolutions: vec![1, 2], inputs: 3, ..LayerConfig::of_size(4) };
+//! let mut layers = LayerHierarchy::new(&config)?;
+//! let data = Array::from_shape((2, 3), &[0.5, -0.25, 1.0, 0.0, 0.75, -1.0])?;
+//! layers.process(&data, 1000)?;
+//! let shown = layers.shown().expect("there are two levels").to_host()?;
+//! assert!(shown.len() == 3 * 8 && shown.iter().all(|y: &f64| y.abs() <= 1.0));
+//! # Ok::<(), octopus_device::ArrayError>(())
+//! ```
 
-use octopus_device::{Array, ArrayError, Scalar};
+use crate::{Array, ArrayError, ArrayShape, Scalar};
 
 /// How the weights of a column follow from what it sees, x, and what it shows, y = tanh(W x).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PlasticityRule {
+pub enum PlasticityRule {
     /// Hebb, The Organization of Behavior, 1949: dW = eta y x'.
     Hebb,
     /// Oja, A simplified neuron model as a principal component analyzer, 1982: dW = eta (y x' - y^2 W).
@@ -19,30 +33,30 @@ pub(crate) enum PlasticityRule {
 }
 
 /// The rules of a level's columns.
-pub(crate) const RULES: [PlasticityRule; 3] = [PlasticityRule::Hebb, PlasticityRule::Oja, PlasticityRule::Bcm];
+const RULES: [PlasticityRule; 3] = [PlasticityRule::Hebb, PlasticityRule::Oja, PlasticityRule::Bcm];
 
-/// Steps after which the signal begins anew.
+/// Rows of the made-up signal.
 const PERIOD: usize = 41;
 
 /// The shape of a hierarchy, and how fast it learns.
 #[derive(Clone, Debug)]
-pub(crate) struct HierarchyConfig {
+pub struct LayerConfig {
     /// Units of each column of each level, from the lowest up.
-    pub(crate) units: Vec<usize>,
+    pub units: Vec<usize>,
     /// The steps between two actions of each level.
-    pub(crate) resolutions: Vec<usize>,
-    /// Numbers of the signal.
-    pub(crate) inputs: usize,
+    pub resolutions: Vec<usize>,
+    /// Numbers of a row of the data.
+    pub inputs: usize,
     /// The rate of learning, eta.
-    pub(crate) rate: f64,
+    pub rate: f64,
     /// The share of the newest y^2 in theta.
-    pub(crate) averaging: f64,
+    pub averaging: f64,
 }
 
-impl HierarchyConfig {
+impl LayerConfig {
     /// Three levels of `size`, 2 `size` and 4 `size` units a column, at resolutions 1, 2 and 4.
     #[must_use]
-    pub(crate) fn of_size(size: usize) -> Self {
+    pub fn of_size(size: usize) -> Self {
         Self {
             units: vec![size, 2 * size, 4 * size],
             resolutions: vec![1, 2, 4],
@@ -51,10 +65,20 @@ impl HierarchyConfig {
             averaging: 0.1,
         }
     }
+
+    /// Returns made-up data, 41 rows of numbers between -1 and 1 that any program can make, on this thread's current device.
+    ///
+    /// # Errors
+    /// When the device is not there, its memory does not suffice, or it fails.
+    pub fn signal<T: Scalar>(&self) -> Result<Array<T>, ArrayError> {
+        let at = |step: usize, unit: usize| ((step * (unit % PERIOD + 1) * 7) % PERIOD) as f64 / 20.5 - 1.0;
+        let rows = (0..PERIOD).flat_map(|step| (0..self.inputs).map(move |unit| T::from_f64(at(step, unit))));
+        Array::from_shape((PERIOD, self.inputs), &rows.collect::<Vec<_>>())
+    }
 }
 
 /// Units that see the same input and learn by one rule.
-pub(crate) struct ReactiveColumn<T: Scalar> {
+struct Column<T: Scalar> {
     rule: PlasticityRule,
     /// Shape (units, inputs).
     weights: Array<T>,
@@ -63,56 +87,76 @@ pub(crate) struct ReactiveColumn<T: Scalar> {
 }
 
 /// The columns that act at the same time, and what they have shown last.
-pub(crate) struct HierarchyLevel<T: Scalar> {
+struct Level<T: Scalar> {
     resolution: usize,
-    columns: Vec<ReactiveColumn<T>>,
+    columns: Vec<Column<T>>,
     shown: Array<T>,
 }
 
-/// Levels over a signal.
-pub(crate) struct Hierarchy<T: Scalar> {
+/// Levels over data.
+pub struct LayerHierarchy<T: Scalar> {
     rate: T,
     averaging: T,
-    signal: Vec<Array<T>>,
-    levels: Vec<HierarchyLevel<T>>,
+    inputs: usize,
+    levels: Vec<Level<T>>,
     steps: usize,
 }
 
-impl<T: Scalar> Hierarchy<T> {
-    /// Makes a hierarchy on this thread's current device: small weights and a signal, both by whole numbers, so that any
-    /// program can make the same.
+impl<T: Scalar> LayerHierarchy<T> {
+    /// Makes a hierarchy on this thread's current device, with small weights by whole numbers, so that any program can make
+    /// the same.
     ///
     /// # Errors
     /// When the device is not there, its memory does not suffice, or it fails.
-    pub(crate) fn new(config: &HierarchyConfig) -> Result<Self, ArrayError> {
-        let signal = (0..PERIOD).map(|step| {
-            let at = |unit: usize| ((step * (unit % PERIOD + 1) * 7) % PERIOD) as f64 / 20.5 - 1.0;
-            Array::from_slice(&(0..config.inputs).map(|unit| T::from_f64(at(unit))).collect::<Vec<_>>())
-        });
+    pub fn new(config: &LayerConfig) -> Result<Self, ArrayError> {
         let mut levels = Vec::new();
         let mut inputs = config.inputs;
         for (&units, &resolution) in config.units.iter().zip(&config.resolutions) {
             let columns =
-                RULES.iter().enumerate().map(|(index, &rule)| ReactiveColumn::new(index, rule, units, inputs));
+                RULES.iter().enumerate().map(|(index, &rule)| Column::new(index, rule, units, inputs));
             let columns = columns.collect::<Result<Vec<_>, _>>()?;
             inputs = columns.len() * units;
-            levels.push(HierarchyLevel { resolution, columns, shown: Array::zeros(inputs)? });
+            levels.push(Level { resolution, columns, shown: Array::zeros(inputs)? });
         }
         Ok(Self {
             rate: T::from_f64(config.rate),
             averaging: T::from_f64(config.averaging),
-            signal: signal.collect::<Result<_, _>>()?,
+            inputs: config.inputs,
             levels,
             steps: 0,
         })
     }
 
-    /// Does one step: each level whose turn it is acts and learns, from the lowest up.
+    /// Does `steps` steps, each with the next row of `data`; after the last row the first is next. The shape of `data` is
+    /// (rows, inputs).
     ///
     /// # Errors
-    /// When memory does not suffice, or the device fails.
-    pub(crate) fn step(&mut self) -> Result<(), ArrayError> {
-        let mut below: &Array<T> = &self.signal[self.steps % PERIOD];
+    /// When `data` has no row or rows of another length, memory does not suffice, or the device fails.
+    pub fn process(&mut self, data: &Array<T>, steps: usize) -> Result<(), ArrayError> {
+        let (found, inputs) = (data.shape(), self.inputs);
+        let rows = match found {
+            ArrayShape::Matrix(rows, columns) if rows > 0 && columns == inputs => rows,
+            _ => {
+                let right = ArrayShape::Matrix(1, inputs);
+                return Err(ArrayError::Broadcast { operation: "layers", left: found, right });
+            }
+        };
+        let row = |row: usize| data.slice(row..=row, ..)?.reshape(inputs);
+        let rows = (0..rows).map(row).collect::<Result<Vec<_>, _>>()?;
+        (0..steps).try_for_each(|_| self.step(&rows[self.steps % rows.len()]))
+    }
+
+    /// Returns what the highest level has shown last: zeros before the first step, and `None` without levels.
+    pub fn shown(&self) -> Option<&Array<T>> {
+        self.levels.last().map(|level| &level.shown)
+    }
+
+    /// Does one step with `input`: each level whose turn it is acts and learns, from the lowest up.
+    ///
+    /// # Errors
+    /// When `input` has not as many numbers as the lowest level takes, memory does not suffice, or the device fails.
+    pub fn step(&mut self, input: &Array<T>) -> Result<(), ArrayError> {
+        let mut below = input;
         for level in &mut self.levels {
             if self.steps.is_multiple_of(level.resolution) {
                 let mut shown = Vec::with_capacity(level.columns.len());
@@ -131,7 +175,7 @@ impl<T: Scalar> Hierarchy<T> {
     ///
     /// # Errors
     /// When a step has failed on the device.
-    pub(crate) fn synchronize(&self) -> Result<(), ArrayError> {
+    pub fn synchronize(&self) -> Result<(), ArrayError> {
         self.levels.iter().try_for_each(|level| level.shown.synchronize())
     }
 
@@ -140,8 +184,7 @@ impl<T: Scalar> Hierarchy<T> {
     ///
     /// # Errors
     /// When the device fails, also at a step before.
-    #[allow(dead_code, reason = "the tests that have this module ask for it")]
-    pub(crate) fn state(&self) -> Result<Vec<Vec<T>>, ArrayError> {
+    pub fn state(&self) -> Result<Vec<Vec<T>>, ArrayError> {
         let arrays = self.levels.iter().flat_map(|level| {
             let columns = level.columns.iter().flat_map(|column| [Some(&column.weights), column.theta.as_ref()]);
             [Some(&level.shown)].into_iter().chain(columns).flatten()
@@ -150,7 +193,7 @@ impl<T: Scalar> Hierarchy<T> {
     }
 }
 
-impl<T: Scalar> ReactiveColumn<T> {
+impl<T: Scalar> Column<T> {
     fn new(index: usize, rule: PlasticityRule, units: usize, inputs: usize) -> Result<Self, ArrayError> {
         let weight = |place: usize| {
             let (unit, input) = (place / inputs, place % inputs);
