@@ -11,6 +11,7 @@
 //! | pictures of a trace | [`Picture`], [`Material`], [`report`] |
 //! | to compare two traces | [`TraceComparison`] |
 //! | to test a sampler with a model | [`calibrate`] |
+//! | warnings on stderr | [`log_to_stderr`], [`tracing`] |
 //!
 //! ```
 //! use octopus::models::Registry;
@@ -45,6 +46,7 @@ mod error;
 mod leave_one_out;
 mod likelihood;
 mod loaded;
+mod log;
 mod model_check;
 mod observed;
 mod pictures;
@@ -61,6 +63,7 @@ pub use error::{TraceError, with_causes};
 pub use leave_one_out::PredictiveAccuracy;
 pub use likelihood::{PointwiseLikelihood, complete};
 pub use loaded::{Trace, rows};
+pub use log::log_to_stderr;
 pub use model_check::{ModelCheck, check_bytes, check_model};
 pub use observed::{Predictive, PredictiveParts, PriorDraws};
 pub use octopus_calibrate as calibrate;
@@ -81,3 +84,4 @@ pub use prior_conflict::{PriorConflict, prior_conflicts};
 pub use problem::{model_record, of_run, run_record};
 pub use sampling::{sample, sample_to_folder};
 pub use toml;
+pub use tracing;

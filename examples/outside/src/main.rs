@@ -18,6 +18,7 @@ const STUDENTS: usize = 60;
 const PASSED: usize = 48;
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
+    octopus::log_to_stderr(octopus::tracing::Level::WARN);
     let out: PathBuf = std::env::args().nth(1).unwrap_or_else(|| "exam".to_owned()).into();
     std::fs::create_dir_all(&out)?;
     let results: Vec<f64> = (0..STUDENTS).map(|student| f64::from(u8::from(student < PASSED))).collect();
