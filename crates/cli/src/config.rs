@@ -153,11 +153,7 @@ impl RunConfig {
             _ => base,
         };
         let in_file_alone = config.out_of_range();
-        config.without_goal("calibrate")?;
-        if config.keep_warmup {
-            let why = "calibrate: no draws are kept; leave `keep_warmup` out of the file of --config";
-            return Err(UsageError(why.to_owned()).into());
-        }
+        config.of_draws_alone("calibrate")?;
         config.put_options(&args.model_settings.given_for(model, models, OF_A_SIMULATOR)?);
         args.sampler.lay_over(&mut config.sampler)?;
         if config.sampler.strategy == Strategy::ManyShort {
@@ -372,15 +368,30 @@ impl RunConfig {
         Ok(())
     }
 
-    /// Checks that no goal is set, which `command` has no use for.
+    /// Checks that no goal is set and no warm-up is kept, which `command` has no use for.
     ///
     /// # Errors
-    /// When the file of settings has a goal.
-    pub(crate) fn without_goal(&self, command: &str) -> Result<(), UsageError> {
-        if self.goal == Goal::default() {
+    /// When the file of settings has either.
+    pub(crate) fn of_draws_alone(&self, command: &str) -> Result<(), UsageError> {
+        let why = if self.goal != Goal::default() {
+            "all draws are drawn; leave the table `goal`"
+        } else if self.keep_warmup {
+            "the draws of warm-up are not kept; leave `keep_warmup`"
+        } else {
+            return Ok(());
+        };
+        Err(UsageError(format!("{command}: {why} out of the file of --config")))
+    }
+
+    /// Checks that the file of settings asks for no GPU, where `command` is on the CPU alone.
+    ///
+    /// # Errors
+    /// When it does.
+    pub(crate) fn on_cpu_alone(&self, command: &str) -> Result<(), UsageError> {
+        if matches!(self.device, DeviceChoice::Auto | DeviceChoice::Cpu) {
             return Ok(());
         }
-        Err(UsageError(format!("{command}: all draws are drawn; leave the table `goal` out of the file of --config")))
+        Err(UsageError(format!("{command}: all runs are on the CPU; leave `device` out of the file of --config")))
     }
 
     /// Returns the first setting of the sampler or the goal that is out of range.

@@ -30,7 +30,8 @@ pub(crate) struct SampleArgs {
     /// Replace the run in the folder
     #[arg(long)]
     pub(crate) force: bool,
-    /// Say how much memory the run would take on CPU and GPU; sample nothing. Exit code 3 where it does not fit
+    /// Say how much memory the run would take on CPU and GPU, with --json its settings too; sample nothing. Exit code 3
+    /// where it does not fit
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Settings file (TOML); options on the command line override it

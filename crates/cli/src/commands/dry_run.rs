@@ -1,14 +1,15 @@
 //! `octopus sample --dry-run` tells what memory a run would take, and samples nothing.
 
-use crate::args::Global;
+use crate::args::{Global, SampleArgs};
 use crate::config::RunConfig;
 use crate::exit::Exit;
 use crate::output;
 use anyhow::Result;
+use octopus::model_record;
 use octopus_device::{Device, DeviceMemory, HostInfo, MemoryPlan, SystemProvider, verify};
 use octopus_diag::counted;
 use octopus_models::Problem;
-use octopus_runs::{DeviceDecision, Goal, RunCost, bytes_on_disk, check_disk, free_space};
+use octopus_runs::{DeviceDecision, Goal, PreparedRun, RunCost, bytes_on_disk, check_disk, free_space};
 use serde::Serialize;
 use serde_json::json;
 use std::path::Path;
@@ -31,14 +32,14 @@ struct Place {
 /// # Errors
 /// When stdout cannot be written.
 pub(super) fn run(
+    args: &SampleArgs,
     config: &RunConfig,
     problem: &dyn Problem,
-    cost: &RunCost,
-    device: &DeviceDecision,
-    gpu_memory: Option<u64>,
-    out: Option<&Path>,
+    prepared: &PreparedRun,
     global: Global,
 ) -> Result<Exit> {
+    let PreparedRun { cost, device, pool, .. } = prepared;
+    let (gpu_memory, out) = (args.machine.gpu_memory, args.out.as_deref());
     let report = verify(&SystemProvider::new());
     let mut places = Vec::new();
     for info in &report.devices {
@@ -56,7 +57,9 @@ pub(super) fn run(
     if global.json {
         output::print_json(&json!({
             "schema": 2, "dry_run": true, "device": device.name(), "device_reason": device.reason,
-            "data": problem.data(), "sampler": config.sampler, "draws_bytes": draws, "disk_free": disk,
+            "data": problem.data(), "model": model_record(problem), "sampler": config.sampler, "goal": config.goal,
+            "keep_warmup": config.keep_warmup, "checkpoint_every": args.checkpoint_every, "threads": pool.current_num_threads(),
+            "draws_bytes": draws, "disk_free": disk,
             "host": { "total": host.memory_total, "available": host.memory_available, "least_needed": cost.host_bytes }, "places": places,
             "fits": problems.is_empty(), "problems": problems,
         }))?;

@@ -19,7 +19,7 @@ use octopus_runs::{
     CreateOptions, Driven, EndedBy, Goal, PreparedRun, RunCost, RunError, RunFolder, RunRecord, RunWriter, Session,
     Timing, diagnose_options, drive,
 };
-use octopus_sampler::{Begin, SamplerError};
+use octopus_sampler::{Begin, SamplerConfig, SamplerError};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
@@ -44,14 +44,14 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     let density = problem.density();
     let mut prepared = PreparedRun::of_run(density, request)?;
     config.sampler.clone_from(&prepared.request.sampler);
-    let PreparedRun { cost, .. } = &prepared;
     if let Some(plan) = prepared.plan.as_ref().filter(|_| !global.quiet) {
         output::note(format!("strategy: {}", plan.reason));
     }
     if args.dry_run {
-        let device = &prepared.device;
-        output::unless_quiet(global.quiet, &device.notes).iter().for_each(output::note);
-        return dry_run::run(&config, &*problem, cost, device, args.machine.gpu_memory, args.out.as_deref(), global);
+        let mut notes = prepared.device.notes.clone();
+        notes.extend(plan_of(&*problem, &config.sampler));
+        output::unless_quiet(global.quiet, &notes).iter().for_each(output::note);
+        return dry_run::run(args, &config, &*problem, &prepared, global);
     }
     let out = args.out.as_deref().ok_or_else(|| UsageError("--out DIR is needed".into()))?;
     prepared.check_room(out, &[density])?;
@@ -65,13 +65,9 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     let record = run_record(&*problem, config.sampler.clone(), &prepared);
     let options = CreateOptions { force: args.force, keep_warmup: config.keep_warmup };
     let writer = RunWriter::create(out, record, options)?;
-    if !global.quiet {
-        device.lines().iter().for_each(output::note);
-        let data = problem.data();
-        output::note(format!("data: {} observations in {} groups ({})", data.observations, data.groups, data.source));
-        output::note(format!("model: {}", problem.statements().join(", ")));
-        output::note(format!("run: {}", octopus_runs::describe(&config.sampler)));
-    }
+    let mut notes = device.lines();
+    notes.extend(plan_of(&*problem, &config.sampler));
+    output::unless_quiet(global.quiet, &notes).iter().for_each(output::note);
     // Values that made the data are known of made-up data alone.
     if model.reads_table() && !problem.truth().is_empty() {
         output::warn(format!("the observations are made up ({}): give yours with --data", problem.data().source));
@@ -81,6 +77,16 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     let outcome = drive(sampler, density, writer, Session { pool, checkpoints, observer });
     let outcome = outcome.inspect_err(|error| advise(error, out, cost, groups))?;
     conclude(out, &outcome, &*problem, global)
+}
+
+/// Returns what is sampled: the data, the model and the run.
+fn plan_of(problem: &dyn Problem, sampler: &SamplerConfig) -> [String; 3] {
+    let data = problem.data();
+    [
+        format!("data: {} observations in {} groups ({})", data.observations, data.groups, data.source),
+        format!("model: {}", problem.statements().join(", ")),
+        format!("run: {}", octopus_runs::describe(sampler)),
+    ]
 }
 
 /// Says what was left out of a table, and warns of what the data cannot tell: before anything is drawn.

@@ -33,7 +33,8 @@ pub(crate) fn run(args: SweepArgs, global: Global) -> Result<Exit> {
     let asked = args.into_sample();
     let model = global.models.find(&asked.model)?;
     let mut config = RunConfig::from_args(&asked, model, global.models)?;
-    config.without_goal("sweep")?;
+    config.of_draws_alone("sweep")?;
+    config.on_cpu_alone("sweep")?;
     let problem = config.problem(model)?;
     tell_of_data(&*problem, global);
     let (density, data) = (problem.density(), problem.data().source.clone());

@@ -84,7 +84,7 @@ fn without_gpu(rows: &[VerdictRow]) -> Option<String> {
 /// Checks that the run is one that can be compared: of few long chains, in the precision in which CPU and GPU have the
 /// same bits.
 fn check(config: &RunConfig) -> Result<(), UsageError> {
-    config.without_goal("validate")?;
+    config.of_draws_alone("validate")?;
     if config.auto.is_some() || config.sampler.strategy != Strategy::FourLong {
         return Err(UsageError(
             "sampler.strategy: validate samples four-long, and compares it with others itself".into(),

@@ -274,8 +274,11 @@ fn the_memory_taken_of_a_gpu_is_limited() {
     assert!(peak <= most, "{peak} bytes of {most}");
     assert!(plan.abs_diff(peak) < peak / 10, "{plan} bytes planned, {peak} used");
     assert_eq!(prints(&double, "limited"), prints(&double, "whole"));
+    let rows = (0..800).map(|row| format!("1,c{},{}\n", row / 2, row * 29 % 17)).collect::<String>();
+    fs::write(double.scratch().join("one.csv"), format!("s,g,y\n{rows}")).unwrap();
     for words in [
         "sample hierarchical-normal --groups 400 --draws 20 --tune 20",
+        "sample hierarchical-normal --batch {}/one.csv --batch-by s --group g --value y --draws 20 --tune 20",
         "validate --groups 400 --quick --stages compare",
         "calibrate hierarchical-normal --groups 400 --datasets 2 --chains 2 --draws 20 --tune 20",
     ] {

@@ -144,17 +144,22 @@ fn line(command: &str, limits: &Limits, value: &str) -> String {
         "--n" => &["--small"],
         _ => &[],
     };
-    let given = |name: &str| name == limits.option || limits.with.contains(name) || drops.contains(&name);
+    let line = without(line, |name| name == limits.option || limits.with.contains(name) || drops.contains(&name));
+    format!("{line} {} {} {value}", limits.with, limits.option)
+}
+
+/// A command line without some of its options that take a value.
+pub(crate) fn without(line: &str, drops: impl Fn(&str) -> bool) -> String {
     let mut words: Vec<&str> = Vec::new();
     let mut rest = line.split_whitespace();
     while let Some(word) = rest.next() {
-        if word.starts_with("--") && given(word) {
+        if word.starts_with("--") && drops(word) {
             rest.next();
         } else {
             words.push(word);
         }
     }
-    format!("{} {} {} {value}", words.join(" "), limits.with, limits.option)
+    words.join(" ")
 }
 
 /// The row of an option of a command.

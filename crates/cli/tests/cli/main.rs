@@ -35,4 +35,5 @@ mod support;
 mod tables;
 mod told;
 mod validate;
+mod ways;
 mod words;

@@ -1,10 +1,12 @@
 //! The options that change something only beside another as a table: each is tried without it and must be refused, with
 //! the names of both.
 //!
-//! Every option of every command stands here: in the table, or among those that are heard whatever is beside them.
+//! Every option stands here, in the table or among those that are heard whatever is beside them, or in the table of
+//! `ways.rs`, which also has the options that a way of running refuses.
 
 use crate::options::{GLOBAL, listed};
 use crate::support::{run, tree};
+use crate::ways;
 use std::collections::BTreeSet;
 use std::fs;
 
@@ -45,17 +47,8 @@ const TABLE: &[Refused] = &[
     refused("sample", "--per-group", "sample hierarchical-normal --data {}/y.csv --group g --value y --per-group 3 --dry-run", &["--data"]),
     refused("sample", "--data-seed", "sample hierarchical-normal --data {}/y.csv --group g --value y --data-seed 3 --dry-run", &["--data"]),
     refused("sample", "--batch", "sample hierarchical-normal --batch {}/in --out {}/x", &["--group", "--value"]),
-    refused("sample", "--batch", "sample hierarchical-normal --batch {}/in --group g --value y --dry-run", &["--dry-run"]),
-    refused("sample", "--batch-by", "sample hierarchical-normal --batch-by s --dry-run", &["--batch"]),
-    refused("sample", "--batch-by", "sample hierarchical-normal --batch-by s --data {}/y.csv --group g --value y --dry-run", &["--batch"]),
     refused("sample", "--batch-by", "sample hierarchical-normal --batch-by g --batch {}/y.csv --group g --value y --out {}/x", &["--group"]),
     refused("sample", "--batch-by", "sample hierarchical-normal --batch-by s --batch {}/in --group g --value y --out {}/x", &["is a folder"]),
-    refused("sample", "--batch-part", "sample hierarchical-normal --batch-part 1/2 --dry-run", &["--batch"]),
-    refused("sample", "--batch-part", "sample hierarchical-normal --batch-part 1/2 --data {}/y.csv --group g --value y --out {}/x", &["--batch"]),
-    refused("sample", "--checkpoint-every", "sample hierarchical-normal --checkpoint-every 5 --batch {}/in --group g --value y --out {}/x", &["--batch"]),
-    refused("sample", "--target-ess", "sample hierarchical-normal --target-ess 5 --batch {}/in --group g --value y --out {}/x", &["--batch"]),
-    refused("sample", "--target-rhat", "sample hierarchical-normal --target-rhat 5 --batch {}/in --group g --value y --out {}/x", &["--batch"]),
-    refused("sample", "--max-seconds", "sample hierarchical-normal --max-seconds 5 --batch {}/in --group g --value y --out {}/x", &["--batch"]),
     refused("sample", "--keep-warmup", "sample eight-schools --keep-warmup --strategy many-short --dry-run", &["many short"]),
     refused("sample", "--keep-warmup", "sample eight-schools --keep-warmup --strategy auto --dry-run", &["--strategy"]),
     refused("sample", "--superchains", "sample eight-schools --superchains 4 --dry-run", &["--strategy many-short"]),
@@ -114,8 +107,9 @@ const TABLE: &[Refused] = &[
     refused("sweep", "--decimal", "sweep hierarchical-normal --decimal ,", &["--data"]),
     refused("sweep", "--groups", "sweep hierarchical-normal --data {}/y.csv --group g --value y --groups 3", &["--data"]),
     refused("sweep", "--superchains", "sweep eight-schools --superchains 4", &["--strategy many-short"]),
-    refused("sweep", "--precision", "sweep eight-schools --precision f32", &["the CPU computes in f64"]),
     refused("sweep", "--config", "sweep eight-schools --config {}/goal.toml", &["goal"]),
+    refused("sweep", "--config", "sweep eight-schools --config {}/warm.toml", &["keep_warmup"]),
+    refused("sweep", "--config", "sweep eight-schools --config {}/gpu.toml", &["`device`"]),
 
     refused("export", "--predictive", "export {}/run --predictive 3 --to csv --out {}/x.csv", &["csv"]),
     refused("export", "--prior", "export {}/run --prior 3 --to csv --out {}/x.csv", &["csv"]),
@@ -130,6 +124,7 @@ const TABLE: &[Refused] = &[
     refused("validate", "--gpu-memory", "validate --gpu-memory 1GiB --device cpu --out {}/x", &["--device cpu"]),
     refused("validate", "--no-fallback", "validate --no-fallback --device cpu --out {}/x", &["--device cpu"]),
     refused("validate", "--config", "validate --config {}/goal.toml --out {}/x", &["goal"]),
+    refused("validate", "--config", "validate --config {}/warm.toml --out {}/x", &["keep_warmup"]),
 
     refused("random", "--resume", "random normal --n 3 --resume", &["--out"]),
     refused("random", "--resume", "random normal --n 3 --resume --force --out {}/x.npy", &["--force"]),
@@ -146,7 +141,7 @@ const TABLE: &[Refused] = &[
     refused("random", "--high", "random normal --n 3 --high 1", &["normal has no such parameter"]),
 ];
 
-/// The options that are heard whatever is beside them; those of models are those of `sample`.
+/// The options that are heard whatever is beside them, of commands other than those of `ways.rs`.
 #[rustfmt::skip]
 const HEARD: &[(&str, &[&str])] = &[
     ("verify", &["--device", "--no-deep"]),
@@ -158,37 +153,15 @@ const HEARD: &[(&str, &[&str])] = &[
     ("device-sampler", &["--device", "--small", "--seconds", "--out"]),
     ("device-accept", &["--reports"]),
     ("bench-random", &["--device", "--small"]),
-    // With --dry-run too, the command line of the run stays as it is: --out, --force and others.
-    ("sample", &["--out", "--force", "--dry-run", "--config", "--draws", "--tune", "--strategy", "--chains", "--target-accept",
-                 "--seed", "--parameterization", "--metric", "--max-depth", "--init-radius", "--device", "--threads"]),
-    ("check", &["--config"]),
-    ("resume", &["--device", "--threads", "--checkpoint-every"]),
+    ("check", &["--config", "--groups", "--per-group", "--data-seed", "--likelihood", "--mu-mean", "--mu-sd",
+                "--sigma-pop-scale", "--sigma-obs-scale"]),
     ("diagnose", &["--all", "--prob"]),
     ("plot", &["--out", "--format"]),
     ("compare", &["--out", "--all", "--max-mean", "--max-sd"]),
     ("loo", &["--waic", "--var"]),
-    ("calibrate", &["--out", "--force", "--geweke", "--false-alarm", "--format", "--draws", "--tune", "--chains",
-                    "--target-accept", "--seed", "--parameterization", "--metric", "--max-depth", "--init-radius",
-                    "--device", "--threads"]),
-    ("sweep", &["--seeds", "--out", "--draws", "--tune", "--strategy", "--chains", "--target-accept", "--seed",
-                "--parameterization", "--metric", "--max-depth", "--init-radius", "--threads"]),
     ("export", &["--to", "--out", "--force"]),
-    ("validate", &["--out", "--require-gpu", "--quick", "--stages", "--seed", "--parameterization", "--metric", "--device",
-                   "--threads"]),
     ("random", &["--n", "--out", "--dtype", "--seed", "--device", "--memory", "--threads"]),
     ("man", &["--out"]),
-];
-
-/// The settings of models, which all commands take through the same code as `sample` does.
-const OF_MODELS: [&str; 8] = [
-    "--groups",
-    "--per-group",
-    "--data-seed",
-    "--likelihood",
-    "--mu-mean",
-    "--mu-sd",
-    "--sigma-pop-scale",
-    "--sigma-obs-scale",
 ];
 
 #[test]
@@ -200,6 +173,7 @@ fn an_option_that_would_change_nothing_is_refused() {
     fs::write(at("in/y.csv"), "g,y\na,1\na,2\nb,3\nb,5\n").unwrap();
     fs::write(at("goal.toml"), "[goal]\nmax_seconds = 5.0\n").unwrap();
     fs::write(at("warm.toml"), "keep_warmup = true\n").unwrap();
+    fs::write(at("gpu.toml"), "device = \"cuda\"\n").unwrap();
     fs::write(at("auto.toml"), "sampler = { strategy = \"auto\" }\n").unwrap();
     run(dir.path(), "sample eight-schools --draws 50 --tune 50 --device cpu --quiet --out {}/run").sampled();
     let before = tree(dir.path());
@@ -256,12 +230,13 @@ fn every_option_is_in_the_table_or_always_heard() {
     let mut there = BTreeSet::new();
     for (command, options) in listed() {
         for option in options.into_iter().map(|listed| listed.option).filter(|one| !GLOBAL.contains(&one.as_str())) {
+            let in_ways = ways::is_of(&command);
             let in_table = TABLE.iter().any(|row| row.command == command && row.option == option);
             let is_heard = HEARD.iter().any(|(of, heard)| *of == command && heard.contains(&option.as_str()));
-            if !in_table && !is_heard && !OF_MODELS.contains(&option.as_str()) {
+            if !in_table && !is_heard && !in_ways {
                 missing.push(format!("{command} {option}"));
             }
-            assert!(!(in_table && is_heard), "{command} {option} is in both lists");
+            assert!(!(is_heard && (in_table || in_ways)), "{command} {option} is in both lists");
             there.insert((command.clone(), option));
         }
     }

@@ -1,25 +1,24 @@
-//! The options as a table: each option of each command, and what shows that it is heard.
+//! The options as a table: each option of each command, and what shows that it is heard. The settings of runs stand in
+//! `settings.rs`, and `ways.rs` has the ways of running in which they and others are heard.
 //!
 //! An option without a row fails these tests, and so does an option that takes a number and has no limits in
 //! `limits.rs`.
 
 use crate::exit_codes::{commands, copy_accepted};
 use crate::limits;
-use crate::settings::{DATA, MODEL, SAMPLER};
+use crate::settings::is_setting;
 use crate::support::{Answer, answer, has_test, octopus, run};
 use std::collections::BTreeSet;
 use std::path::Path;
 
 /// What shows that an option is heard.
 enum Shown {
-    /// It is a setting of a run; `settings.rs` takes it through every way.
-    Setting,
     /// A command line, the option with its value, and words of the answer that are missing without the option.
     Says(&'static str, &'static str, &'static str),
     /// Another test, by its file and its name; the file has the option.
     In(&'static str, &'static str),
 }
-use Shown::{In, Says, Setting};
+use Shown::{In, Says};
 
 const SAMPLE: &str = "sample hierarchical-normal --groups 6 --draws 50 --tune 50 --device cpu --force --out {}/x -vv";
 const CALIBRATE: &str = "calibrate eight-schools --datasets 2 --chains 2 --draws 60 --tune 80 --device cpu --force \
@@ -79,8 +78,6 @@ const TABLE: &[(&str, &str, Shown)] = &[
     ("sample", "--batch", In("batch.rs", "a_folder_of_data_sets_is_sampled_and_one_that_fails_ends_alone")),
     ("sample", "--batch-by", In("batch.rs", "one_table_of_many_data_sets")),
     ("sample", "--batch-part", In("batch.rs", "parts_of_a_batch_are_the_batch")),
-    ("sample", "--strategy", Setting),
-    ("sample", "--superchains", Setting),
     ("sample", "--precision", In("gpu_sampling.rs", "other_precisions_run_on_gpus_only")),
     ("sample", "--target-ess", In("strategies.rs", "a_run_ends_at_its_goal_and_always_there")),
     ("sample", "--target-rhat", In("strategies.rs", "a_run_ends_at_its_goal_and_always_there")),
@@ -124,8 +121,6 @@ const TABLE: &[(&str, &str, Shown)] = &[
     ("calibrate", "--steps", In("calibrate.rs", "geweke_needs_draws_to_decide")),
     ("calibrate", "--false-alarm", Says(CALIBRATE, "--false-alarm 0.25", "together: 0.25 at most")),
     ("calibrate", "--format", In("calibrate.rs", "ranks_in_one_go_or_two_are_the_same")),
-    ("calibrate", "--strategy", Setting),
-    ("calibrate", "--superchains", Setting),
     ("calibrate", "--precision", In("calibrate.rs", "options_without_sense_are_named")),
     ("calibrate", "--device", In("calibrate.rs", "a_gpu_gives_the_ranks_of_the_cpu")),
     ("calibrate", "--gpu-memory", In("gpu_sampling.rs", "the_memory_taken_of_a_gpu_is_limited")),
@@ -147,8 +142,6 @@ const TABLE: &[(&str, &str, Shown)] = &[
     ("sweep", "--value", In("settings.rs", "a_sweep_runs_what_sample_runs")),
     ("sweep", "--drop-missing", In("tables.rs", "how_a_table_is_read_goes_every_way")),
     ("sweep", "--decimal", In("tables.rs", "how_a_table_is_read_goes_every_way")),
-    ("sweep", "--strategy", Setting),
-    ("sweep", "--superchains", Setting),
     ("sweep", "--precision", In("bad_input.rs", "f32_and_mixed_are_for_gpus")),
     ("sweep", "--threads", Says(SWEEP, "--threads 5", "threads 5")),
 
@@ -217,7 +210,6 @@ fn every_option_is_heard() {
     let mut wrong = Vec::new();
     for (command, option, shown) in TABLE {
         match shown {
-            Setting => {}
             Says(line, given, words) => {
                 assert!(line.starts_with(&command.replace('-', " ")) && given.starts_with(option), "{line} {given}");
                 let without = said(&run(dir.path(), line));
@@ -257,20 +249,22 @@ pub(crate) fn listed() -> Vec<(String, Vec<Listed>)> {
     commands().iter().filter(|command| *command != "device").map(options).collect()
 }
 
+/// Whether the table has a row of this option, of this command or of all.
+pub(crate) fn has_row(command: &str, option: &str) -> bool {
+    let of = if GLOBAL.contains(&option) { "" } else { command };
+    TABLE.iter().any(|(command, name, _)| *command == of && *name == option)
+}
+
 pub(crate) const GLOBAL: [&str; 5] = ["--json", "--quiet", "--verbose", "--log-file", "--profile"];
 
 #[test]
 fn every_option_has_its_row() {
     let listed = listed();
-    let setting = |option: &str| [&SAMPLER[..], &MODEL[..], &DATA[..]].concat().iter().any(|one| one.option == option);
     let takes_settings = |command: &str| ["check", "sample", "sweep", "calibrate", "validate"].contains(&command);
     let mut missing = Vec::new();
     for (command, options) in &listed {
         for Listed { option, .. } in options {
-            let of = if GLOBAL.contains(&option.as_str()) { "" } else { command };
-            let has_row = TABLE.iter().any(|(command, name, _)| *command == of && name == option)
-                || takes_settings(command) && setting(option);
-            if !has_row {
+            if !(has_row(command, option) || takes_settings(command) && is_setting(option)) {
                 missing.push(format!("{command} {option}"));
             }
         }

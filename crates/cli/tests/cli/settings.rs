@@ -1,10 +1,10 @@
 //! The settings of a run as a table, taken through every way in which they can be given: as options, in a file, through
-//! resume, batch, sweep, validation and calibration.
+//! dry run, resume, batch, sweep, validation and calibration.
 //!
 //! Each setting stands here off its default. It changes the draws, so that a way that drops it gives other draws.
 
 use crate::batch::tables;
-use crate::support::{Answer, fingerprints, run};
+use crate::support::{Answer, fingerprints, run, stop};
 use octopus_runs::RunFolder;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,10 +14,10 @@ use toml::{Table, Value};
 
 /// A setting: its option with a value that is not the default, and its place in a run's record.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Setting {
-    pub(crate) option: &'static str,
-    pub(crate) value: &'static str,
-    pub(crate) place: &'static str,
+struct Setting {
+    option: &'static str,
+    value: &'static str,
+    place: &'static str,
 }
 
 const fn setting(option: &'static str, value: &'static str, place: &'static str) -> Setting {
@@ -25,7 +25,7 @@ const fn setting(option: &'static str, value: &'static str, place: &'static str)
 }
 
 /// The settings of the sampler. The seed comes first: each data set of a batch has a seed of its own.
-pub(crate) const SAMPLER: [Setting; 9] = [
+const SAMPLER: [Setting; 9] = [
     setting("--seed", "7", "sampler.seed"),
     setting("--draws", "40", "sampler.draws"),
     setting("--tune", "60", "sampler.tune"),
@@ -47,7 +47,7 @@ const MANY_SHORT: [Setting; 5] = [
 ];
 
 /// The settings of the model.
-pub(crate) const MODEL: [Setting; 5] = [
+const MODEL: [Setting; 5] = [
     setting("--likelihood", "pointwise", "model.settings.likelihood"),
     setting("--mu-mean", "40", "model.settings.prior.mu_mean"),
     setting("--mu-sd", "7", "model.settings.prior.mu_sd"),
@@ -56,11 +56,16 @@ pub(crate) const MODEL: [Setting; 5] = [
 ];
 
 /// The settings of made-up data.
-pub(crate) const DATA: [Setting; 3] = [
+const DATA: [Setting; 3] = [
     setting("--groups", "7", "model.settings.data.synthetic.groups"),
     setting("--per-group", "4", "model.settings.data.synthetic.per_group"),
     setting("--data-seed", "3", "model.settings.data.synthetic.seed"),
 ];
+
+/// Whether an option is one of these settings.
+pub(crate) fn is_setting(option: &str) -> bool {
+    [&SAMPLER[..], &MANY_SHORT, &MODEL, &DATA].concat().iter().any(|one| one.option == option)
+}
 
 const SAMPLE: &str = "sample hierarchical-normal --device cpu --quiet --json --force --out {}/";
 
@@ -203,18 +208,36 @@ fn the_rest_of_a_file_is_heard_and_comes_after_options() {
     run(runs.dir(), &format!("{sample}gpu --device cpu")).sampled();
 }
 
+/// A dry run says what the run's record would say, and changes with each setting.
+#[test]
+fn a_dry_run_tells_every_setting() {
+    let runs = Runs::new();
+    let told = |settings: &[Setting]| {
+        let given = words(settings);
+        run(runs.dir(), &format!("sample hierarchical-normal --dry-run --device cpu --json{given}")).succeeds().json()
+    };
+    for (name, settings) in lists() {
+        let whole = told(&settings);
+        let value = |found: &serde_json::Value, one: &Setting| {
+            let found = &found.pointer(&format!("/{}", one.place.replace('.', "/"))).unwrap();
+            found.as_str().map_or_else(|| found.to_string().trim_end_matches(".0").to_owned(), str::to_owned)
+        };
+        for one in &settings {
+            assert_eq!(value(&whole, one), one.value, "{one:?} of {name}");
+        }
+        for one in settings.iter().copied().filter(|one| one.option != "--strategy") {
+            assert_ne!(value(&told(&without(&settings, one)), &one), one.value, "{one:?} is the default");
+        }
+    }
+}
+
 /// A run that was stopped before its first draw has its settings from its record alone.
 #[test]
 fn resume_takes_every_setting_from_the_record() {
     let runs = Runs::new();
     for (name, settings) in lists() {
         let whole = runs.sample(name, &settings);
-        let path = runs.dir().join(name).join("run.toml");
-        let text = fs::read_to_string(&path).unwrap();
-        fs::write(&path, text.replace("status = \"complete\"", "status = \"interrupted\"")).unwrap();
-        let drawn = runs.dir().join(name).join("draws");
-        fs::remove_dir_all(&drawn).unwrap();
-        fs::create_dir(&drawn).unwrap();
+        stop(&runs.dir().join(name));
         let resumed = run(runs.dir(), &format!("resume {{}}/{name} --threads 5 --checkpoint-every 3 -vv"));
         let said = &resumed.sampled().stderr;
         assert!(said.contains("threads 5") && said.contains("a checkpoint is written, iterations 3\n"), "{said}");

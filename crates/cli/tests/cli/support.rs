@@ -84,6 +84,15 @@ impl Answer {
     }
 }
 
+/// Makes a complete run one that was stopped before its first draw: its record says so, and it has no draws.
+pub(crate) fn stop(run: &Path) {
+    let record = run.join("run.toml");
+    let text = fs::read_to_string(&record).unwrap();
+    fs::write(&record, text.replace("status = \"complete\"", "status = \"interrupted\"")).unwrap();
+    fs::remove_dir_all(run.join("draws")).unwrap();
+    fs::create_dir(run.join("draws")).unwrap();
+}
+
 /// SHA-256 of the bits of each array of a run: draws, statistics, positions, and warm-up where it is kept.
 pub(crate) fn fingerprints(run: &Path) -> BTreeMap<String, String> {
     let data = RunFolder::open(run).unwrap().read().unwrap();

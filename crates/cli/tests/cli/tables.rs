@@ -1,6 +1,6 @@
 //! Users' own tables, through every command that reads one: missing cells and decimal commas, folders, other encodings.
 
-use crate::support::{fingerprints, run};
+use crate::support::{fingerprints, run, stop};
 use octopus_runs::RunFolder;
 use std::fs;
 use std::path::Path;
@@ -67,11 +67,7 @@ fn how_a_table_is_read_goes_every_way() {
     is_plain(&at("file"), &at("plain"), 1);
 
     // Resumed before its first draw, the run reads the table again.
-    let record = at("file/run.toml");
-    let text = fs::read_to_string(&record).unwrap();
-    fs::write(&record, text.replace("status = \"complete\"", "status = \"interrupted\"")).unwrap();
-    fs::remove_dir_all(at("file/draws")).unwrap();
-    fs::create_dir(at("file/draws")).unwrap();
+    stop(&at("file"));
     run(dir.path(), "resume {}/file -q").sampled();
     assert_eq!(fingerprints(&at("file")), expected);
 
@@ -83,12 +79,7 @@ fn how_a_table_is_read_goes_every_way() {
     assert!(answer.stderr.contains("1 row without a value in `s` left out"), "{answer:#?}");
     is_plain(&at("by/sets/other"), &at("plain"), 0);
     for (batch, comments) in [("batch", 1), ("by", 0)] {
-        let record = at(batch).join("sets/other/run.toml");
-        let text = fs::read_to_string(&record).unwrap();
-        fs::write(&record, text.replace("status = \"complete\"", "status = \"interrupted\"")).unwrap();
-        let draws = at(batch).join("sets/other/draws");
-        fs::remove_dir_all(&draws).unwrap();
-        fs::create_dir(&draws).unwrap();
+        stop(&at(batch).join("sets/other"));
         run(dir.path(), &format!("resume {{}}/{batch}/sets/other -q")).sampled();
         is_plain(&at(batch).join("sets/other"), &at("plain"), comments);
     }

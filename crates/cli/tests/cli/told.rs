@@ -1,7 +1,7 @@
 //! What short commands tell: notes that `--quiet` silences, and settings that are seen to be heard in a start or two.
 
 use crate::double::Double;
-use crate::support::{Answer, run};
+use crate::support::{Answer, run, stop};
 use octopus_diag::{Rows, diagnose};
 use octopus_formats::write_netcdf;
 use octopus_runs::{RunFolder, diagnose_options};
@@ -33,17 +33,13 @@ fn notes_of_a_run_are_told_unless_quiet() {
     let profile = fs::read_to_string(dir.path().join("profile.json")).unwrap();
     assert!(profile.contains("\"args\"") && !profile.contains(".rs\""), "{profile}");
     // Begun and stopped before its first draw.
-    let stop = |at: &str| {
-        let record = fs::read_to_string(dir.path().join("run/run.toml")).unwrap();
-        fs::write(dir.path().join("run/run.toml"), record.replace("status = \"complete\"", "status = \"interrupted\""))
-            .unwrap();
-        fs::remove_dir_all(dir.path().join("run/draws")).unwrap();
-        fs::create_dir(dir.path().join("run/draws")).unwrap();
+    let resumed = |at: &str| {
+        stop(&dir.path().join("run"));
         run(dir.path(), &format!("resume {{}}/run {at}"))
     };
-    let told = stop("--threads 5 -v");
+    let told = resumed("--threads 5 -v");
     assert!(told.stderr.contains("going on at iteration 0") && told.stderr.contains("threads 5"), "{told:#?}");
-    assert!(!stop("--quiet").stderr.contains("going on"));
+    assert!(!resumed("--quiet").stderr.contains("going on"));
 }
 
 #[test]
