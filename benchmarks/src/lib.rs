@@ -7,7 +7,7 @@
 //! | `gradient/<likelihood>/<groups>` | one log density and gradient of the PRD's model, centered |
 //! | `leapfrog/<likelihood>/<groups>` | one leapfrog step with all that NUTS does around it |
 //! | `diagnostics/<estimator>` | one estimator of one quantity, 4 chains of 2000 draws |
-//! | `summary/<variables>` | the summary of so many quantities |
+//! | `summary/<variables>` | the summary of this number of quantities |
 //! | `loo/<observations>` | leave-one-out cross-validation of 8000 draws |
 //! | `run/<likelihood>/<groups>` | a whole PRD run: 4 chains, 1000 + 2000 iterations, all cores |
 #![forbid(unsafe_code)]

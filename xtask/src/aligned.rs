@@ -1,4 +1,4 @@
-//! Lines of cells, aligned by `comfy-table`. The product's own tables are those of `octopus-diag`, which no task knows.
+//! Lines of cells, aligned by `comfy-table`. The product's own tables come from `octopus-diag`, which no task knows.
 
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
 

@@ -1,8 +1,8 @@
 //! `cargo xtask nightly`: what takes too long for every change, and must hold all the same.
 //!
 //! It runs the tests that are ignored although they judge something, the whole of `interpret`, hostile command lines, and
-//! the benchmarks, whose times are held against those of the last good night. Then come the deliberate faults: ours in the
-//! sources and in the committed PTX, a part of those of our own kinds, and those of cargo-mutants where it is installed.
+//! the benchmarks, whose times are held against the last good night's. Then come the deliberate faults: ours in the
+//! sources and in the committed PTX, a part of our own kinds, and cargo-mutants' where it is installed.
 //! `cargo xtask tidy` checks that each ignored test is known here.
 
 use crate::bench::{self, BenchOptions};

@@ -1,4 +1,4 @@
-//! Every kernel on fixed inputs, bit for bit the CPU's and those of the record: `octopus device exact`.
+//! Compares every kernel on fixed inputs with the CPU and with a record, bit for bit: `octopus device exact`.
 
 use super::expected::{Expected, ptx_sha256};
 use super::of_cuda;

@@ -2,14 +2,14 @@
 //!
 //! | You want | Use |
 //! |--|--|
-//! | to know whether every kernel gives the CPU's bits, and those of a record | [`exact`] |
+//! | to know whether every kernel gives the bits of the CPU and of a record | [`exact`] |
 //! | the same of whole runs of the sampler, and of what draws mean | [`runs`] |
 //! | the times of operations on arrays, with and without copies | [`benchmark`] |
 //! | the times of draws of each distribution | [`random`] |
 //! | what work costs on CPU and GPU, kept for `--device auto` | [`costs`] |
 //! | how fast the sampler is: latency, launches, start-up, throughput by size and chains | [`sampler`] |
 //! | a model on engines, by strategies and sizes, side by side: the benchmark of phase 0 | [`engines`] |
-//! | to know whether a machine's results are those of a sound machine, and a report of them | [`accept`] |
+//! | to compare a machine's results with a sound machine's, and report them | [`accept`] |
 //! | to see that everything from data to draws works | [`tiny_run()`] |
 //!
 //! The `run` of each module behind `octopus device` and `octopus bench` measures and returns its figures: as text they are what the command prints.

@@ -1,7 +1,7 @@
 //! The command line: one definition drives parsing, help and completions.
 //!
-//! Here are the list of commands, the help with the exit codes, options of every command, and the arguments of
-//! `verify`, `resume`, `diagnose`, `compare`, `loo`, `plot`, `export`, `validate`, `man` and `completions`. What clap says
+//! Here are the list of commands, the help with the exit codes, and options of every command. So are the arguments of
+//! `verify`, `resume`, `diagnose`, `compare`, `loo`, `plot`, `export`, `man` and `completions`. What clap says
 //! of a mistyped command or option (usage, did you mean) comes from the definition here.
 
 mod bench;
@@ -44,15 +44,15 @@ use std::path::PathBuf;
 ///
 /// Results go to stdout, progress and warnings to stderr.
 ///
-/// Exit codes: 0 fine; 1 it worked and the answer is bad (a check failed, R-hat too high); 2 usage; 3 the
-/// command failed (bad input, full disk) or, with --dry-run, would for want of memory or disk; 4 needed hardware absent; 130 interrupted, results kept.
+/// Exit codes: 0 success. 1 success with a bad answer (a check failed, R-hat too high). 2 usage error. 3 failure (bad
+/// input, full disk; --dry-run: too little memory or disk). 4 needed hardware absent. 130 interrupted, results kept.
 #[derive(Debug, Parser)]
 #[command(name = "octopus", version, arg_required_else_help = true, max_term_width = 100)]
 pub(crate) struct Cli {
     /// What every command takes.
     #[command(flatten)]
     pub(crate) global: Global,
-    /// What is told while it works.
+    /// Logs.
     #[command(flatten)]
     pub(crate) log: LogArgs,
     /// What to do.
@@ -60,7 +60,7 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// What every command tells while it works.
+/// Logs of every command.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LogArgs {
     /// Log decisions and stages to stderr; -vv adds files and launches; RUST_LOG selects crates
@@ -69,8 +69,8 @@ pub(crate) struct LogArgs {
     /// Also write all log events to FILE as JSON lines; only an earlier log is replaced
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) log_file: Option<PathBuf>,
-    /// Write a timeline of the command to FILE, for Perfetto, chrome://tracing or `octopus plot`; only an earlier profile
-    /// is replaced
+    /// Write a timeline to FILE, for Perfetto, chrome://tracing or `octopus plot`; only an earlier
+    /// profile is replaced
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) profile: Option<PathBuf>,
 }
@@ -135,8 +135,8 @@ impl Cli {
     }
 }
 
-/// Lets every option that takes a number have one that begins with `-`, so that it is the number that is refused, by its
-/// option's name, where it is out of range.
+/// Lets every option that takes a number have one that begins with `-`. A number out of range is then refused by its
+/// option's name.
 fn numbers_may_be_negative(command: clap::Command) -> clap::Command {
     let takes_number = |arg: &clap::Arg| {
         let names = arg.get_value_names().unwrap_or_default();
@@ -163,8 +163,8 @@ fn options_of(command: &str) -> model::OptionsOf {
 pub(crate) enum Command {
     /// Check whether a GPU of this machine is fit for use
     ///
-    /// Looks at drivers, libraries and settings, then runs on the device: copies, kernels against the CPU bit for
-    /// bit, matrix products, and a tiny sampling run.
+    /// Looks at drivers, libraries and settings. Then it runs copies, kernels, matrix products and a tiny sampling run
+    /// on the device. Kernels must give the CPU's bits.
     ///
     /// Exit codes: 0 fit, 1 a check failed, 4 no GPU here (fine for the CPU).
     Verify(VerifyArgs),
@@ -176,7 +176,7 @@ pub(crate) enum Command {
     /// Exit codes: 0 the draws can be used, 1 they should not be, or the goal was not reached. A batch ends with 1 when a
     /// data set failed or its draws should not be used.
     Sample(Box<SampleArgs>),
-    /// Go on with a run that was interrupted or killed, to the same bits as if it had not been
+    /// Continue a run that was interrupted or killed, to the same bits as without the interruption
     Resume(ResumeArgs),
     /// Summarise and check draws of any program: R-hat, effective sample sizes, divergences
     ///
@@ -186,9 +186,9 @@ pub(crate) enum Command {
     Plot(PlotArgs),
     /// Compare two traces: posteriors, speed, settings
     ///
-    /// The posteriors are the same when means are within 5 %, standard deviations within 10 %, and no difference of a mean, a
-    /// standard deviation or a quantile is larger than chance allows. Differences of means are relative to the larger of the
-    /// first's |mean| and its standard deviation.
+    /// The posteriors are the same when means agree within 5 % and standard deviations within 10 %. Besides, no mean,
+    /// standard deviation or quantile may differ by more than chance allows. Differences of means are relative to the
+    /// larger of the first's |mean| and its standard deviation.
     ///
     /// Exit codes: 0 the same as far as the draws can tell, 1 they differ.
     Compare(CompareArgs),
@@ -201,18 +201,18 @@ pub(crate) enum Command {
     Loo(LooArgs),
     /// Is the sampler right about a model? Simulation-based calibration, or Geweke's test
     ///
-    /// Parameters come from the prior, data from the parameters, and draws from the posterior of the data: the ranks of
+    /// Parameters come from the prior, data from the parameters, and draws from the data's posterior. The ranks of
     /// the true values among the draws must be uniform. With --geweke the sampler moves the parameters, then new data are
     /// drawn, and so on; the parameters' moments must match the prior. Both tests also repeat a few transitions and
     /// warm-up's learning with a second implementation.
     ///
-    /// Without other options for the sampler: 8 chains of 200 draws after 300 iterations of warm-up at a target of 0.9
-    /// for each data set; with --geweke a chain of 50 iterations learns each step's metric and step size, and 5
-    /// transitions follow. Run again with the same folder, what was interrupted goes on, and more data sets are added.
+    /// By default each data set has 8 chains of 200 draws after 300 iterations of warm-up, at a target acceptance of
+    /// 0.9. With --geweke a chain of 50 iterations learns each step's metric and step size, and 5 transitions follow.
+    /// The same command on the same folder continues an interrupted calibration, or adds data sets.
     ///
-    /// Exit codes: 0 calibrated, 1 not, 130 interrupted, all that was done being kept.
+    /// Exit codes: 0 calibrated, 1 not calibrated, 130 interrupted, with all finished work kept.
     Calibrate(Box<CalibrateArgs>),
-    /// Is a model sound? Its gradient by finite differences, values, layout and hierarchies, at draws from its prior
+    /// Is a model sound? Checks of gradient, values, layout and hierarchies, at draws from its prior
     ///
     /// Prints a line for each check, with what was observed and what was expected. It samples nothing; `octopus calibrate`
     /// finds what points cannot show, such as a log-Jacobian that value and gradient both lack.
@@ -221,30 +221,30 @@ pub(crate) enum Command {
     Check(Box<CheckArgs>),
     /// Does every run converge? One data set, sampled under many seeds
     ///
-    /// Takes the options of `octopus sample`. Counts the runs with a large R-hat and names those that have lost a chain.
-    /// Each run has a thread of its own, so that a thousand runs of phase 0 take about a minute.
+    /// Takes the options of `octopus sample`. Counts the runs with a large R-hat and names runs that have lost a chain.
+    /// Each run has a thread of its own: a thousand runs of phase 0 take about a minute.
     ///
-    /// Exit codes: 0 no run has an R-hat above 1.05, 1 one has, 130 interrupted, nothing being kept.
+    /// Exit codes: 0 no run has an R-hat above 1.05, 1 one has, 130 interrupted, with nothing kept.
     Sweep(Box<SweepArgs>),
     /// Write a trace in another format.
     #[command(about = format!("Write a trace in another format: {WRITTEN_IN_SHORT}"))]
     Export(ExportArgs),
-    /// Does a model work on this machine? Verify, sample, diagnose, compare with the exact posterior, benchmark, report
+    /// Does a model work on this machine? Verify, sample, diagnose, compare, benchmark, report
     ///
-    /// Without a model and settings of it, this is the whole of phase 0 (docs/requirements.md): the PRD's model and
-    /// data, judged by all that the PRD asks of 100, 500 or 1000 --groups. For other models or data, only the general
-    /// rows are judged. A row that the model cannot answer is SKIPPED with the reason.
+    /// Without a model and settings, this is the whole of phase 0 (docs/requirements.md): the PRD's model,
+    /// data and criteria, with 100, 500 or 1000 --groups. For other models or data, only the general rows are
+    /// judged. A row that the model cannot answer is SKIPPED with the reason.
     ///
     /// Exit codes: 0 no criterion failed, 1 one did, 4 with --require-gpu where there is no GPU.
     Validate(Box<ValidateArgs>),
     /// Draw random numbers of a distribution, the same on every machine: von Mises and others
     ///
-    /// Draws go into a file of NumPy's, batch by batch, so that they may be more than memory holds; draw i depends on the
-    /// seed, the distribution and i alone, whatever device, threads or memory make it.
+    /// Draws go into a NumPy or Parquet file in batches, so they may exceed memory. Draw i depends on the seed, the
+    /// distribution and i alone, not on the device, threads or memory.
     ///
-    /// Exit codes: 0 fine, 130 interrupted; `--resume` goes on then, and after a kill or a full disk.
+    /// Exit codes: 0 success, 130 interrupted; `--resume` continues then, and after a kill or a full disk.
     Random(RandomArgs),
-    /// Time what Octopus does beside its sampler: draws of random numbers
+    /// Time the parts of Octopus other than its sampler: draws of random numbers
     #[command(subcommand)]
     Bench(BenchCommand),
     /// Print a shell's completion script
@@ -262,7 +262,7 @@ pub(crate) struct VerifyArgs {
     /// Only look at the machine; run nothing on the device
     #[arg(long)]
     pub(crate) no_deep: bool,
-    /// Small matrices and short copies: the same answers but for the speeds
+    /// Small matrices and short copies: the same checks with other speeds
     #[arg(long, conflicts_with = "no_deep")]
     pub(crate) small: bool,
     /// Print a block to paste into an issue: no names of users, hosts or processes, no UUIDs
@@ -275,7 +275,7 @@ pub(crate) struct VerifyArgs {
 pub(crate) struct ResumeArgs {
     /// The run folder
     pub(crate) run: PathBuf,
-    /// Go on elsewhere: auto, cpu, cuda, cuda:N, cuda:0,1 or cuda:all; in f64 the draws stay the same [default: where it was]
+    /// auto, cpu, cuda, cuda:N, cuda:0,1 or cuda:all; f64 draws stay the same [default: the run's]
     #[arg(long)]
     pub(crate) device: Option<DeviceChoice>,
     /// Fail instead of continuing on the CPU when a GPU is unusable or fails
@@ -308,22 +308,22 @@ pub(crate) struct DiagnoseArgs {
 /// `octopus compare`
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// A run folder, a trace of another program, or a report.json: what the second is compared with
+    /// A run folder, a trace of another program, or a report.json: the reference
     #[arg(value_name = "A")]
     pub(crate) first: PathBuf,
-    /// Another one
+    /// The second run folder, trace or report.json
     #[arg(value_name = "B")]
     pub(crate) second: PathBuf,
-    /// Also write comparison.json into this folder, and of traces a picture
+    /// Also write comparison.json into this folder, and a picture if both are traces
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Show every parameter
     #[arg(long)]
     pub(crate) all: bool,
-    /// The relative difference allowed of a mean, and of all means together (RMSE)
+    /// Largest relative difference of a mean, and of all means together (RMSE)
     #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
     pub(crate) max_mean: f64,
-    /// The relative difference allowed of a standard deviation
+    /// Largest relative difference of a standard deviation
     #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
     pub(crate) max_sd: f64,
     /// False-alarm probability of the comparison of two traces [default: 0.001]
@@ -334,7 +334,7 @@ pub(crate) struct CompareArgs {
 /// `octopus loo`
 #[derive(Debug, Args)]
 pub(crate) struct LooArgs {
-    /// Traces of models of the same observations; the CSV files of CmdStan in a folder for each
+    /// Traces of models of the same observations; for CmdStan a folder of CSV files for each
     #[arg(value_name = "TRACE", required = true, num_args = 1..)]
     pub(crate) models: Vec<PathBuf>,
     /// The widely applicable information criterion instead
@@ -346,7 +346,7 @@ pub(crate) struct LooArgs {
     /// How the weights of several models are found
     #[arg(long, value_enum, default_value_t = Weights::Stacking)]
     pub(crate) weights: Weights,
-    /// Draws of each chain of a run folder whose log likelihoods are made
+    /// Draws per chain of a run folder to compute log likelihoods of
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) draws: usize,
 }
@@ -369,7 +369,7 @@ pub(crate) struct PlotArgs {
     #[arg(help = format!("A run folder; {READ_IN_SHORT}; the file of --profile"), value_name = "TRACE", required = true,
           num_args = 1..)]
     pub(crate) trace: Vec<PathBuf>,
-    /// The folder for the pictures; those in it are replaced
+    /// The folder for the pictures; earlier pictures in it are replaced
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
     /// Which pictures [default: every picture that the trace has data for]
@@ -451,7 +451,7 @@ pub(crate) struct ExportArgs {
     /// Replace the file
     #[arg(long)]
     pub(crate) force: bool,
-    /// Also write posterior predictive draws and log likelihoods, N of each chain (NetCDF, Zarr and Parquet)
+    /// Also write N predictive draws and log likelihoods per chain (NetCDF, Zarr and Parquet)
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = draws_of_export())]
     pub(crate) predictive: usize,
     /// Also write N draws of the prior, and observations made from them (NetCDF, Zarr and Parquet)

@@ -1,5 +1,5 @@
-//! May a command write where it is told to? One question for all its outputs, asked before an input is read and before
-//! anything is drawn, emptied or made.
+//! May a command write to the paths that are given? One check of all its outputs, made before an input is read and
+//! before anything is drawn, emptied or made.
 //!
 //! Which inputs and outputs each command has is in `outputs/places.rs`. Files are compared by what they are, so that
 //! symlinks, hard links, `..` and relative paths hide nothing.

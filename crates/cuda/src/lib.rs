@@ -14,14 +14,14 @@
 //! | What draws mean | [`NutsExpansion`]: variables, replicated observations |
 //! | What went wrong | [`CudaError`], [`DriverCode`] |
 //!
-//! **No CUDA is a value.** The program is not linked to `libcuda`: the first call opens it, and where there is none,
+//! **No CUDA is a value.** The program is not linked to `libcuda`: the first call opens it, and without a library,
 //! every entry answers [`CudaError::LibraryMissing`]. Without the feature `cuda` (on by default) the same API answers
 //! [`CudaError::NotBuilt`], and neither cust nor any unsafe code is compiled; callers need no `cfg`.
 //!
 //! **Which library.** `libcuda.so.1` by the loader's rules; the variable `OCTOPUS_LIBCUDA` or [`set_driver_library`]
 //! name another file.
 //!
-//! **In another workspace** the build scripts of `cust` and `cust_raw` look for a CUDA toolkit. Where there is none,
+//! **In another workspace** the build scripts of `cust` and `cust_raw` look for a CUDA toolkit. Without one,
 //! set `CUDA_LIBRARY_PATH=/`, for example by two lines in that workspace's `.cargo/config.toml`:
 //! `[env]` and `CUDA_LIBRARY_PATH = "/"`. Nothing of the toolkit is used.
 //!

@@ -1,4 +1,4 @@
-//! Which driver library is opened, and what a program says where there is none. A process opens one, so each case is a
+//! Which driver library is opened, and what a program says without one. A process opens one, so each case is a
 //! process of its own: this file's tests call themselves with `OCTOPUS_CUDA_TEST_INSIDE`.
 #![cfg(feature = "cuda")]
 

@@ -30,8 +30,8 @@
 //!
 //! where `n(v)` is the most likely noise at that ratio. So `u` is near 0 and as wide at every ratio, and `x ~ N(0, 1)`:
 //! the posterior of `s` and `o` may be an L (one observation of each effect: the data know only `s^2 + o^2`) or a funnel
-//! of `m` over `s` (few effects), and that of `v`, `u` and `x` is round. Where effects are measured unequally well this
-//! holds nearly, and the density is exact in any case.
+//! of `m` over `s` (few effects), and the posterior of `v`, `u`, `x` is round. Where effects are measured unequally
+//! well this holds nearly, and the density is exact in any case.
 
 use crate::warp::{halve, lanes};
 use crate::{DensityError, Hierarchy, Information, Kinds, LogDensity, Population};

@@ -5,11 +5,11 @@
 //! 1. Write the density once more as one struct in one `.cuh` file, beside `kernels/nuts/hierarchical_normal.cuh`, which
 //!    shows what it must have: a struct `Data` of plain numbers and pointers, and the functions `dim`, `evaluate` and
 //!    `make_natural`. Sums over coordinates go through the lane policy (`lanes.cuh`), `exp` and `ln` are Octopus's own:
-//!    then the GPU's bits in f64 are those of the [`LogDensity`] in Rust, and tests can say so.
+//!    then the GPU has the bits of the [`LogDensity`] in Rust in f64, and tests can say so.
 //! 2. Name a unit for each precision and number of coordinates that you want in `kernels/nuts/units.toml`; outside of
 //!    this repository write it as the template `kernels/nuts/units/chains.cu.in` has it: the two entries
 //!    `nuts_run_<density>_<precision>_<lanes>x<rows>` and `nuts_restart_...`, of a few lines each.
-//! 3. Compile the units to PTX: `cargo xtask ptx` for those of this repository, NVRTC or nvcc for others.
+//! 3. Compile the units to PTX: `cargo xtask ptx` for units of this repository, NVRTC or nvcc for others.
 //! 4. Implement [`GpuDensity`]: the name, the PTX as [`KernelModule`]s, and the fields of `Data` as [`KernelField`]s.
 //!    [`kernel_modules!`](crate::kernel_modules) and [`expansion_modules!`](crate::expansion_modules) list packed files;
 //!    `density/gpu.rs` of a model in `crates/models` shows them at work.

@@ -31,7 +31,7 @@
 //! elements in order, then the lanes are joined as a halving tree (`L/2`, `L/4`, ... 1); the chunks' results are reduced
 //! in the same way until one is left. Along axis 1 each row is reduced so. Along axis 0 rows are taken in groups of 64: in
 //! each, a column's numbers are joined one after the other, and the groups' results are reduced in the same way until one
-//! row is left. Elements of a matrix product are summed over k in order. So a GPU's results and those of [`cpu`] agree bit
+//! row is left. Elements of a matrix product are summed over k in order. So results of a GPU and of [`cpu`] agree bit
 //! for bit, in `f32` and `f64`. There are two exceptions: where a result is NaN, the NaN's sign and payload may differ; and
 //! [`Array::matmul_fast`] and [`Array::drawn_fast`] promise bounds and no bits.
 

@@ -1,8 +1,8 @@
 //! Checks that run on the device: does it compute, at which speed, and are its numbers right?
 //!
-//! One check a file. They need a driver that starts; where the checks of the machine say that it does not, those that
-//! need it are skipped ([`fitness_without_device`]), and all of them where there is no device ([`fitness_skipped`]). A check that fails does not stop those that do not build on it; after an
-//! error that loses the device, the rest are skipped with that reason.
+//! One check a file. They need a driver that starts. Where it does not, the checks that need it are skipped
+//! ([`fitness_without_device`]); without a device all are ([`fitness_skipped`]). A check that fails stops only checks
+//! that build on it; after an error that loses the device, the rest are skipped with that reason.
 
 mod bandwidth;
 mod context;

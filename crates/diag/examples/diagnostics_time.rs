@@ -4,7 +4,7 @@
 //!
 //! | task | what |
 //! |--|--|
-//! | `summary_203`, `summary_2003` | summary of so many numbers, 4 chains of 2000 draws |
+//! | `summary_203`, `summary_2003` | summary of 203 or 2003 numbers, 4 chains of 2000 draws |
 //! | `summary_4096` | summary of 10 numbers, 4096 chains of 1000 draws |
 //! | `summary_4096_nested` | the same in 64 superchains |
 //! | `loo` | PSIS-LOO of 1000 observations, 4 chains of 2000 draws, with the relative efficiency of 9 numbers |

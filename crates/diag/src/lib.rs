@@ -31,7 +31,7 @@
 //! | predictions with the log likelihood | is each observation where the others say | [`loo_pit`] |
 //! | replicated data | does the model reproduce a statistic | [`bayesian_p_value`], [`bayesian_p_values`], [`bayesian_u_values`] |
 //!
-//! Names and definitions are those of ArviZ 0.23: rank-normalised split R-hat and bulk and tail effective
+//! Names and definitions are ArviZ 0.23's: rank-normalised split R-hat and bulk and tail effective
 //! sample sizes of Vehtari et al. (2021), Geyer's initial monotone sequence. Where arviz-stats 0.8 or the R package
 //! posterior differ, [`Definition`] has a table of the differences and their estimators. What is not defined is NaN, never
 //! an error or a guess:

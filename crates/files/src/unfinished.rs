@@ -1,4 +1,4 @@
-//! Files and folders that are being written under a temporary name, so that a program that is told to end can remove them.
+//! Files and folders that are being written under a temporary name: a program removes them when a signal ends it.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -7,7 +7,7 @@
 //! | parameters and data drawn from a model | [`Simulator`] |
 //! | the density of phase 0, with any number of groups and observations | [`HierarchicalNormal`] |
 //! | Rubin's eight schools, or other measured effects with known standard errors | [`EightSchools`] |
-//! | data like those of phase 0 | [`synthetic`] |
+//! | made-up data like phase 0's | [`synthetic`] |
 //! | the exact posterior of these models, to judge a sampler | [`exact`] |
 //!
 //! ```

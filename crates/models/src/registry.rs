@@ -1,4 +1,4 @@
-//! The registry: models by their names, and the list of those that ship. An unknown name is an error here.
+//! The registry: models by their names, and the list of the models that ship. An unknown name is an error here.
 
 use crate::{BuildError, EightSchoolsModel, HierarchicalNormalModel, Model};
 use std::fmt;

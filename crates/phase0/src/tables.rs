@@ -1,4 +1,4 @@
-//! The further tables of phase 0's report: draws against the exact posterior, and those of the benchmark.
+//! The further tables of phase 0's report: draws against the exact posterior, and the benchmark's.
 
 use crate::stages::Stages;
 use octopus_bench::engines::Benchmarks;

@@ -1,4 +1,4 @@
-//! The forms of instructions that are known: those of our kernels. Any other is an error.
+//! The forms of instructions that our kernels have. Any other is an error.
 
 use crate::instruction::Class::{self, Double as D, Predicate as P, Word as W};
 use crate::instruction::Compare::{self, Eq, Ge, GeU, Gt, GtU, Le, LeU, Lt, LtU, Nan, Ne, NeU};

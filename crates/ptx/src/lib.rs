@@ -1,8 +1,8 @@
 //! An interpreter of PTX for tests: it runs the text that a GPU's driver gets, on the host, and checks what it does.
 //!
 //! The software GPU (`octopus-softgpu`) loads it as a library and hands launches to it, so that a program under test runs
-//! the committed PTX itself: its masks, barriers, shared memory and parameters are those of the compiler that made it,
-//! not those of a host's C++.
+//! the committed PTX itself: its masks, barriers, shared memory and parameters come from the compiler that made it,
+//! not from a host's C++.
 //!
 //! | Concept | What it is |
 //! |---|---|

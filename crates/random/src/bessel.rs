@@ -17,7 +17,7 @@
 //! cancel there, x and for other orders than 0 and 1 `order * ln(x)` and ln Gamma(order + 1).
 //!
 //! Elementary functions come from the crate `libm`, which is Rust on every platform: none of the bits here depends on
-//! the C library. They are not those of a GPU.
+//! the C library. A GPU has other bits.
 //!
 //! "A & S" is Abramowitz and Stegun, Handbook of Mathematical Functions; "DLMF" is the NIST Digital Library of
 //! Mathematical Functions.

@@ -10,8 +10,8 @@
 //! | the wrapped normal distribution | [`wrapped_normal_log_density`], [`wrapped_normal_cdf`], [`wrapped_normal_survival`] |
 //! | the von Mises-Fisher distribution on a sphere | [`von_mises_fisher_log_normalizer`], [`von_mises_fisher_log_normalizer_scaled`], [`von_mises_fisher_mean_resultant_length`] |
 //!
-//! Angles are in radians. A log density has the period 2 pi. Distribution functions are those of the angle that lies
-//! within pi of `loc`: they are 0 below `loc - pi` and 1 above `loc + pi`, and at `loc = 0` those of SciPy's
+//! Angles are in radians. A log density has the period 2 pi. Distribution functions are of the angle that lies
+//! within pi of `loc`: they are 0 below `loc - pi` and 1 above `loc + pi`. At `loc = 0` they are SciPy's
 //! `vonmises.cdf` from -pi to pi.
 //!
 //! The real number pi is no `f64`: [`PI`](std::f64::consts::PI) is 1.2e-16 below it, and the lower tail at `-PI` is not
@@ -24,7 +24,7 @@
 //! `loc`, and the entropy is -infinity. A concentration of 0, or an infinite scale, is the uniform distribution.
 //!
 //! Elementary functions come from the crate `libm`, which is Rust on every platform: none of the bits here depends on
-//! the C library. They are not those of a GPU.
+//! the C library. A GPU has other bits.
 
 mod angle;
 mod quadrature;

@@ -6,7 +6,7 @@
 //! results have the same bits on a CPU and on a GPU. They are written without branches where that lets a
 //! loop over them become vector code. Accuracy is a few units in the last place, which is what sampling needs.
 //!
-//! The functions here are for f64, those of [`single`] for f32. `kernels/include/octopus/math.cuh` has both for GPUs,
+//! The functions here are for f64, in [`single`] for f32. `kernels/include/octopus/math.cuh` has both for GPUs,
 //! operation by operation but for the bit moves of `ln`: whoever changes one changes the other, and
 //! `tests/host_bits.rs` compares them.
 

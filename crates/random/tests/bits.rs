@@ -1,4 +1,4 @@
-//! The bits of exact functions and of draws are those of a second implementation, in NumPy (`data/make_draws.py`).
+//! Exact functions and draws have the bits of a second implementation, in NumPy (`data/make_draws.py`).
 //!
 //! The distributions themselves are tested beside this; here it is that nobody's draws change, not by their last bit.
 

@@ -14,14 +14,14 @@
 //! | [`PairPlot`], [`ParallelPlot`] | where transitions diverge |
 //! | [`Evidence`], [`Verdict`] | what was measured, and each criterion judged: PASS, FAIL or SKIPPED with a reason |
 //! | [`Stories`] | how each parameter converged, by chain and by draws, for who asks of one |
-//! | [`Measured`] | a number, or why there is none |
+//! | [`Measured`] | a number, or why it is missing |
 //! | [`Benchmark`] | times of engines, speed-ups by three definitions, and the PRD's expectations |
 //! | [`Report`] | all of it; `report.json` is this structure |
 //! | [`Figure`], [`write_figures`], [`write_report`] | the files: pictures; `report.json`, `junit.xml`, `benchmark_report.txt`, `index.html` |
 //!
 //! Fonts ship inside the program, and every file is written under a temporary name first: it appears whole or not at all.
-//! What this crate does not do: it has no diagnostic of its own (those of `octopus-diag` are shown), opens no device, reads no
-//! file, and prints nothing.
+//! What this crate does not do: it has no diagnostic of its own (it shows those from `octopus-diag`), opens no device,
+//! reads no file, and prints nothing.
 //!
 //! `index.html` is one file that asks for nothing from outside: the verdict first, each table sorts and filters, a row of the
 //! parameters opens that parameter's story, pictures tell what is pointed at, light and dark follow the reader, and it prints.

@@ -1,4 +1,4 @@
-//! A number, or why there is none.
+//! A number, or why it is missing.
 
 use serde::{Deserialize, Serialize};
 

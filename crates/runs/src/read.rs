@@ -1,6 +1,6 @@
 //! Reads a run folder: finished, interrupted, or still growing.
 //!
-//! A part that is missing or damaged is told here, with what to do.
+//! A part that is missing or damaged is reported here, with what to do.
 
 use crate::RunError;
 use crate::columns::{CHAIN, DRAW, Read, STATS, UNCONSTRAINED};

@@ -1,6 +1,6 @@
 //! Traces to and from the real ArviZ. Needs a Python with `tests/arviz/requirements.txt` installed, named in
 //! `OCTOPUS_PYTHON`, and one with `tests/arviz/requirements-zarr3.txt` in `OCTOPUS_PYTHON_ZARR3` (ArviZ 0.23 refuses
-//! zarr 3); says aloud when there is none.
+//! zarr 3); says aloud when it is skipped.
 
 use octopus_density::{DensityError, LogDensity};
 use octopus_formats::{

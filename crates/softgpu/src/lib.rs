@@ -11,13 +11,13 @@
 //! | [`SoftwareGpu`] | the built libraries; tells a [`Command`](std::process::Command) to use them |
 //! | [`Settings`] | what the machine is like and which call fails with which code |
 //! | [`KernelSources`] | which kernels are compiled; the workspace's own by default, without the sampler's |
-//! | [`SoftwareGpu::with_sampler`] | adds the sampler's, those that are named |
+//! | [`SoftwareGpu::with_sampler`] | adds the sampler's, as they are named |
 //! | [`sampler_units`] | all units of the sampler's kernels: the texts that a table and templates give, for `xtask` too |
 //! | [`Lanes`] | how these run: as PTX, lane by lane, or fast |
 //! | [`Body`] | a test's body in a process of its own, on a software GPU or on a GPU of this machine |
 //! | [`DeviceReport`] | what a program has used of a device: memory at the most, launches |
 //! | [`Variant`] | plain, or with the sanitizers for addresses and undefined behaviour |
-//! | [`Unavailable`] | why there is none: tests are skipped only where there is no compiler |
+//! | [`Unavailable`] | why it cannot be made: tests are skipped only where there is no compiler |
 //!
 //! ```no_run
 //! use octopus_softgpu::{Settings, SoftwareGpu};
@@ -41,11 +41,11 @@
 //!
 //! - A grid of more blocks than the device's multiprocessors hold at once
 //!   (`cuOccupancyMaxActiveBlocksPerMultiprocessor`, which takes a kernel to have as many registers as its launch bounds
-//!   leave, and 32 without bounds) gives 720. Of those that fit the double takes 1024 blocks at most, and refuses more
+//!   leave, and 32 without bounds) gives 720. Of the blocks that fit the double takes 1024 at most, and refuses more
 //!   with 801 and a message: [`Settings::multiprocessors`] makes the device smaller.
 //! - Threads that wait in the middle of a kernel keep their stacks, of which there are 24576: a launch that needs more
 //!   fails with 719. With [`Lanes::Arrays`] two for each block suffice.
-//! - When a block fails, those that sleep leave the kernel, and each call after the launch gives the code of the
+//! - When a block fails, threads that sleep leave the kernel, and each call after the launch gives the code of the
 //!   failure.
 //! - A launch of either kind whose lanes still sleep so long after the first of them slept ([`Settings::timeout`])
 //!   ends with 702; the message names one. The double cannot tell a lane that waits from one that works between two

@@ -1,6 +1,6 @@
 //! Named groups of arrays with dimensions, coordinates and attributes, as in ArviZ's InferenceData.
 //!
-//! ArviZ's names of the sampler's statistics (`sample_stats`), and those that other samplers give to them, stand here.
+//! ArviZ's names of the sampler's statistics (`sample_stats`), and the names that other samplers give them, stand here.
 
 use crate::{Labels, shown};
 use indexmap::IndexMap;

@@ -1,4 +1,4 @@
-//! Times of criterion's benchmarks in a file, and their comparison with those of another day.
+//! Times of criterion's benchmarks in a file, and their comparison with another day's.
 
 use crate::aligned::aligned;
 use crate::run::git;

@@ -1,7 +1,7 @@
 //! All faults in one build, each behind a question that the environment answers, so that one costs the milliseconds of
 //! the tests that reach it instead of a build.
 //!
-//! The faults are those that cargo-mutants lists; it puts in those itself that have no place here. What is known is
+//! The faults are what cargo-mutants lists; it puts in itself what has no place here. What is known is
 //! kept beside the build, until the sources or tests are others.
 
 mod apart;

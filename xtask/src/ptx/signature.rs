@@ -1,4 +1,4 @@
-//! The kernels' declarations in the sources, and how they agree with those of the PTX.
+//! The kernels' declarations in the sources, and how they agree with the PTX's.
 
 use super::listing::Listed;
 use super::manifest::Entry;

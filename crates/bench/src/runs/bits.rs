@@ -1,6 +1,6 @@
 //! The bits of a run: draws and statistics of every iteration, including warm-up; or the bits of an expansion of draws.
 //!
-//! They are kept as a hash and a trail, so that a difference is told by its first iteration, chain and quantity.
+//! They are kept as a hash and a trail, so that a difference has its first iteration, chain and quantity.
 
 use octopus_density::LogDensity;
 use octopus_models::HierarchicalNormal;

@@ -1,4 +1,4 @@
-//! The cost of a leapfrog step where a chain reads so many observations that blocks share them. The same run is made by
+//! The cost of a leapfrog step of a chain whose observations are shared by several blocks. The same run is made by
 //! more and more blocks, and on the CPU.
 
 use crate::error::BenchError;

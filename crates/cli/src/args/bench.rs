@@ -15,7 +15,7 @@ pub(crate) enum BenchCommand {
 /// `octopus bench random`
 #[derive(Debug, Args)]
 pub(crate) struct BenchRandomArgs {
-    /// The draws of each pass on the CPU; a GPU makes 64 times as many
+    /// Draws per pass on the CPU; a GPU makes 64 times as many
     #[arg(long, value_name = "N", default_value = "1e6", value_parser = draws)]
     pub(crate) n: u64,
     /// The N of cuda:N [default: 0 where there is a GPU]

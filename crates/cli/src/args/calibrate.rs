@@ -16,10 +16,10 @@ const MOST: u32 = (1 << 30) - 1;
 pub(crate) struct CalibrateArgs {
     /// The model
     pub(crate) model: String,
-    /// The folder for ranks, pictures and calibration.json; what is in it goes on
+    /// The folder for ranks, pictures and calibration.json; a calibration in it continues
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
-    /// File of settings (TOML) of the simulator and the sampler; options come first
+    /// Settings file (TOML) of the simulator and the sampler; options override it
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     /// Begin anew in the folder
@@ -28,8 +28,8 @@ pub(crate) struct CalibrateArgs {
     /// Data sets
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(2..=i64::from(MOST)))]
     pub(crate) datasets: u32,
-    /// Draws per data set used for ranks, which go from 0 to N [default: 99, fewer if there are fewer draws; many-short:
-    /// at most one per chain]
+    /// Draws per data set, for ranks from 0 to N [default: at most 99; many-short: at most one per
+    /// chain]
     #[arg(long, value_name = "N")]
     pub(crate) kept: Option<usize>,
     /// Geweke's test instead of ranks
@@ -39,11 +39,11 @@ pub(crate) struct CalibrateArgs {
     #[arg(long, value_name = "N", default_value_t = 64,
         value_parser = RangedU64ValueParser::<usize>::new().range(GewekeSettings::FEWEST as u64..=GewekeSettings::MOST as u64))]
     pub(crate) sequences: usize,
-    /// Steps per sequence: each draws new data, then moves the parameters [default: the model's, e.g. 500]
+    /// Steps per sequence, each with new data, then new parameters [default: the model's, e.g. 500]
     #[arg(long, value_name = "N",
         value_parser = RangedU64ValueParser::<usize>::new().range(GewekeSettings::SHORTEST as u64..=GewekeSettings::MOST as u64))]
     pub(crate) steps: Option<usize>,
-    /// The probability that a sampler without fault is called miscalibrated, over all tests together
+    /// Probability that a sampler without fault is called miscalibrated, over all tests together
     #[arg(long, value_name = "P", default_value_t = 1e-3)]
     pub(crate) false_alarm: f64,
     /// File formats of the pictures

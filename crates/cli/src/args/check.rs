@@ -22,7 +22,7 @@ pub(crate) struct CheckArgs {
 }
 
 impl CheckArgs {
-    /// The same model as that of a run on the CPU.
+    /// Returns a run on the CPU with the same model.
     pub(crate) fn into_sample(self) -> SampleArgs {
         SampleArgs {
             model: self.model,

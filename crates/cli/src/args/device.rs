@@ -11,23 +11,23 @@ use std::path::PathBuf;
 pub(crate) enum DeviceCommand {
     /// One line for each GPU
     ///
-    /// Exit codes: 0 there is one, 4 there is none.
+    /// Exit codes: 0 there is a GPU, 4 there is no GPU.
     List,
-    /// Everything that is known of this machine and each GPU, or of one
+    /// Everything known about this machine and each GPU, or about one GPU
     ///
-    /// Exit codes: 0 there is one, 4 there is none.
+    /// Exit codes: 0 there is a GPU, 4 there is no GPU.
     Info(DeviceInfoArgs),
-    /// What GPUs are doing, a line a second: how busy, memory, clocks, temperature, power
+    /// Watch the GPUs, a line a second: utilization, memory, clocks, temperature, power
     ///
-    /// Ends at Ctrl-C. With --json each line is an object. Exit codes: 0 there is one, 4 there is none.
+    /// Ends at Ctrl-C. With --json each line is an object. Exit codes: 0 there is a GPU, 4 there is no GPU.
     Watch(DeviceWatchArgs),
     /// Time operations on arrays on the CPU and on the GPU, with and without copies between them
     ///
     /// Without a GPU the CPU alone is timed. Exit codes: 0 all were timed, 3 the GPU failed, 4 there is no GPU N.
     Benchmark(DeviceBenchmarkArgs),
-    /// Measure what work costs on CPU and GPU, for `--device auto`, and keep it in the cache
+    /// Measure the costs of work on CPU and GPU, for `--device auto`, and keep them in the cache
     Measure(DeviceMeasureArgs),
-    /// Have the driver compile the kernels that runs use most, which the first run would wait for
+    /// Have the driver compile the kernels that runs use most, before the first run waits for them
     ///
     /// Exit codes: 0 they are ready, 4 there is no GPU.
     Warm(DeviceWarmArgs),
@@ -35,9 +35,9 @@ pub(crate) enum DeviceCommand {
     ///
     /// Exit codes: 0 all are equal, 1 some differ, 4 there is no GPU.
     Exact(DeviceExactArgs),
-    /// Time the sampler on the GPU and on all cores: latency, launches, start-up, throughput by size and chains
+    /// Time the sampler on the GPU and on all cores: latency, launches, start-up, throughput
     Sampler(DeviceSamplerArgs),
-    /// Judge what the acceptance bundle has left on a machine: what `cargo xtask accept` runs
+    /// Judge the results of the acceptance bundle on a machine; `cargo xtask accept` runs it
     ///
     /// Exit codes: 0 all is well, 1 it is not.
     #[command(hide = true)]
@@ -58,10 +58,10 @@ pub(crate) struct DeviceWatchArgs {
     /// Its number in `octopus device list` [default: all]
     #[arg(value_name = "N")]
     pub(crate) device: Option<u32>,
-    /// The seconds from one look to the next
+    /// The seconds between two readings
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
     pub(crate) every: f64,
-    /// End after so many looks
+    /// End after N readings
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) count: Option<u64>,
 }
@@ -101,8 +101,8 @@ pub(crate) struct DeviceWarmArgs {
     #[arg(long, value_parser = words::<Precision>(&["f64", "f32", "mixed"]), value_delimiter = ',',
           default_values_t = [Precision::F64, Precision::F32, Precision::Mixed])]
     pub(crate) precision: Vec<Precision>,
-    /// The folder in which the driver keeps compiled kernels, for runs with CUDA_CACHE_PATH=DIR [default: the driver's
-    /// own]
+    /// The folder of the driver's compiled kernels, for runs with CUDA_CACHE_PATH=DIR [default: the
+    /// driver's own]
     #[arg(long, value_name = "DIR")]
     pub(crate) kernel_cache: Option<PathBuf>,
 }
@@ -113,7 +113,7 @@ pub(crate) struct DeviceExactArgs {
     /// The N of cuda:N
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) device: u32,
-    /// Compare whole runs of the sampler, and what draws mean, instead of single kernels: in f64 with the CPU's
+    /// Compare whole runs of the sampler and replicated data instead of single kernels
     #[arg(long)]
     pub(crate) runs: bool,
     /// Little work, for tools that slow kernels down (compute-sanitizer, ncu)
@@ -139,10 +139,10 @@ pub(crate) struct DeviceSamplerArgs {
     /// Start no new measurement after S seconds; the output lists the measurements left out
     #[arg(long, value_name = "S", default_value_t = 150)]
     pub(crate) seconds: u64,
-    /// Write what is measured as JSON to this file after each measurement, so that a run that is cut off leaves it
+    /// Write the results as JSON to this file after each measurement, in case the run is cut off
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Only start, draw once with so many groups and tell the times: what the command runs to measure a start
+    /// Only start, draw once with GROUPS groups and print the times; the command runs this to measure a start
     #[arg(long, hide = true, value_name = "GROUPS:PRECISION")]
     pub(crate) first_draw: Option<String>,
 }
@@ -150,10 +150,10 @@ pub(crate) struct DeviceSamplerArgs {
 /// `octopus device accept`
 #[derive(Debug, Args)]
 pub(crate) struct DeviceAcceptArgs {
-    /// What `run-acceptance.sh` has left
+    /// The results of `run-acceptance.sh`
     #[arg(value_name = "RESULTS")]
     pub(crate) results: PathBuf,
-    /// Write the machine's report into a folder below this one; without it, the results are only looked at
+    /// Write the machine's report into a folder below this one; without it, only judge the results
     #[arg(long, value_name = "DIR")]
     pub(crate) reports: Option<PathBuf>,
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// An option and what it needs.
 struct Need {
-    /// The commands, of those that have the option.
+    /// The commands that the row is about; each has the option.
     commands: &'static [&'static str],
     option: &'static str,
     /// Whether what it needs is there.

@@ -19,13 +19,13 @@ pub(crate) struct RandomArgs {
     /// The file for the draws, .npy or .parquet, which may be larger than memory [default: print them]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// The type of the draws: angles of float16 are those of float32, rounded
+    /// The type of the draws; float16 angles are rounded float32 angles
     #[arg(long, default_value = "float64", value_parser = draw_types())]
     pub(crate) dtype: NpyType,
     /// Seed: a draw depends on the seed, the distribution and its own number alone
     #[arg(long, value_name = "N", default_value_t = 42)]
     pub(crate) seed: u64,
-    /// Go on with a file that was interrupted, to the same bytes as if it had not been
+    /// Continue an interrupted file, to the same bytes as without the interruption
     #[arg(long, requires = "out", conflicts_with = "force")]
     pub(crate) resume: bool,
     /// Replace the file
@@ -34,7 +34,7 @@ pub(crate) struct RandomArgs {
     /// The distribution's parameters.
     #[command(flatten)]
     pub(crate) parameters: ParameterArgs,
-    /// auto, cpu, cuda, cuda:N, or several GPUs: cuda:0,1 or cuda:all; auto is the CPU, which is as fast as a disk
+    /// auto, cpu, cuda, cuda:N, cuda:0,1 or cuda:all; auto is the CPU, which is as fast as a disk
     #[arg(long, help_heading = "Machine", default_value = "auto")]
     pub(crate) device: DeviceChoice,
     /// The most memory for draws, on the host and on each GPU
@@ -49,13 +49,13 @@ pub(crate) struct RandomArgs {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Parameters")]
 pub(crate) struct ParameterArgs {
-    /// Direction or location; angles in radians: von-mises, wrapped-normal, normal, student-t [default: 0]
+    /// Location, angles in radians: von-mises, wrapped-normal, normal, student-t [default: 0]
     #[arg(long, value_name = "X")]
     pub(crate) loc: Option<f64>,
-    /// Mean direction, a vector of any length: von-mises-fisher, whose draws are unit vectors with as many numbers
+    /// Mean direction, a vector of any length: von-mises-fisher, whose draws are unit vectors
     #[arg(long, value_name = "X,X,...", value_delimiter = ',')]
     pub(crate) direction: Vec<f64>,
-    /// Concentration, 0 for the uniform distribution on the circle or the sphere: von-mises, von-mises-fisher
+    /// Concentration, 0 for a uniform distribution: von-mises, von-mises-fisher
     #[arg(long, value_name = "X")]
     pub(crate) concentration: Option<f64>,
     /// Scale: normal, wrapped-normal, student-t, gamma, exponential (its mean) [default: 1]

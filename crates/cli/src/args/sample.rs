@@ -1,4 +1,4 @@
-//! The arguments of `octopus sample`, with their help, and those that other commands take with it.
+//! The arguments of `octopus sample`, with their help, and the groups that other commands share.
 //!
 //! They are about data, batches, the sampler (chains, draws, warm-up, target of acceptance, tree depth, metric), goals,
 //! and the machine (device, its memory, threads).
@@ -30,8 +30,8 @@ pub(crate) struct SampleArgs {
     /// Replace the run in the folder
     #[arg(long)]
     pub(crate) force: bool,
-    /// Say how much memory the run would take on CPU and GPU, with --json its settings too; sample nothing. Exit code 3
-    /// where it does not fit
+    /// Print the memory that the run needs, with --json its settings too; sample nothing. Exit code 3
+    /// if it does not fit
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Settings file (TOML); options on the command line override it
@@ -69,8 +69,8 @@ pub(crate) struct SampleArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Data")]
 pub(crate) struct DataArgs {
-    /// Observations of models that read a table: CSV with a header line (comments before it begin with #), or Parquet: a
-    /// file, or a folder of files of one table
+    /// Observations for models that read a table: CSV with a header line, after comments that begin
+    /// with #, or Parquet as a file or a folder
     #[arg(long, value_name = "FILE", group = "table", requires = "group", requires = "value")]
     pub(crate) data: Option<PathBuf>,
     /// The column of group labels
@@ -122,7 +122,7 @@ pub(crate) struct BatchArgs {
     pub(crate) batch_part: Option<BatchPart>,
 }
 
-/// One of several parts of a batch, each every so many-th data set.
+/// Part K of N of a batch: every Nth data set, from the Kth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BatchPart {
     /// From 1.
@@ -136,7 +136,7 @@ impl BatchPart {
         number % self.parts == self.part - 1
     }
 
-    /// What tells its files from those of others.
+    /// The suffix of this part's files.
     pub(crate) fn suffix(self) -> String {
         format!("-{}-of-{}", self.part, self.parts)
     }
@@ -157,7 +157,7 @@ impl FromStr for BatchPart {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Sampler")]
 pub(crate) struct SamplerArgs {
-    /// Draws per chain, or with a target at most this many; many-short: 16384 over all chains [default: 2000]
+    /// Draws per chain, at most if there is a target; many-short: 16384 over all chains [default: 2000]
     #[arg(long, value_name = "N")]
     pub(crate) draws: Option<usize>,
     /// Warm-up iterations per chain; many-short: at most this many [default: 1000]
@@ -166,15 +166,15 @@ pub(crate) struct SamplerArgs {
     /// How chains warm up [default: four-long]
     ///
     /// four-long: each chain warms up alone, for --tune iterations. many-short: a few chains warm up together until they
-    /// settle; each is then copied. auto: the strategy, number of chains and device that are predicted to finish first, for
-    /// --chains x --draws draws, or for as many as --target-ess needs.
+    /// settle; each is then copied. auto: the strategy, number of chains and device predicted to finish first,
+    /// for --chains x --draws draws or for --target-ess.
     #[arg(long, value_parser = words::<StrategyChoice>(&["four-long", "many-short", "auto"]))]
     pub(crate) strategy: Option<StrategyChoice>,
     /// Chains; with many-short 1024 [default: 4]
     #[arg(long, value_name = "N")]
     pub(crate) chains: Option<usize>,
-    /// many-short: number of chains that warm up; each becomes chains / superchains chains [default: at most 64, by
-    /// --chains]
+    /// many-short: chains that warm up, each then copied to chains / superchains chains [default: at
+    /// most 64, by --chains]
     #[arg(long, value_name = "N")]
     pub(crate) superchains: Option<usize>,
     /// Target of the acceptance rate [default: 0.95]
@@ -247,7 +247,7 @@ pub(crate) struct GoalArgs {
     /// End when R-hat (many-short: nested R-hat) of every parameter is below X
     #[arg(long, value_name = "X")]
     pub(crate) target_rhat: Option<f64>,
-    /// End after so many seconds of warm-up and sampling, with at least one draw
+    /// End after S seconds of warm-up and sampling, with at least one draw
     #[arg(long, value_name = "S")]
     pub(crate) max_seconds: Option<f64>,
 }

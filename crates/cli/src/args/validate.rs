@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub(crate) struct ValidateArgs {
     /// The model
     pub(crate) model: String,
-    /// The folder for reports, pictures and the run [default: reports/phase0, with other models or data reports/MODEL]
+    /// The folder for the report and the run [default: reports/phase0; other models or data reports/MODEL]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Fail with exit code 4 where there is no GPU

@@ -1,4 +1,4 @@
-//! Sampling on several software GPUs: the CPU's bits, also when one is lost on the way, which is told and recorded.
+//! Sampling on several software GPUs gives the CPU's bits, also when one is lost; the loss is reported and recorded.
 
 use crate::double::Double;
 use crate::support::{Answer, fingerprints};

@@ -1,5 +1,5 @@
-//! A GPU that fails on the way: the CPU goes on to the same draws, which is told and recorded, or with `--no-fallback`
-//! the command ends with what another one goes on from. The engine's own tests lose the device at every single call.
+//! A GPU that fails on the way: the CPU goes on to the same draws, with a warning and a record. With `--no-fallback`
+//! the command ends, and another one goes on. The engine's own tests lose the device at every single call.
 
 use crate::double::{Double, TINY_RUN};
 use crate::support::{Answer, fingerprints};

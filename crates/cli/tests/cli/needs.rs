@@ -1,7 +1,7 @@
 //! The options that change something only beside another as a table: each is tried without it and must be refused, with
 //! the names of both.
 //!
-//! Every option stands here, in the table or among those that are heard whatever is beside them, or in the table of
+//! Every option stands here, in the table, in the list of options that always have an effect, or in the table of
 //! `ways.rs`, which also has the options that a way of running refuses.
 
 use crate::options::{GLOBAL, listed};

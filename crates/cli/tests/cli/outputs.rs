@@ -1,4 +1,4 @@
-//! Outputs against inputs, as a table: whatever a command is told to write to, nothing that it reads is lost, nor a file
+//! Outputs against inputs, as a table: wherever a command is to write, nothing that it reads is lost, nor a file
 //! of a user's, nor a run.
 //!
 //! The program is asked for its options, so that one that names a file and has no row here fails these tests.

@@ -1,8 +1,8 @@
 //! Many data sets of one model in one launch: what `NutsKernels` does for one, for as many as there are, to the bit.
 //!
 //! A data set is an item: its data, its coordinates and metric, its chains. All items share a density and a format, and
-//! differ in sizes, seeds, chains and iterations. There are few buffers, each for all items, and few copies: those of a
-//! launch are one to the device and one from it, however many items there are.
+//! differ in sizes, seeds, chains and iterations. There are few buffers, each for all items, and few copies: a
+//! launch has one to the device and one from it, however many items there are.
 //!
 //! | Part | Lives | Content |
 //! |---|---|---|

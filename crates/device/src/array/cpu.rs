@@ -1,6 +1,6 @@
 //! The operations over slices of the host: the twins of the device's, bit for bit.
 //!
-//! Names, argument order and checks are those of the kernels: inputs, then `out`.
+//! Names, argument order and checks are the same as of the kernels: inputs, then `out`.
 //!
 //! ```
 //! use octopus_device::cpu;

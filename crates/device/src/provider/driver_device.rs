@@ -1,4 +1,4 @@
-//! The devices as the CUDA driver tells of them: those that this process may use, without a context.
+//! The devices that this process may use, as the CUDA driver lists them, without a context.
 
 use crate::{ComputeMode, DeviceInfo};
 use octopus_cuda::{Device, DeviceAttribute};

@@ -1,4 +1,4 @@
-//! Kernel density estimates of ArviZ: binned, with a bandwidth halfway between Silverman's and that of improved
+//! Kernel density estimates of ArviZ: binned, with a bandwidth halfway between Silverman's and improved
 //! Sheather-Jones, reflected at the ends of the data.
 
 mod root;

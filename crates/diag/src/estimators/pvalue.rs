@@ -1,4 +1,4 @@
-//! Bayesian p-values: where a statistic of the data lies among those of replicated data.
+//! Bayesian p-values: the rank of a statistic of the data among the statistics of replicated data.
 //!
 //! Gelman, A., Meng, X.-L., Stern, H. (1996). Posterior predictive assessment of model fitness via realized discrepancies.
 //! Statistica Sinica 6, 733-807.

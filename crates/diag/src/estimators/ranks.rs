@@ -4,7 +4,7 @@
 //!
 //! Where parameters come from the prior, data from the parameters and draws from the posterior of the data, the rank of
 //! the true value among `L` independent draws takes each of its `L + 1` values with the same probability (Talts,
-//! Betancourt, Simpson, Vehtari and Gelman 2018, arXiv:1804.06788, theorem 1), and so does that of any function of
+//! Betancourt, Simpson, Vehtari and Gelman 2018, arXiv:1804.06788, theorem 1), and so does the rank of any function of
 //! parameters and data (Modrak, Moon, Kim, Buerkner, Huurre, Faltejskova, Gelman and Vehtari 2023, Bayesian Analysis).
 
 mod band;

@@ -1,6 +1,6 @@
 //! The natural logarithm over whole arrays, in vectors of whatever width the machine has; the same arithmetic on every one.
 //!
-//! The method and the coefficients are those of `e_log.c` (FreeBSD's msun, Sun Microsystems 1993).
+//! The method and the coefficients come from `e_log.c` (FreeBSD's msun, Sun Microsystems 1993).
 
 use crate::numbers::lanes;
 

@@ -1,4 +1,4 @@
-//! How many digits of a number are written: those that its uncertainty leaves, in one notation for a column.
+//! The digits of a number that are written: as many as its uncertainty leaves, in one notation for a column.
 
 /// From this size on, or with more decimals than this, plain digits are too long to be read.
 const MOST_DIGITS: f64 = 1e10;

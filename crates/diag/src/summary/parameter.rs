@@ -1,6 +1,6 @@
 //! The numbers of one parameter, and the columns that show them as text, as JSON and in reports.
 //!
-//! A new column is a field of [`ParameterSummary`], which `element.rs` computes, and a [`Column`] in those of [`TEXT`],
+//! A new column is a field of [`ParameterSummary`], which `element.rs` computes, and a [`Column`] in each of [`TEXT`],
 //! [`JSON`] and [`REPORT`] that shall have it.
 
 use crate::limits;

@@ -1,5 +1,5 @@
-//! The stored values are those of the real ArviZ. Needs a Python with `tests/arviz/requirements.txt` installed, named in
-//! `OCTOPUS_PYTHON`; says aloud when there is none.
+//! The stored values are the real ArviZ's. Needs a Python with `tests/arviz/requirements.txt` installed, named in
+//! `OCTOPUS_PYTHON`; says aloud when it is skipped.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! The filters (compression) of HDF5 beyond those that the reader has: Zstandard and Blosc are read, others are refused
+//! The filters (compression) of HDF5 that the reader itself lacks: Zstandard and Blosc are read, others are refused
 //! by their names.
 
 use crate::zarr;

@@ -1,6 +1,6 @@
 //! Decodes the bytes of a chunk to its values, by the codecs (compression, filters, sharding) of arrays.
 //!
-//! They are those that zarr-python, zarrs and numcodecs write by default or that their users choose often. How much a
+//! They are the defaults of zarr-python, zarrs and numcodecs, and what their users choose often. How much a
 //! few bytes may grow to is limited here.
 
 use super::blosc;

@@ -15,7 +15,7 @@
 //! of positive numbers: a / (2 (1 + s)), a = 1 - s^2, and s sin^2(pi v / 2) or s cos^2(pi v / 2). In two dimensions s is 1,
 //! and all of this is what [`VonMises`](super::VonMises) does.
 //!
-//! The direction of the tangent is that of d normal numbers, which a Householder reflection takes from the last axis to the
+//! The tangent has the direction of d normal numbers, which a Householder reflection takes from the last axis to the
 //! mean direction. It is written as c mean + s tangent, in which nothing cancels either.
 
 use super::gamma::{SERIES_BELOW, series};

@@ -1,4 +1,4 @@
-//! exp, ln, tanh, sigmoid and the normal quantile in f32, made as those of [`exact`](super) but for tanh, for kernels that
+//! exp, ln, tanh, sigmoid and the normal quantile in f32, made as in [`exact`](super) but for tanh, for kernels that
 //! work in f32.
 //!
 //! Measured against the f64 functions: `exp` is within 1.0 units in the last place (every 97th number), `ln` within 2.0

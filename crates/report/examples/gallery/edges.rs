@@ -1,4 +1,4 @@
-//! Pictures of data at the edges of what a plot treats alike: just so many rows, a value on a limit, nothing finite.
+//! Pictures of data at the edges of what a plot treats alike: a limit of rows, a value on a limit, nothing finite.
 //! Each has few marks, so that a fault in drawing is found in milliseconds.
 
 use octopus_report::{

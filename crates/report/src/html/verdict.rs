@@ -1,4 +1,4 @@
-//! The verdict: the numbers that matter, and each criterion, those that failed first.
+//! The verdict: the numbers that matter, and each criterion, failed ones first.
 
 use maud::{Markup, html};
 

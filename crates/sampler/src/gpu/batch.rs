@@ -3,7 +3,7 @@
 //!
 //! Data sets are on a device from the first to the last of their iterations, as many at once as are asked for; such a
 //! group of data sets is a turn. Kernels are compiled for shapes, so the data sets of a turn have equally many lanes;
-//! the number of rows is that of the largest.
+//! the largest data set sets the number of rows.
 //!
 //! Each of several devices takes the next turn when it has finished its last, the largest turn first. Data sets on a
 //! device that fails wait for another turn, and begin again where they were looked at last.

@@ -1,5 +1,5 @@
-//! All faults at once, in a trial that a later call takes up; those of our own kinds are built in the target folder of the
-//! workspace.
+//! All faults at once, in a trial that a later call takes up; our own kinds of faults are built in the workspace's
+//! target folder.
 
 use super::folder::Folder;
 use super::list::ListedFault;

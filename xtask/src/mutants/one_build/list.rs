@@ -1,4 +1,4 @@
-//! The faults that are tried: those of cargo-mutants as `cargo mutants --list --json` has them, and our own.
+//! The faults that are tried: cargo-mutants' as `cargo mutants --list --json` has them, and our own.
 
 use super::sites::SiteKind;
 use crate::mutants::equivalent;

@@ -1,4 +1,4 @@
-//! Faults of a few lines, as those of a change in CI: few of them, and few minutes for all, building included.
+//! Faults in a few lines, such as a change in CI: few faults, and few minutes for all, building included.
 //!
 //! Nearly all faults are noticed by the tests of their own crate. So these alone are built first, and asked, quick ones
 //! before slow ones; the crates that depend on it are built for the faults that are left.

@@ -1,4 +1,4 @@
-//! The driver library: which file (`libcuda.so.1`, or that of `OCTOPUS_LIBCUDA`), opened once and never closed.
+//! The driver library: which file (`libcuda.so.1`, or the one in `OCTOPUS_LIBCUDA`), opened once and never closed.
 
 use crate::CudaError;
 use libloading::Library;

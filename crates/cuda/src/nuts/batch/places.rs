@@ -1,6 +1,6 @@
 //! The layout of a batch's buffers: where each data set's part is, its bytes, and how arrays are aligned.
 //!
-//! How many blocks of threads carry so many chains is here, too.
+//! The number of blocks of threads for a number of chains is here, too.
 
 use crate::CudaError;
 use crate::nuts::NutsLaunch;

@@ -1,7 +1,7 @@
 //! The product of two matrices (matmul) on the CPU.
 //!
 //! Blocks and tiles serve the caches and registers. Each element of the product is still summed over k in order, so the
-//! bits are those of three plain loops.
+//! bits are the same as of three plain loops.
 
 use super::same_length;
 use crate::array::{ArrayError, Scalar};

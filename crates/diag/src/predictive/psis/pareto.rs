@@ -1,7 +1,7 @@
 //! The generalised Pareto distribution: its fit to a sample, with the prior on its shape k, and its quantiles.
 //!
 //! Zhang, J., Stephens, M. A. (2009). A new and efficient estimation method for the generalized Pareto distribution.
-//! Technometrics 51(3), 316-325. The prior on the shape is that of Vehtari, Simpson, Gelman, Yao, Gabry (2024). Pareto
+//! Technometrics 51(3), 316-325. The prior on the shape comes from Vehtari, Simpson, Gelman, Yao, Gabry (2024). Pareto
 //! smoothed importance sampling. JMLR 25(72), appendix C.
 
 use crate::numbers::exp::exp_all;

@@ -1,4 +1,4 @@
-//! Numbers are those of the summary, and the picture for every shape.
+//! Numbers are the same as in the summary, and the picture for every shape.
 
 use super::*;
 use crate::error::ReportError;

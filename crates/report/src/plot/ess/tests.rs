@@ -1,4 +1,4 @@
-//! Numbers are those of the diagnostics, and the pictures for every shape.
+//! Numbers are the same as in the diagnostics, and the pictures for every shape.
 
 use super::*;
 use crate::error::ReportError;

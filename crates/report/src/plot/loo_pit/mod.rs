@@ -1,5 +1,5 @@
 //! LOO-PIT: for each observation, the probability of a value at or below it under the model fitted to the other
-//! observations. For a calibrated model these are uniform (Gelfand, Dey and Chang 1992); the band is that of Saeilynoja
+//! observations. For a calibrated model these are uniform (Gelfand, Dey and Chang 1992); the band comes from Saeilynoja
 //! et al. (2022).
 //!
 //! The band's coverage, and the bins of its histogram, stand here.

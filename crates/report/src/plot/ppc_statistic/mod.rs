@@ -1,4 +1,4 @@
-//! Predictive check by statistics: where the observed data's value lies among those of replicated data.
+//! Predictive check by statistics: the rank of the observed data's value among the values of replicated data.
 //!
 //! Which p-values look odd, and the words for them, are decided here.
 

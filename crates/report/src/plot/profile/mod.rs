@@ -1,6 +1,6 @@
 //! A profile: which work of a program was done when, from a trace in Chrome's form.
 //!
-//! The form is that of `octopus --profile`, of `chrome://tracing` and of Perfetto: a list of events, of which `B` begins
+//! The form is as for `octopus --profile`, `chrome://tracing` and Perfetto: a list of events, of which `B` begins
 //! and `E` ends a span on a thread, and `X` is a span with its duration; times are in microseconds.
 
 mod draw;
