@@ -1,6 +1,6 @@
 //! Is the gradient the derivative of the log density? Central differences with several step sizes answer at one point.
 //!
-//! What counts as wrong, and what a right gradient is allowed, is decided here: rounding, curvature, kinks, neighbours
+//! This module sets the limits between right and wrong: rounding, curvature, kinks, neighbours
 //! without a value, and log densities that are computed in fewer digits must accuse no right gradient.
 
 use crate::{DensityError, Layout, Role, Transform};

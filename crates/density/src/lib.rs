@@ -1,6 +1,6 @@
 //! Log densities with gradients: the trait that models implement, coordinates for hierarchies, and sums in one order.
 //!
-//! What is here is of every density; the models that ship are in `octopus-models`.
+//! This crate serves every density; the models that ship are in `octopus-models`.
 //!
 //! | you want | use |
 //! |--|--|

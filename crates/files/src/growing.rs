@@ -1,7 +1,7 @@
 //! Files that grow over hours, and the few operations on them, each of which a test can let fail.
 //!
 //! A file that takes hours is not written anew when its program ends early: it is opened again, cut to what is known to
-//! be on the disk, and written on. What is on the disk is known only after [`GrowingFile::sync`].
+//! be on the disk, and written on. Only [`GrowingFile::sync`] makes sure that bytes are on the disk.
 
 use crate::{Disk, Storage, lock_file};
 use std::fmt::Debug;

@@ -1,4 +1,4 @@
-//! What a file is that is no trace, by its first bytes, and what to do with it.
+//! The kind of a file that is no trace, by its first bytes, and what to do with it.
 
 use std::path::Path;
 

@@ -20,7 +20,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Each model has its own folder; what is of every density is in `octopus-density`.
+//! Each model has its own folder; code for every density is in `octopus-density`.
 //!
 //! This crate samples nothing and prints nothing; it opens the files of observations that settings name.
 #![forbid(unsafe_code)]

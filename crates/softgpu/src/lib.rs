@@ -37,7 +37,7 @@
 //! asks for more, which then have a share of neighbours each. A thread goes on to its next block as soon as no lane of
 //! a block is ready. A lane that waits for what another one writes must call `__nanosleep` in its loop, as it should
 //! on a GPU: that is where other lanes and other blocks come to their turn, and a loop without it never ends here.
-//! `__threadfence` orders what is written before the flag, here as there, and after the loop what is read.
+//! `__threadfence` orders writes before the flag, here as there, and reads after the loop.
 //!
 //! - A grid of more blocks than the device's multiprocessors hold at once
 //!   (`cuOccupancyMaxActiveBlocksPerMultiprocessor`, which takes a kernel to have as many registers as its launch bounds

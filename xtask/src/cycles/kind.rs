@@ -1,4 +1,4 @@
-//! What a machine instruction is, as far as its time goes: which unit takes it and what its result is waited for.
+//! The kind of a machine instruction, as far as its time goes: which unit takes it and what its result is waited for.
 
 use super::sass::Instruction;
 

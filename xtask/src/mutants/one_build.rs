@@ -1,8 +1,8 @@
 //! All faults in one build, each behind a question that the environment answers, so that one costs the milliseconds of
 //! the tests that reach it instead of a build.
 //!
-//! The faults are what cargo-mutants lists; it puts in itself what has no place here. What is known is
-//! kept beside the build, until the sources or tests are others.
+//! The faults come from cargo-mutants' list; a fault that has no place here cargo-mutants builds itself. Answers are
+//! kept beside the build, until the sources or tests change.
 
 mod apart;
 mod at_once;

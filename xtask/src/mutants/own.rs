@@ -1,7 +1,7 @@
 //! `cargo xtask mutants --own`: faults of kinds that cargo-mutants does not make. Numbers are doubled, halved and moved by
-//! one, roundings turn, and what is passed on (settings above all) is replaced by its default.
+//! one, roundings turn, and passed values (settings above all) are replaced by their defaults.
 //!
-//! All are tried in one build. Faults of a change are tried as cargo-mutants' are: only what is chosen is built.
+//! All are tried in one build. Faults of a change are tried as cargo-mutants' are: only chosen faults are built.
 
 mod constants;
 mod numbers;

@@ -1,4 +1,4 @@
-//! The writer: numbers are appended, and every now and then what is there is made sure of.
+//! The writer: it appends numbers, and every now and then makes sure that they are on the disk.
 
 use super::record::ResumableRecord;
 use super::{FilePlan, ResumableError, record_path, unfinished_path};

@@ -1,4 +1,4 @@
-//! What is written in a format is read again, and any format keeps what another held.
+//! A trace written in a format is read again, and any format keeps what another held.
 
 use crate::{
     FormatError, InverseMetric, StanMetric, detect_format, read_stan_csv, read_trace, write_netcdf, write_parquet,

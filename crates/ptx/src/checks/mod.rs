@@ -1,4 +1,4 @@
-//! Checks of a launch, as compute-sanitizer has them: races, what is read before it is written, barriers that threads
+//! Checks of a launch, as compute-sanitizer has them: races, reads before writes, barriers that threads
 //! miss.
 
 mod clock;

@@ -1,4 +1,4 @@
-//! What unit tests draw is on record, so that a change of drawing is noticed where each shape of a picture is drawn.
+//! Pictures of unit tests are on record, so that a change of drawing is noticed where each shape of a picture is drawn.
 //!
 //! After a change that is meant, look at the gallery (`tests/pictures`), then `PICTURES=accept cargo nextest run
 //! --cargo-profile tests -p octopus-report --lib` puts the pictures of the tests on record.

@@ -1,9 +1,9 @@
 //! What warm-up learns of the effects of a hierarchy whose density gives no information: how the likelihood measures them,
 //! from the gradients at the draws of a window and near them.
 //!
-//! The prior's part of a slope is known, since effects are standard normal and non-centered: what is left is the
-//! likelihood's, and how it changes with the effect is its precision. How many draws are looked at, and what is enough to
-//! change coordinates, is decided here.
+//! The prior's part of a slope is known, since effects are standard normal and non-centered. The rest is the
+//! likelihood's, and its change with the effect is its precision. This module also sets how many draws are looked at and
+//! what suffices to change coordinates.
 
 use crate::config::{Parameterization, SamplerConfig};
 use octopus_density::{Centering, DensityError, Hierarchy, Information, LogDensity, probe_sign};

@@ -1,4 +1,4 @@
-//! The folder of the one build: the sources with faults, what is built from them, and what is known so far.
+//! The folder of the one build: the sources with faults, the programs built from them, and the answers so far.
 
 use super::journal::Journal;
 use super::list::ListedFault;

@@ -1,4 +1,4 @@
-//! What is known so far, a line of JSON each, written at once: a trial that is broken off goes on from there.
+//! The answers so far, a line of JSON each, written at once: a trial that is broken off goes on from there.
 
 use anyhow::{Context, Result};
 use serde::Serialize;

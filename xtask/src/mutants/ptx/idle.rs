@@ -3,7 +3,7 @@
 //!
 //! The kernel's text gets both: first the changed line, into registers of its own, then the line as it is, and then a
 //! question: where the two differ, the launch fails. Or, in the place of that, where the two differ a lane gets neither of
-//! them but something else: what leaves the same bits whatever it is, is not used.
+//! them but something else: a value that never changes the bits is not used.
 
 /// Registers that no compiler's text has.
 pub(super) const REGISTERS: &str = "\t.reg .pred %idle_p<3>;\n\t.reg .b32 %idle_r<9>;\n\t.reg .b64 %idle_d<9>;";
