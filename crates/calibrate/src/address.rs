@@ -7,7 +7,7 @@ use octopus_random::{Purpose, Stream, philox4x32_10};
 /// The purposes of the random numbers of one data set.
 #[derive(Clone, Copy, Debug)]
 #[repr(u32)]
-pub(crate) enum Part {
+pub(crate) enum StreamPurpose {
     /// Parameters from the prior.
     Parameters = 0,
     /// Data given the parameters.
@@ -21,18 +21,18 @@ pub(crate) enum Part {
 }
 
 /// Returns the stream of `part` for data set, or sequence, `number`.
-pub(crate) fn stream(seed: u64, number: u32, part: Part) -> Stream {
+pub(crate) fn stream(seed: u64, number: u32, part: StreamPurpose) -> Stream {
     Stream::new(seed, number, part as u32, Purpose::Calibration)
 }
 
 /// Returns the stream of the data after `step` steps of sequence `number`.
 pub(crate) fn step_stream(seed: u64, number: u32, step: u32) -> Stream {
-    Stream::new(seed, number, Part::Steps as u32 + step, Purpose::Calibration)
+    Stream::new(seed, number, StreamPurpose::Steps as u32 + step, Purpose::Calibration)
 }
 
 /// Returns the sampler's seed for data set, or sequence, `number`: 64 random bits, so that no two runs share numbers.
 pub(crate) fn sampler_seed(seed: u64, number: u32) -> u64 {
-    let counter = [0, Part::Seed as u32, number, Purpose::Calibration as u32];
+    let counter = [0, StreamPurpose::Seed as u32, number, Purpose::Calibration as u32];
     let words = philox4x32_10(counter, [seed as u32, (seed >> 32) as u32]);
     u64::from(words[0]) | u64::from(words[1]) << 32
 }
@@ -55,7 +55,7 @@ mod tests {
         let mut seen = HashSet::new();
         for number in 0..200 {
             assert!(seen.insert(sampler_seed(5, number)));
-            for part in [Part::Parameters, Part::Data, Part::Ties] {
+            for part in [StreamPurpose::Parameters, StreamPurpose::Data, StreamPurpose::Ties] {
                 assert!(seen.insert(stream(5, number, part).uniform().to_bits()));
             }
             for step in 0..5 {

@@ -9,7 +9,7 @@ mod replay;
 mod warm_up;
 
 use crate::CalibrateError;
-use crate::address::{Part, sampler_seed, stream};
+use crate::address::{StreamPurpose, sampler_seed, stream};
 use octopus_density::to_centered;
 use octopus_models::Simulator;
 use octopus_sampler::{Phase, Sampler, SamplerConfig};
@@ -83,8 +83,8 @@ pub fn self_check(
     seed: u64,
     sampler: &SamplerConfig,
 ) -> Result<Vec<SelfCheck>, CalibrateError> {
-    let truth = simulator.draw_parameters(&mut stream(seed, NUMBER, Part::Parameters));
-    let density = simulator.simulate(&truth, &mut stream(seed, NUMBER, Part::Data))?;
+    let truth = simulator.draw_parameters(&mut stream(seed, NUMBER, StreamPurpose::Parameters));
+    let density = simulator.simulate(&truth, &mut stream(seed, NUMBER, StreamPurpose::Data))?;
     let config = SamplerConfig {
         draws: DRAWS,
         tune: TUNE,

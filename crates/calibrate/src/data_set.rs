@@ -3,7 +3,7 @@
 //! Its R-hat and effective sample size are computed here, too; `kept.rs` says which draws the truth is ranked among.
 
 use crate::CalibrateError;
-use crate::address::{Part, sampler_seed, stream};
+use crate::address::{StreamPurpose, sampler_seed, stream};
 use crate::kept::kept;
 use crate::likeness::{neighbours, together};
 use crate::quantities::{DensityScratch, Quantities};
@@ -94,8 +94,8 @@ impl Posed {
         quantities: &Quantities,
         number: u32,
     ) -> Result<Self, CalibrateError> {
-        let truth = simulator.draw_parameters(&mut stream(settings.seed, number, Part::Parameters));
-        let density = simulator.simulate(&truth, &mut stream(settings.seed, number, Part::Data))?;
+        let truth = simulator.draw_parameters(&mut stream(settings.seed, number, StreamPurpose::Parameters));
+        let density = simulator.simulate(&truth, &mut stream(settings.seed, number, StreamPurpose::Data))?;
         let config = SamplerConfig { seed: sampler_seed(settings.seed, number), ..settings.sampler.clone() };
         let truth = quantities.evaluate(&*density, &truth, &mut quantities.scratch(&*density))?;
         Ok(Self { number, density, config, truth })
@@ -146,7 +146,7 @@ impl<'a> Drawn<'a> {
     /// When a quantity is not a number.
     pub(crate) fn found(self, settings: &CalibrationSettings) -> Result<Found, CalibrateError> {
         let Self { posed, values, divergences, leapfrogs, .. } = self;
-        let mut ties = stream(settings.seed, posed.number, Part::Ties);
+        let mut ties = stream(settings.seed, posed.number, StreamPurpose::Ties);
         let quantities = values.len() as f64;
         let (rhat, ess) = (f64::NAN, f64::INFINITY);
         let mut found =

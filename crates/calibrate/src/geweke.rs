@@ -8,7 +8,7 @@
 //! data are drawn given the parameters. If means of the same functions differ, model, density or sampler is wrong.
 
 use crate::CalibrateError;
-use crate::address::{Part, sampler_seed, step_stream, stream};
+use crate::address::{StreamPurpose, sampler_seed, step_stream, stream};
 use crate::quantities::Coordinates;
 use crate::run::{TURN, on_threads};
 use octopus_density::{LogDensity, to_centered};
@@ -281,7 +281,7 @@ fn sequence(
     stop: &dyn Fn() -> bool,
 ) -> Result<Option<GewekeSequence>, CalibrateError> {
     let (number, seed) = (done.number, sampler_seed(settings.seed, done.number));
-    let mut position = simulator.draw_parameters(&mut stream(settings.seed, number, Part::Parameters));
+    let mut position = simulator.draw_parameters(&mut stream(settings.seed, number, StreamPurpose::Parameters));
     done.moments = vec![SequenceMoment::default(); 2 * coordinates.names.len()];
     for step in 0..settings.steps as u32 {
         let density = simulator.simulate(&position, &mut step_stream(settings.seed, number, step))?;
@@ -470,7 +470,7 @@ mod tests {
         let (coordinates, number) = (Coordinates::of(simulator.layout()), 3);
         let found = both(&simulator, &settings, &coordinates, number, &|| false).unwrap().unwrap();
         assert!(found.is_of(&simulator, &settings) && found.is_finite() && found.number == number, "{found:?}");
-        let mut x = simulator.draw_parameters(&mut stream(5, number, Part::Parameters));
+        let mut x = simulator.draw_parameters(&mut stream(5, number, StreamPurpose::Parameters));
         let values_at = |density: &dyn LogDensity, x: &[f64]| {
             let values = coordinates.evaluate(density, x, &mut coordinates.scratch(density)).unwrap();
             values.iter().copied().chain(values.iter().map(|value| value * value)).collect::<Vec<f64>>()

@@ -7,7 +7,7 @@ use crate::args::{Global, RandomArgs};
 use crate::exit::{Exit, HardwareError, UsageError};
 use crate::output;
 use anyhow::Result;
-use chosen::Chosen;
+use chosen::NamedDistribution;
 use octopus_device::{
     Accelerators, BatchConfig, Device, DeviceChoice, DrawError, Probe, Scalar, SystemProvider, Work, draw_batches,
     resolve,
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &RandomArgs, global: Global) -> Result<Exit> {
 }
 
 fn of_type<T: Scalar + file::Stored>(args: &RandomArgs, global: Global) -> Result<Exit> {
-    let chosen = Chosen::<T>::of(args.distribution, args.parameters.clone())?;
+    let chosen = NamedDistribution::<T>::of(args.distribution, args.parameters.clone())?;
     let devices = devices(args.device, global)?;
     let config = BatchConfig { devices, memory: args.memory, threads: args.threads };
     // Told before a file is begun.
@@ -46,7 +46,7 @@ fn of_type<T: Scalar + file::Stored>(args: &RandomArgs, global: Global) -> Resul
 /// Prints the draws, one on a line, the numbers of a vector side by side.
 fn print<T: Scalar + file::Stored>(
     args: &RandomArgs,
-    chosen: &Chosen<T>,
+    chosen: &NamedDistribution<T>,
     config: &BatchConfig,
     global: Global,
 ) -> Result<Exit> {

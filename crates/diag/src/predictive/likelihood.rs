@@ -22,14 +22,14 @@ use std::borrow::Cow;
 #[derive(Clone, Debug)]
 pub struct LogLikelihood<'a> {
     samples: usize,
-    parts: Vec<Part<'a>>,
+    parts: Vec<LikelihoodVariable<'a>>,
     /// The group that was read, which names observations.
     group: Option<&'a Dataset>,
 }
 
 /// One variable: `samples x width`, row-major.
 #[derive(Clone, Debug)]
-struct Part<'a> {
+struct LikelihoodVariable<'a> {
     name: String,
     values: Cow<'a, [f64]>,
     width: usize,
@@ -47,7 +47,7 @@ impl<'a> LogLikelihood<'a> {
         if samples.checked_mul(observations) != Some(values.len()) {
             return Err(DiagError::Shape { chains: samples, draws: observations, values: values.len() });
         }
-        let part = Part { name: String::new(), values: Cow::Borrowed(values), width: observations };
+        let part = LikelihoodVariable { name: String::new(), values: Cow::Borrowed(values), width: observations };
         Ok(Self { samples, parts: vec![part], group: None })
     }
 
@@ -70,7 +70,7 @@ impl<'a> LogLikelihood<'a> {
                 let (variable, first) = ((*name).to_owned(), names[0].to_owned());
                 return Err(DiagError::Disagree { variable, first, found, expected });
             }
-            parts.push(Part { name: (*name).to_owned(), values: reals(array), width: array.elements(2) });
+            parts.push(LikelihoodVariable { name: (*name).to_owned(), values: reals(array), width: array.elements(2) });
         }
         let samples = shape.map_or(0, |(chains, draws)| chains * draws);
         let found = Self { samples, parts, group: Some(group) };

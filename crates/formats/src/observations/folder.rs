@@ -14,7 +14,7 @@ const VERSIONED: [(&str, &str); 2] = [("_delta_log", "Delta"), (".hoodie", "Hudi
 
 /// One file of the table, with the columns that its folders give it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Part {
+pub(super) struct PartitionFile {
     pub(super) path: PathBuf,
     /// Names and values; `None` where the value is missing.
     pub(super) columns: Vec<(String, Option<String>)>,
@@ -24,14 +24,14 @@ pub(super) struct Part {
 ///
 /// # Errors
 /// When the folder cannot be read, or is no table of Parquet files.
-pub(super) fn parts(folder: &Path) -> Result<Vec<Part>, ObservationsError> {
+pub(super) fn parts(folder: &Path) -> Result<Vec<PartitionFile>, ObservationsError> {
     let mut found = Vec::new();
     collect(folder, folder, &[], &mut found)?;
     let not_one = |what: String| ObservationsError::NotOneTable { path: folder.to_owned(), what };
     let Some(first) = found.first() else { return Err(not_one("it holds no Parquet files".to_owned())) };
-    let names = |part: &Part| part.columns.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    let names = |part: &PartitionFile| part.columns.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
     if let Some(other) = found.iter().find(|part| names(part) != names(first)) {
-        let shown = |part: &Part| part.path.strip_prefix(folder).unwrap_or(&part.path).display().to_string();
+        let shown = |part: &PartitionFile| part.path.strip_prefix(folder).unwrap_or(&part.path).display().to_string();
         return Err(not_one(format!("{} and {} lie in folders of other columns", shown(first), shown(other))));
     }
     Ok(found)
@@ -41,7 +41,7 @@ fn collect(
     top: &Path,
     folder: &Path,
     columns: &[(String, Option<String>)],
-    found: &mut Vec<Part>,
+    found: &mut Vec<PartitionFile>,
 ) -> Result<(), ObservationsError> {
     let failed = |source| ObservationsError::Io { path: folder.to_owned(), source };
     let not_one = |what: String| Err(ObservationsError::NotOneTable { path: top.to_owned(), what });
@@ -66,7 +66,7 @@ fn collect(
             let within = [columns, &[(column, Some(value).filter(|value| value != NULL))]].concat();
             collect(top, &path, &within, found)?;
         } else if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet")) {
-            found.push(Part { path, columns: columns.to_vec() });
+            found.push(PartitionFile { path, columns: columns.to_vec() });
         } else {
             return not_one(format!("`{name}` in it is no Parquet file"));
         }

@@ -26,7 +26,7 @@ pub use error::{CellProblem, ObservationsError, RowPlace};
 pub use number::{DecimalMark, is_missing_word};
 pub use size::{TableSize, table_size};
 
-use folder::Part;
+use folder::PartitionFile;
 use indexmap::IndexSet;
 use labels::LabelIndex;
 use octopus_trace::{GroupedData, LeftOut};
@@ -232,8 +232,8 @@ fn read(path: &Path, columns: Columns<'_>, rules: CellRules) -> Result<Rows, Obs
     columns.check(path)?;
     let damaged = |what| ObservationsError::Damaged { path: path.to_owned(), what };
     let mut rows = Rows::default();
-    let mut part = |part: &Part| {
-        let Part { path, columns: of_folder } = part;
+    let mut part = |part: &PartitionFile| {
+        let PartitionFile { path, columns: of_folder } = part;
         let damaged = |what| ObservationsError::Damaged { path: path.clone(), what };
         let Source::ParquetFile(file) = Source::read(path)? else {
             return Err(damaged("it is no Parquet file".to_owned()));

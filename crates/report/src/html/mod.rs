@@ -40,7 +40,7 @@ const SCRIPT: &str = concat!(
 );
 
 /// One part of the page: its anchor, its name in the contents, and what it holds.
-struct Part {
+struct PageSection {
     id: &'static str,
     name: &'static str,
     content: Markup,
@@ -88,8 +88,8 @@ pub(crate) fn page(report: &Report, figures: &[Figure]) -> Result<String, Report
 }
 
 /// All parts, in order.
-fn parts(report: &Report, figures: &[Figure]) -> Result<Vec<Part>, ReportError> {
-    let part = |id, name, content| Part { id, name, content };
+fn parts(report: &Report, figures: &[Figure]) -> Result<Vec<PageSection>, ReportError> {
+    let part = |id, name, content| PageSection { id, name, content };
     Ok(vec![
         part("verdict", "Verdict", verdict::content(report)),
         part("data", "Data", facts::table(&crate::benchmark::data_facts(report))),

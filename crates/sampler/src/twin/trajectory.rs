@@ -34,7 +34,7 @@ struct End<R, T> {
 
 /// A point that may become the draw.
 #[derive(Clone)]
-struct Chosen<R, T> {
+struct Candidate<R, T> {
     point: Point<R, T>,
     energy: T,
     index: i32,
@@ -93,7 +93,7 @@ struct Trajectory<'s, 'm, R, T> {
     ends: [End<R, T>; 2],
     weights: Weights<T>,
     /// The candidate of the doubling that is not complete.
-    candidate: Option<Chosen<R, T>>,
+    candidate: Option<Candidate<R, T>>,
     acceptance: T,
     max_energy_error: T,
     n_steps: u32,
@@ -137,7 +137,7 @@ impl<R: TwinReal, T: TwinReal> Trajectory<'_, '_, R, T> {
         self.acceptance = self.acceptance + probability;
         let end = &self.ends[usize::from(forward)];
         if uniform * self.weights.doubling < weight {
-            self.candidate = Some(Chosen { point: end.point.clone(), energy, index });
+            self.candidate = Some(Candidate { point: end.point.clone(), energy, index });
         }
         Ok(Branch::leaf(&end.r))
     }
@@ -169,7 +169,7 @@ pub(super) fn transition<R: TwinReal, T: TwinReal>(
     let r: Vec<R> = numbers.normals(Purpose::Momentum, point.x.len());
     let start = T::of(0.5) * dot::<R, T>(&r, &r) - point.logp;
     let mut whole = Branch::leaf(&r);
-    let mut chosen = Chosen { point: point.clone(), energy: start, index: 0 };
+    let mut chosen = Candidate { point: point.clone(), energy: start, index: 0 };
     let end = End { point: point.clone(), r, index: 0 };
     let mut trajectory = Trajectory {
         space,

@@ -9,7 +9,7 @@ use octopus_random::{
 };
 
 /// A distribution with its parameters.
-pub(super) struct Chosen<T: FloatingPoint> {
+pub(super) struct NamedDistribution<T: FloatingPoint> {
     pub(super) distribution: Box<dyn Draw<T>>,
     /// Its name, e.g. `von-mises`.
     pub(super) name: String,
@@ -25,7 +25,7 @@ struct Given {
     taken: Vec<String>,
 }
 
-impl<T: FloatingPoint> Chosen<T> {
+impl<T: FloatingPoint> NamedDistribution<T> {
     /// Makes the distribution.
     ///
     /// # Errors
@@ -134,11 +134,11 @@ mod tests {
     use octopus_models::Registry;
 
     /// The distribution that these words of the command line ask for.
-    fn chosen(words: &str) -> Chosen<f64> {
+    fn chosen(words: &str) -> NamedDistribution<f64> {
         let words = format!("octopus random {words} --n 1");
         let cli = Cli::read(Registry::shipped(), words.split_whitespace()).unwrap();
         let Command::Random(args) = cli.command else { panic!("another command") };
-        Chosen::of(args.distribution, args.parameters).unwrap()
+        NamedDistribution::of(args.distribution, args.parameters).unwrap()
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Draws in a file, of NumPy's or Parquet, which may be larger than memory and take hours.
 
-use super::chosen::Chosen;
+use super::chosen::NamedDistribution;
 use crate::args::{Global, RandomArgs};
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
@@ -80,7 +80,7 @@ enum StopError {
 pub(super) fn write<T: Scalar + Stored>(
     out: &Path,
     args: &RandomArgs,
-    chosen: &Chosen<T>,
+    chosen: &NamedDistribution<T>,
     config: &BatchConfig,
     global: Global,
 ) -> Result<Exit> {
@@ -145,7 +145,7 @@ pub(super) fn write<T: Scalar + Stored>(
 }
 
 /// Plans the file that its name asks for.
-fn plan<T: FloatingPoint>(out: &Path, args: &RandomArgs, chosen: &Chosen<T>) -> Result<FilePlan> {
+fn plan<T: FloatingPoint>(out: &Path, args: &RandomArgs, chosen: &NamedDistribution<T>) -> Result<FilePlan> {
     let dimensions = chosen.distribution.dimensions() as u64;
     let shape: &[u64] = if dimensions == 1 { &[args.n] } else { &[args.n, dimensions] };
     match out.extension().and_then(OsStr::to_str) {
@@ -183,7 +183,7 @@ fn opened(out: &Path, args: &RandomArgs, plan: FilePlan, description: &str) -> R
 fn told<T: Scalar + Stored>(
     out: &Path,
     args: &RandomArgs,
-    chosen: &Chosen<T>,
+    chosen: &NamedDistribution<T>,
     config: &BatchConfig,
     (made, time): (u64, Duration),
     global: Global,

@@ -46,12 +46,12 @@ pub(super) struct LooStream {
     count: usize,
     /// The threshold of each block: values up to it are kept, and exponentials are taken about it.
     thresholds: Vec<Lanes>,
-    parts: Vec<Part>,
+    parts: Vec<RowSums>,
 }
 
 /// The sums and kept values of some of the rows, block after block.
 #[derive(Debug)]
-struct Part {
+struct RowSums {
     sums: Vec<Sums>,
     kept: Vec<Kept>,
 }
@@ -96,7 +96,7 @@ impl LooStream {
         let expected = LANES * rows * place * stride / samples;
         let parts = (columns.values.par_chunks(rows * columns.width))
             .map(|values| {
-                let mut part = Part::new(blocks, expected + expected / 4);
+                let mut part = RowSums::new(blocks, expected + expected / 4);
                 let rows = Columns { values, ..*columns };
                 Arch::new().dispatch(Pass {
                     rows,
@@ -145,7 +145,7 @@ impl LooStream {
     }
 }
 
-impl Part {
+impl RowSums {
     /// Makes empty sums of `blocks` blocks, with room for what is likely to be kept of each.
     fn new(blocks: usize, likely: usize) -> Self {
         let kept = || Kept { values: Vec::with_capacity(likely), lanes: Vec::with_capacity(likely), lost: false };
@@ -201,7 +201,7 @@ struct Pass<'a> {
     thresholds: &'a [Lanes],
     /// How many values may be kept.
     room: usize,
-    part: &'a mut Part,
+    part: &'a mut RowSums,
 }
 
 impl WithSimd for Pass<'_> {
@@ -353,7 +353,7 @@ mod tests {
     fn no_more_is_kept_than_there_is_room_for() {
         let values = [-1.0; 16 * LANES];
         let rows = Columns { values: &values, width: LANES, first: 0, count: LANES };
-        let mut part = Part::new(1, 0);
+        let mut part = RowSums::new(1, 0);
         Arch::new().dispatch(Pass { rows, thresholds: &[[0.0; LANES]], room: 5, part: &mut part });
         assert!(part.kept[0].lost && part.kept[0].values == [-1.0; 5] && part.kept[0].lanes.len() == 5);
     }
