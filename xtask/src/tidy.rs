@@ -18,6 +18,7 @@ mod orphans;
 mod tree;
 mod type_names;
 mod unsafe_door;
+mod words;
 
 pub(crate) use tree::Tree;
 
@@ -72,7 +73,7 @@ impl fmt::Display for Complaint {
 /// A check's name and its function.
 type Check = (&'static str, fn(&Tree) -> Vec<Complaint>);
 
-const CHECKS: [Check; 13] = [
+const CHECKS: [Check; 14] = [
     ("file size", file_size::check),
     ("machine paths", machine_paths::check),
     ("crate direction", direction::check),
@@ -83,6 +84,7 @@ const CHECKS: [Check; 13] = [
     ("type names", type_names::check),
     ("files that are compiled", orphans::check),
     ("leftovers", leftovers::check),
+    ("words", words::check),
     ("ignored tests", ignored::check),
     ("lock file", lockfile::check),
     ("licences", licences::check),

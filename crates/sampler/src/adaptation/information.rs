@@ -2,7 +2,7 @@
 //! from the gradients at the draws of a window and near them.
 //!
 //! The prior's part of a slope is known, since effects are standard normal and non-centered. The rest is the
-//! likelihood's, and its change with the effect is its precision. This module also sets how many draws are looked at and
+//! likelihood's, and its change with the effect is its precision. This module also sets how many draws are read and
 //! what suffices to change coordinates.
 
 use crate::config::{Parameterization, SamplerConfig};
