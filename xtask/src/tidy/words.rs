@@ -1,4 +1,4 @@
-//! Help, pages and the headers of sources say what they mean: some phrases are refused, and long sentences in README.md.
+//! Help, pages and the headers of sources name things: some phrases are refused, and long sentences in README.md.
 
 use super::{Complaint, Tree};
 use std::mem;

@@ -1,7 +1,7 @@
 //! Reads a file as the compiler does and plants a fault at each number, rounding and setting.
 //!
-//! Values that decide nothing are left alone (a plain index, how much memory is taken at first and the zeros that fill it,
-//! words of messages and errors), and so are values of compile time: patterns, lengths of arrays,
+//! Values that decide nothing are left alone (a plain index, how much memory is taken at first and the zeros that fill
+//! it, words of messages and errors), and so are values of compile time: patterns, lengths of arrays,
 //! constants. Those have their faults where they are used.
 
 use super::constants::{ByName, Constant, name_of};
