@@ -112,8 +112,7 @@ impl<T: Scalar> LayerHierarchy<T> {
         let mut levels = Vec::new();
         let mut inputs = config.inputs;
         for (&units, &resolution) in config.units.iter().zip(&config.resolutions) {
-            let columns =
-                RULES.iter().enumerate().map(|(index, &rule)| Column::new(index, rule, units, inputs));
+            let columns = RULES.iter().enumerate().map(|(index, &rule)| Column::new(index, rule, units, inputs));
             let columns = columns.collect::<Result<Vec<_>, _>>()?;
             inputs = columns.len() * units;
             levels.push(Level { resolution, columns, shown: Array::zeros(inputs)? });
