@@ -387,8 +387,8 @@ pub(super) const WIRING: [Fault; 99] = [
     Fault {
         name: "wiring: resume forgets --threads",
         file: "crates/cli/src/commands/resume.rs",
-        old: "octopus_runs::pool(args.threads)?",
-        new: "octopus_runs::pool(None)?",
+        old: "(args.no_fallback, args.threads)",
+        new: "(args.no_fallback, None)",
     },
     Fault {
         name: "wiring: resume forgets --checkpoint-every",
@@ -397,10 +397,10 @@ pub(super) const WIRING: [Fault; 99] = [
         new: "checkpoints: None::<u64>.into()",
     },
     Fault {
-        name: "wiring: sample forgets --threads",
-        file: SAMPLE,
-        old: "octopus_runs::pool(args.machine.threads)?",
-        new: "octopus_runs::pool(None)?",
+        name: "wiring: what is prepared forgets --threads",
+        file: "crates/cli/src/config.rs",
+        old: "threads: args.threads,",
+        new: "threads: None,",
     },
     Fault {
         name: "wiring: sample forgets --checkpoint-every",
@@ -415,16 +415,16 @@ pub(super) const WIRING: [Fault; 99] = [
         new: "CreateOptions { force: true,",
     },
     Fault {
-        name: "wiring: a batch forgets --no-fallback",
-        file: "crates/cli/src/commands/batch.rs",
-        old: "args.machine.no_fallback)?",
-        new: "false)?",
+        name: "wiring: what is prepared forgets --no-fallback",
+        file: "crates/cli/src/config.rs",
+        old: "no_fallback: args.no_fallback,",
+        new: "no_fallback: false,",
     },
     Fault {
         name: "wiring: a run that is resumed forgets --no-fallback",
         file: "crates/cli/src/commands/resume.rs",
-        old: "choose(Some(density), &cost, args.no_fallback)?",
-        new: "choose(Some(density), &cost, false)?",
+        old: "(args.no_fallback, args.threads)",
+        new: "(false, args.threads)",
     },
     Fault {
         name: "wiring: --no-fallback is not heard in the middle of a run",
@@ -437,12 +437,6 @@ pub(super) const WIRING: [Fault; 99] = [
         file: "crates/runs/src/placement.rs",
         old: "cpu_fallback: true",
         new: "cpu_fallback: false",
-    },
-    Fault {
-        name: "wiring: a validation forgets --no-fallback",
-        file: "crates/cli/src/commands/validate.rs",
-        old: "args.machine.no_fallback)?",
-        new: "false)?",
     },
     Fault {
         name: "wiring: a validation forgets --require-gpu",
