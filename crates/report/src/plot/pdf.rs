@@ -225,7 +225,7 @@ mod tests {
             "2.5 w\n10 20 m\n30 40 l\n50 20 l\nS",
             "100 10 m\n120 10 l\n120 30 l\n100 30 l\nh\nf",
             "210 50 m\n",
-            "200 60 c\n190",
+            "205.52284 60 200 60 c\n194.47716 60 190 55.522846 190 50 c\n",
         ] {
             assert!(content.contains(words), "{words}: {content}");
         }
