@@ -144,8 +144,10 @@ impl RunConfig {
         let mut file = args.config.as_deref().map(read_table).transpose()?;
         let in_file = file.as_mut().is_some_and(take_auto);
         if args.sampler.strategy.map_or(in_file, |choice| choice == StrategyChoice::Auto) {
+            let file = args.config.as_ref().filter(|_| args.sampler.strategy.is_none());
+            let of_file = file.map_or_else(String::new, |path| format!("--config {}: ", path.display()));
             let what = "--strategy auto: which chains to calibrate must be said: four-long or many-short";
-            return Err(UsageError(what.to_owned()).into());
+            return Err(UsageError(of_file + what).into());
         }
         let base = Self { sampler: default_sampler(args.geweke), ..Self::default() };
         let mut config = match (&args.config, &file) {

@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 const INTERVAL: Duration = Duration::from_secs(10);
 
 enum Display {
-    Silent,
     Bar(ProgressBar),
     Lines(Timer),
 }
@@ -81,13 +80,11 @@ impl Watcher {
     /// Makes a watcher of a session that begins; with `quiet` nothing is shown.
     pub(crate) fn new(interrupt: Interrupt, quiet: bool) -> Self {
         let now = Instant::now();
-        let display = if quiet {
-            Display::Silent
-        } else if std::io::stderr().is_terminal() {
+        let display = if quiet || !std::io::stderr().is_terminal() {
+            Display::Lines(Timer::of_line(quiet, now))
+        } else {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
             Display::Bar(bar)
-        } else {
-            Display::Lines(Timer::of_line(quiet, now))
         };
         Self { display, begin: now, interrupt }
     }
@@ -143,7 +140,6 @@ impl Observer for Watcher {
 
     fn advanced(&mut self, progress: &Progress<'_>) {
         let due = match &self.display {
-            Display::Silent => false,
             Display::Bar(_) => true,
             Display::Lines(timer) => timer.due(Instant::now()),
         };
@@ -154,7 +150,6 @@ impl Observer for Watcher {
         let total = iterations(progress);
         let elapsed = self.begin.elapsed().as_secs_f64();
         match &mut self.display {
-            Display::Silent => {}
             Display::Bar(bar) => {
                 let style = ProgressStyle::with_template(template(progress));
                 bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "));
@@ -277,8 +272,12 @@ mod tests {
                 "the next is in ten seconds"
             );
         }
-        assert!(matches!(Watcher::new(interrupt, true).display, Display::Silent));
-        assert!(!matches!(Watcher::new(interrupt, false).display, Display::Silent));
+        // On a terminal there is a bar.
+        let told_in = |quiet, seconds| match Watcher::new(interrupt, quiet).display {
+            Display::Bar(_) => !quiet,
+            Display::Lines(timer) => timer.due(timer.last + Duration::from_secs(seconds)),
+        };
+        assert!(told_in(false, 10) && !told_in(true, 86_400));
 
         assert!(!watcher.stops());
         ASKED.store(true, Ordering::Relaxed);

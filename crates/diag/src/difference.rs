@@ -507,6 +507,24 @@ mod tests {
         assert!((found[1] / (6.0 * normal_beyond(3.5)) - 1.0).abs() < 1e-12 && found[0] == 1.0, "{found:?}");
     }
 
+    /// The standard deviation of a constant is known: the difference is in errors of the other posterior alone.
+    #[test]
+    fn a_constant_adds_no_error() {
+        let posterior = |values: &[f64]| {
+            let mut data = Dataset::default();
+            data.insert("t", Array::new([("chain", 2), ("draw", 50)], Values::F64(values.to_vec())));
+            data
+        };
+        let draws: Vec<f64> = (0..100u32).map(|k| f64::from(k * 7919 % 1009) / 1009.0).collect();
+        let (constant, varying) = (posterior(&[0.5; 100]), posterior(&draws));
+        let error = crate::estimators::mcse::mcse_sd(&Chains::new(&draws, 2, 50).unwrap());
+        for (first, second, sign) in [(&constant, &varying, 1.0), (&varying, &constant, -1.0)] {
+            let row = &posterior_difference(first, second, [None, None]).unwrap().parameters[0];
+            let expected = sign * row.sd[0].max(row.sd[1]) / error;
+            assert!((row.z_sd / expected - 1.0).abs() < 1e-9, "{row:?}");
+        }
+    }
+
     #[test]
     fn nothing_of_nothing_is_nothing() {
         assert_eq!([over(0.0, 0.0), over(0.0, f64::NAN), over(1.0, 2.0), over(-3.0, 1.5)], [0.0, 0.0, 0.5, -2.0]);

@@ -147,7 +147,7 @@ fn hankel(order: f64, x: f64) -> f64 {
         k += 1.0;
     }
     // No order has been added for NaN, whose comparisons are all false.
-    if x.is_nan() || x < 0.0 { f64::NAN } else { sum }
+    if x.is_nan() { f64::NAN } else { sum }
 }
 
 /// The quotient of the two expansions of I0 - I1 and I0, for x above 30.

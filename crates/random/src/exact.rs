@@ -333,6 +333,25 @@ mod tests {
         assert!(ln(f64::NAN).is_nan());
     }
 
+    /// On both sides of each power of two, and of the root of 2 between two of them.
+    #[test]
+    fn the_parts_of_a_logarithm_are_those_of_the_kernels_twin() {
+        let twin = |x: f64| {
+            let mantissa = f64::from_bits(x.to_bits() & 0x000f_ffff_ffff_ffff | 1f64.to_bits());
+            let exponent = f64::from((x.to_bits() >> 52) as u32) - 1023.0;
+            let (e, m) = if mantissa > SQRT_2 { (exponent + 1.0, 0.5 * mantissa) } else { (exponent, mantissa) };
+            (e, m - 1.0, m + 1.0)
+        };
+        for power in [-1000, -53, -2, -1, 0, 1, 7, 1000] {
+            for middle in [1.0, SQRT_2] {
+                for step in 0..5 {
+                    let x = f64::from_bits((middle * 2f64.powi(power)).to_bits() + step - 2);
+                    assert_eq!(ln_parts(x), twin(x), "{x:e}");
+                }
+            }
+        }
+    }
+
     /// Returns the distance of `got` to `expected` in units of the last place of `expected`.
     fn units(got: f64, expected: f64) -> f64 {
         let near = expected.abs();

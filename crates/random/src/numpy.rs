@@ -89,3 +89,33 @@ impl LegacyRandom {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A generator that gives these words next. Each is the word 397 places on in the state, with the two words at its own
+    /// place mixed in, which are zeros.
+    fn giving(words: &[u32]) -> LegacyRandom {
+        let before =
+            (0..624).map(|place: usize| place.checked_sub(397).and_then(|at| words.get(at).copied()).unwrap_or(0));
+        LegacyRandom { bits: Mt::recover(before).expect("624 numbers"), cached: None }
+    }
+
+    /// The first pair of numbers is the centre, which has no direction, the second lies beyond the circle, the third is at
+    /// (-1/2, -1/2): its square is 1/2, and it gives the number -sqrt(ln 2) twice.
+    #[test]
+    fn the_centre_of_the_disc_is_refused_and_what_lies_beyond_it() {
+        let halves = [1 << 31, 0, 1 << 31, 0];
+        let words = [halves, [0; 4], [1 << 30, 0, 1 << 30, 0]].concat();
+        let mut uniform = [1.0; 6];
+        giving(&words).fill(&mut uniform);
+        assert_eq!(uniform, [0.5, 0.5, 0.0, 0.0, 0.25, 0.25]);
+        let mut random = giving(&words);
+        let expected = -std::f64::consts::LN_2.sqrt();
+        for _ in 0..2 {
+            let found = random.standard_normal();
+            assert!((found - expected).abs() < 1e-15, "{found}");
+        }
+    }
+}

@@ -37,3 +37,31 @@ pub fn halve<T: Copy, const L: usize>(mut lanes: [T; L], join: impl Fn(T, T) -> 
     }
     lanes[0]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As a tree that is written as it reads, of one lane, too.
+    #[test]
+    fn any_power_of_two_of_lanes_is_joined_as_a_halving_tree() {
+        fn tree(lanes: &[String]) -> String {
+            let (low, high) = lanes.split_at(lanes.len() / 2);
+            match low {
+                [] => lanes[0].clone(),
+                _ => tree(&low.iter().zip(high).map(|(a, b)| format!("({a}+{b})")).collect::<Vec<_>>()),
+            }
+        }
+        fn check<const L: usize>() {
+            // A lane is told from others by the places that it was joined from.
+            let lanes: [&'static str; L] = std::array::from_fn(|lane| &*lane.to_string().leak());
+            let own = halve(lanes, |a, b| &*format!("({a}+{b})").leak());
+            assert_eq!(own, tree(&lanes.map(str::to_owned)));
+        }
+        check::<1>();
+        check::<2>();
+        check::<8>();
+        check::<32>();
+        check::<128>();
+    }
+}

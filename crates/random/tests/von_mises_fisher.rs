@@ -261,6 +261,36 @@ fn draws_depend_on_key_and_number_alone() {
     }
 }
 
+/// Two rows and a part of the third.
+#[test]
+fn a_last_row_that_has_no_room_is_cut_off() {
+    let own = VonMisesFisher::new(&[1.0, 2.0, -2.0], 3.0).unwrap();
+    let mut whole = [0.0; 9];
+    own.fill(Key::new(3), 5, &mut whole).unwrap();
+    for room in 0..9 {
+        let mut piece = vec![0.0; room];
+        own.fill(Key::new(3), 5, &mut piece).unwrap();
+        assert_eq!(piece, whole[..room]);
+    }
+}
+
+/// All numbers of a tangent are drawn, and no more: then rows around an axis have the length of 1 and no 0.
+#[test]
+fn rows_of_another_generator_are_unit_vectors_in_no_plane() {
+    use rand::distr::Distribution;
+    let mut stream = octopus_random::Stream::new(9, 0, 0, octopus_random::Purpose::User);
+    for dimensions in 2..7 {
+        for place in [0, dimensions - 1] {
+            let own = VonMisesFisher::new(&axis::<f64>(dimensions, place), 1.0).unwrap();
+            for _ in 0..5 {
+                let row: Vec<f64> = own.sample(&mut stream);
+                let length = row.iter().map(|x| x * x).sum::<f64>();
+                assert!((length - 1.0).abs() < 1e-14 && row.iter().all(|x| *x != 0.0), "{dimensions} {place}: {row:?}");
+            }
+        }
+    }
+}
+
 /// Draws with a generator of `rand` have the distribution, too.
 #[test]
 fn another_generator_draws_the_same_distribution() {

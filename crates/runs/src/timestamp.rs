@@ -58,6 +58,17 @@ mod tests {
         }
     }
 
+    /// Each minute of a day, from its first second to its last.
+    #[test]
+    fn every_minute_of_a_day() {
+        for minute in 0..24 * 60 {
+            let begin = format!("2000-02-29T{:02}:{:02}:", minute / 60, minute % 60);
+            for second in [0, 1, 30, 59] {
+                assert_eq!(format_utc(951_782_400 + 60 * minute + second), format!("{begin}{second:02}Z"));
+            }
+        }
+    }
+
     #[test]
     fn known_instants() {
         // From `date -u -d @N +%FT%TZ`.

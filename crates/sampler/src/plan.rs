@@ -237,7 +237,7 @@ mod tests {
         let base =
             SamplerConfig { seed: 7, tune: 300, target_accept: 0.9, chains: 3, draws: 5, superchains: 3, ..prd() };
         for (draws, threads, rhat) in
-            [(8001, 6, 1.5), (8001, 5, 1.01), (20, 9, 1.01), (3, 1, 2.0), (77, 3, 1.5), (77, 0, 1.5)]
+            [(8001, 6, 1.5), (8001, 5, 1.01), (20, 9, 1.01), (3, 1, 2.0), (77, 3, 1.5), (77, 0, 1.5), (77, 16_385, 1.5)]
         {
             let all = alternatives(&base, draws, 103, threads, rhat);
             assert_eq!(all[0], SamplerConfig { draws: draws.div_ceil(3), ..base.clone() });

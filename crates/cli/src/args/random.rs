@@ -122,7 +122,8 @@ fn count(text: &str) -> Result<u64, String> {
 
 /// Returns a number from 1 to `most`, which may be written with an exponent.
 pub(super) fn count_up_to(text: &str, most: u64) -> Result<u64, String> {
-    let by_exponent = || text.parse::<f64>().ok().filter(|n| n.fract() == 0.0 && *n >= 0.0).map(|n| n as u64);
+    // What is negative becomes 0.
+    let by_exponent = || text.parse::<f64>().ok().filter(|n| n.fract() == 0.0).map(|n| n as u64);
     match text.parse::<u64>().ok().or_else(by_exponent) {
         Some(count) if (1..=most).contains(&count) => Ok(count),
         _ => Err(format!("a whole number from 1 to {most} is needed, e.g. 1000 or 1e6")),
@@ -136,7 +137,7 @@ mod tests {
     #[test]
     fn numbers_of_draws_may_have_exponents() {
         assert_eq!(["1", "1e9", "2.5e3", "9007199254740992"].map(count), [1, 1_000_000_000, 2500, 1 << 53].map(Ok));
-        for bad in ["0", "-1", "1.5", "9007199254740993", "1e300", "nan", "inf", "many", ""] {
+        for bad in ["0", "-1", "-1e3", "0e0", "1.5", "9007199254740993", "1e300", "nan", "inf", "many", ""] {
             assert!(count(bad).is_err(), "{bad}");
         }
     }

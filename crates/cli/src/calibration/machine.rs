@@ -124,6 +124,7 @@ pub(crate) fn only_cpu(asked: &DeviceRequest) -> Result<(), UsageError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use octopus_sampler::GpuConfig;
 
     #[test]
     fn a_device_moves_so_many_data_sets_that_chains_are_not_too_many() {
@@ -162,6 +163,16 @@ mod tests {
             let RunError::MemoryTooSmall { need, .. } = error else { panic!("{error}") };
             assert_eq!(need.what, format!("--chains 1073741824 --draws 1048576: sampling {words} at once"));
             assert_eq!(need.bytes, at_work_bytes(&*density, &settings, at_work, true), "{data_sets}");
+        }
+        // The chains of a device are not in the host's memory, and it moves as many data sets at once as it may.
+        let device = CalibrationMachine { place: Placement::Gpus(vec![], GpuConfig::default()), threads: 3 };
+        let sampler = SamplerConfig { chains: 2048, draws: 1 << 40, ..settings.sampler.clone() };
+        let on_device = CalibrationSettings { sampler, ..settings.clone() };
+        for (data_sets, at_work) in [(1, 1), (50, 2)] {
+            let error = device.check_memory(&*density, &on_device, data_sets).unwrap_err();
+            let RunError::MemoryTooSmall { need, .. } = error else { panic!("{error}") };
+            assert_eq!(need.bytes, at_work_bytes(&*density, &on_device, at_work, false), "{data_sets}");
+            assert!(need.bytes < at_work_bytes(&*density, &on_device, at_work, true));
         }
         let small =
             CalibrationSettings { sampler: SamplerConfig { chains: 2, draws: 9, ..settings.sampler }, ..settings };

@@ -323,8 +323,8 @@ mod tests {
 
     #[test]
     fn pictures_and_pages_are_right_in_their_folder() {
-        let pictures = ["a.png", "a.svg", "a.pdf", "below/a.png", "png"].map(|path| is_picture(Path::new(path)));
-        assert_eq!(pictures, [true, true, false, false, false]);
+        let pictures = ["a.png", "a.svg", "a.pdf", "a.gif", "below/a.png", "png"];
+        assert_eq!(pictures.map(|path| is_picture(Path::new(path))), [true, true, true, false, false, false]);
         let pages = ["octopus.1", "octopus-sample.1", "other.1", "octopus.2", "below/octopus.1"];
         assert_eq!(pages.map(|path| is_page(Path::new(path))), [true, true, false, false, false]);
         for (path, is_ours) in [

@@ -173,6 +173,28 @@ fn ctrl_c_keeps_sequences_and_the_same_command_goes_on() {
     assert_eq!(file(dir.path(), "run/calibration.json"), file(dir.path(), "whole/calibration.json"));
 }
 
+/// So few draws have not converged, which is for the data to show, and nothing is wrong with the sampler.
+#[test]
+fn data_sets_are_judged_and_their_seed_is_that_of_the_calibration() {
+    const FEWEST: &str =
+        "calibrate eight-schools --datasets 2 --chains 2 --device cpu --format svg --json --out {}/out";
+    let dir = tempfile::tempdir().unwrap();
+    let enough = run(dir.path(), &format!("{FEWEST} --draws 60 --tune 80"));
+    assert!(enough.stderr.contains("0 of them are there"), "{enough:#?}");
+    let ranks = file(dir.path(), "out/ranks.csv");
+    assert_eq!((&enough.succeeds().json()["calibrated"], ranks.lines().count()), (&true.into(), 3));
+    let again = run(dir.path(), &format!("{FEWEST} --draws 60 --tune 80 --quiet"));
+    assert_eq!((&again.succeeds().json(), again.stderr.as_str()), (&enough.json(), ""));
+    let others = format!("{FEWEST} --draws 60 --tune 80 --seed 7");
+    run(dir.path(), &others).fails(2, &["other settings", "--force"]);
+    run(dir.path(), &format!("{others} --force")).succeeds();
+    assert_ne!(file(dir.path(), "out/ranks.csv"), ranks);
+    let few = run(dir.path(), &format!("{FEWEST} --draws 9 --tune 9 --force"));
+    let json = few.json();
+    assert_eq!((few.code, &json["calibrated"], &json["ranks"]["calibrated"]), (Some(1), &false.into(), &false.into()));
+    assert!(json["self_check"].as_array().unwrap().iter().all(|check| check["passed"] == true), "{json}");
+}
+
 /// What is out of range is refused before it is said what will be done.
 #[test]
 fn sequences_out_of_range_are_refused_before_anything_is_said() {
@@ -216,10 +238,9 @@ fn a_short_test_of_geweke_finds_nothing() {
     assert_eq!((&found["geweke"]["false_alarm"], &found["geweke"]["sequences"]), (&0.001.into(), &8.into()));
     assert_eq!((answer.stderr.as_str(), found["settings"]["sequences"].as_u64()), ("", Some(8)));
     run(dir.path(), &format!("{words} --seed 5")).fails(2, &["other settings", "--force"]);
-    assert_eq!(
-        run(dir.path(), &format!("{words} --seed 5 --force")).succeeds().json()["settings"]["sampler"]["seed"],
-        5
-    );
+    let other = run(dir.path(), &format!("{words} --seed 5 --force --false-alarm 0.002")).succeeds().json();
+    assert_eq!((&other["settings"]["sampler"]["seed"], &other["geweke"]["false_alarm"]), (&5.into(), &0.002.into()));
+    assert_ne!(other["geweke"]["moments"], found["geweke"]["moments"]);
 }
 
 #[test]

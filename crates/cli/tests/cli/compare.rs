@@ -129,6 +129,20 @@ fn what_cannot_be_compared_is_said() {
 
 /// Reports are compared criterion by criterion, engine by engine and parameter by parameter.
 #[test]
+fn reports_are_compared_by_what_they_judge() {
+    let dir = tempfile::tempdir().unwrap();
+    let validate = "validate eight-schools --quick --stages compare --device cpu --quiet --out {}/a";
+    run(dir.path(), validate).succeeds();
+    let text = fs::read_to_string(dir.path().join("a/report.json")).unwrap();
+    let mut worse: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let rows = worse["verdict"]["rows"].as_array_mut().unwrap();
+    rows.iter_mut().find(|row| row["status"] == "PASS").unwrap()["status"] = "FAIL".into();
+    fs::write(dir.path().join("worse.json"), worse.to_string()).unwrap();
+    let compared = |other: &str| run(dir.path(), &format!("compare {{}}/a/report.json {{}}/{other} --json")).code;
+    assert_eq!([compared("a/report.json"), compared("worse.json")], [Some(0), Some(1)]);
+}
+
+#[test]
 fn two_reports() {
     let dir = tempfile::tempdir().unwrap();
     let validate = "validate --quick --groups 10 --stages benchmark --device cpu --quiet --out {}/first";

@@ -336,6 +336,19 @@ fn auto_measures_in_the_first_run_that_needs_it() {
     assert!(!asked.succeeds().stderr.contains("measured"), "{asked:#?}");
 }
 
+#[test]
+fn auto_measures_in_the_precision_of_the_run() {
+    let Some(double) = Double::with_sampler(&["f32_32x1"]) else { return };
+    let mut command = double.octopus("");
+    command.env("XDG_CACHE_HOME", double.scratch());
+    let words = "sample hierarchical-normal --groups 10 --dry-run --strategy auto --device cuda --precision f32";
+    let measured = double.run(&mut command, words);
+    assert!(measured.stderr.contains("cuda:0 was measured in "), "{measured:#?}");
+    let files: Vec<_> = fs::read_dir(double.scratch().join("octopus/costs")).unwrap().collect();
+    let kept = fs::read_to_string(files[0].as_ref().unwrap().path()).unwrap();
+    assert!(kept.contains("nuts_leapfrog_hierarchical_normal_f32_13") && !kept.contains(LEAPFROG), "{kept}");
+}
+
 /// Not even one chain fits the memory that is free.
 #[test]
 fn auto_takes_a_device_only_if_the_run_fits_it() {

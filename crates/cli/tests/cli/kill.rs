@@ -168,6 +168,26 @@ fn ctrl_c_ends_pictures_and_leaves_no_half_written_file() {
     assert!(!names.iter().any(|name| name.ends_with(".tmp")), "{names:?}");
 }
 
+/// Both while the command waits for a reader of what it prints. An abort is what the allocator does where it gets no
+/// memory: a command that failed, and none that was killed.
+#[cfg(unix)]
+#[test]
+fn a_command_that_does_not_listen_ends_at_the_first_signal_with_its_code() {
+    for (signal, code) in [("-INT", 130), ("-TERM", 130), ("-ABRT", 3)] {
+        let mut command = Command::new(program());
+        command.args(["random", "normal", "--n", "100000"]).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut [0]).unwrap();
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        let begin = Instant::now();
+        while child.try_wait().unwrap().is_none() && begin.elapsed() < Duration::from_secs(10) {
+            sleep(Duration::from_millis(1));
+        }
+        child.kill().unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(code), "{signal}");
+    }
+}
+
 /// Where the system limits the size of files, the run says so and goes on later.
 #[cfg(unix)]
 #[test]

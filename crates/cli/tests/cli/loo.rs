@@ -79,6 +79,20 @@ fn draws_count_by_their_efficiency() {
     }
 }
 
+/// The log likelihoods of a run are made of as many draws of each chain as are asked for.
+#[test]
+fn a_run_alone_is_judged_and_not_ranked() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path(), "sample eight-schools --chains 2 --draws 20 --tune 20 --device cpu --quiet --out {}/run").sampled();
+    run(dir.path(), "loo {}/run --draws 0").fails(2, &["--draws 0: at least one of each chain is needed"]);
+    for (draws, samples) in [("", 40), ("--draws 3", 6), ("--draws 1", 2)] {
+        let found = run(dir.path(), &format!("loo {{}}/run {draws}"));
+        assert!(matches!(found.code, Some(0 | 1)), "{found:#?}");
+        assert!(found.stdout.contains(&format!(": {samples} samples of 8 observations")), "{found:#?}");
+        assert!(!found.stdout.contains("rank"), "{found:#?}");
+    }
+}
+
 /// Writes the trace `from` again after a change.
 fn changed(dir: &Path, from: &Path, name: &str, change: impl FnOnce(&mut InferenceData)) {
     let mut data = Trace::open(&[from.to_owned()]).unwrap().data;

@@ -18,6 +18,7 @@ mod gpu_sampling;
 mod kill;
 mod kills;
 mod limits;
+mod lines;
 mod logging;
 mod loo;
 mod memory;

@@ -4,7 +4,7 @@ use crate::double::Double;
 use crate::support::{Answer, program, run};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float16Type, Float32Type, Float64Type};
-use octopus_files::{NpyValues, read_npy};
+use octopus_files::{NpyHeader, NpyType, NpyValues, Overwrite, ResumableFile, read_npy};
 use octopus_random::{Draw, Key, VonMises, VonMisesFisher};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::fs::{self, File};
@@ -77,6 +77,46 @@ fn unit_vectors_are_rows_printed_or_in_a_file() {
     let bad = answer("von-mises-fisher --concentration 1 --direction 3");
     refused(&bad, 2, &["--direction: von Mises-Fisher: number of dimensions is 1; it must be from 2 to 65536"]);
     refused(&many(""), 2, &["--n 100000: more than 100000 numbers go into a file"]);
+}
+
+#[test]
+fn a_hundred_thousand_numbers_are_printed() {
+    let dir = tempfile::tempdir().unwrap();
+    assert_eq!(run(dir.path(), "random normal --n 100000").succeeds().stdout.lines().count(), 100_000);
+}
+
+/// In JSON a draw is a number, or a list of the numbers of a vector, be they two.
+#[test]
+fn draws_in_json_are_numbers_or_lists() {
+    let dir = tempfile::tempdir().unwrap();
+    let json =
+        |words: &str| run(dir.path(), &format!("random {words} --n 4 --json")).succeeds().json()["draws"].clone();
+    let numbers = json("normal");
+    assert!(numbers.as_array().unwrap().iter().all(serde_json::Value::is_number), "{numbers}");
+    let vectors = json("von-mises-fisher --direction 0,1 --concentration 2");
+    let lengths = vectors.as_array().unwrap().iter().map(|draw| draw.as_array().map(Vec::len));
+    assert!(lengths.into_iter().all(|length| length == Some(2)), "{vectors}");
+    assert_eq!([numbers, vectors].map(|draws| draws.as_array().unwrap().len()), [4, 4]);
+}
+
+/// The draw that an earlier session has left is not made again, and said to be there.
+#[test]
+fn a_single_draw_that_is_there_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.npy");
+    for n in [0, 1] {
+        let plan = NpyHeader::new(&path, NpyType::F8, &[3]).unwrap().plan();
+        let description = "octopus random normal(loc=0, scale=1) --seed 42";
+        let mut begun = ResumableFile::create(&path, plan, description, Overwrite::Replace).unwrap();
+        begun.append(&[0.5_f64; 1][..n]).unwrap();
+        begun.checkpoint().unwrap();
+        drop(begun);
+        let found = run(dir.path(), "random normal --n 3 --resume --out {}/a.npy");
+        assert_eq!(found.succeeds().stderr.contains("1 of 3 draws are there already"), n == 1, "{found:#?}");
+        assert_eq!(found.stderr.contains("are there already"), n == 1, "{found:#?}");
+        let NpyValues::F8(draws) = read_npy(&path).unwrap().values else { panic!("other numbers") };
+        assert_eq!((draws.len(), draws[0] == 0.5), (3, n == 1));
+    }
 }
 
 /// Each parameter of each distribution moves its draws, and a distribution refuses those of others.

@@ -375,10 +375,10 @@ fn a_calibration_has_every_setting() {
     let sizes = words(&[groups, per_group]);
     let (by_file, of_file, _) = calibrate(&format!("{sizes} --config {{}}/settings.toml"));
     assert_eq!((by_file, of_file), (ranks, record));
-    let (_, record, _) = calibrate(&format!("{sizes} --config {{}}/settings.toml --chains 2 --mu-sd 9"));
+    let (_, record, _) = calibrate(&format!("{sizes} --config {{}}/settings.toml --chains 4 --mu-sd 9"));
     assert_eq!(
         (value(&record, "sampler.chains"), value(&record, "model.settings.prior.mu_sd")),
-        ("2".into(), "9".into())
+        ("4".into(), "9".into())
     );
     let many_short = " --strategy many-short --superchains 3 --chains 12 --draws 9";
     fs::write(runs.dir().join("many.toml"), "sampler = { strategy = \"many-short\", superchains = 3, chains = 12 }\n")

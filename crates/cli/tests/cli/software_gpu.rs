@@ -111,6 +111,15 @@ fn one_of_two_devices() {
 }
 
 #[test]
+fn a_device_that_is_hidden_from_the_driver_is_not_verified() {
+    let Some(double) = Double::new() else { return };
+    let mut command = double.octopus("devices=2");
+    let hidden = double.run(command.env("CUDA_VISIBLE_DEVICES", "0"), "verify --small --device 1");
+    assert_eq!(hidden.code, Some(1), "{hidden:#?}");
+    assert!(hidden.stdout.contains("CUDA_VISIBLE_DEVICES hides it"), "{hidden:#?}");
+}
+
+#[test]
 fn devices_are_described() {
     let Some(double) = Double::new() else { return };
     let info = double.run(&mut double.octopus(""), "device info 0");
@@ -328,6 +337,7 @@ fn kernels_are_compiled_ahead() {
     let folder = double.scratch().join("compiled").canonicalize().unwrap();
     assert_eq!((rows(&there).len(), &there.json()["cache"]), (2, &folder.to_str().unwrap().into()));
     assert!(there.stderr.ends_with(&format!("CUDA_CACHE_PATH={}\n", folder.display())), "{there:#?}");
+    assert!(there.stderr.starts_with("arrays\neight-schools with 10 coordinates in f64\n"), "{there:#?}");
     let text = warm("--model eight-schools --precision f64 --kernel-cache {}/compiled --quiet");
     assert!(text.succeeds().stdout.contains("no measurements of a GPU") && text.stderr.is_empty(), "{text:#?}");
     assert!(text.stdout.ends_with(&format!("the driver keeps them in {}\n", folder.display())), "{text:#?}");

@@ -31,7 +31,7 @@ fn notes_of_a_run_are_told_unless_quiet() {
     assert!(verbose.stderr.contains("threads 3"), "{verbose:#?}");
     // A profile has spans with their fields, but no source files.
     let profile = fs::read_to_string(dir.path().join("profile.json")).unwrap();
-    assert!(profile.contains("\"args\"") && !profile.contains(".rs\""), "{profile}");
+    assert!(profile.contains("\"device\":\"cpu\"") && !profile.contains(".rs\""), "{profile}");
     // Begun and stopped before its first draw.
     let resumed = |at: &str| {
         stop(&dir.path().join("run"));
@@ -50,6 +50,49 @@ fn a_dry_run_counts_warm_up_where_it_is_kept() {
         run(dir.path(), &words).succeeds().json()["draws_bytes"].as_u64().unwrap()
     };
     assert!(bytes("") > 0 && bytes("--keep-warmup") == 3 * bytes(""), "{}", bytes(""));
+}
+
+#[test]
+fn warm_up_is_kept_where_it_is_asked_for() {
+    let dir = tempfile::tempdir().unwrap();
+    for (more, kept) in [("--keep-warmup", true), ("", false)] {
+        run(dir.path(), &format!("{SHORT} --out {{}}/run {more}")).sampled();
+        assert_eq!(dir.path().join("run/warmup").exists(), kept);
+    }
+}
+
+/// Where the system tells how much memory there is.
+#[test]
+fn a_dry_run_of_too_many_chains_does_not_fit_the_memory() {
+    if octopus_device::HostInfo::read().memory_available.is_none() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let dry = run(dir.path(), "sample eight-schools --chains 1000000000 --draws 9 --device cpu --dry-run");
+    assert_eq!(dry.code, Some(3), "{dry:#?}");
+    assert!(dry.stdout.contains("the run does not fit: --chains 1000000000: "), "{dry:#?}");
+}
+
+#[test]
+fn a_sweep_runs_on_as_many_threads_as_are_asked_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let sweep = run(dir.path(), "sweep eight-schools --seeds 1 --chains 2 --draws 20 --tune 20 --threads 5 -v");
+    assert!(sweep.stderr.contains("threads 5\n"), "{sweep:#?}");
+}
+
+/// A device is chosen before its folder cannot be made.
+#[test]
+fn the_device_of_a_validation_is_told_unless_quiet() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("file"), "").unwrap();
+    silenced(dir.path(), "validate eight-schools --quick --stages compare --out {}/file/report", "device: ");
+}
+
+/// The CPU alone would be timed only where no GPU is asked for.
+#[test]
+fn a_gpu_that_is_not_there_is_not_timed() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path(), "device benchmark --small --device 63").fails(4, &[]);
 }
 
 /// The draws can be used, and their goal is missed all the same.
@@ -205,12 +248,14 @@ fn notes_on_a_gpu_are_told_unless_quiet() {
     let devices = list["devices"].as_array().unwrap();
     assert_eq!((&list["schema"], &list["driver_version"], devices.len()), (&1.into(), &"550.90.07".into(), 1));
     fs::write(double.scratch().join("one.csv"), "s,g,y\n1,a,1\n1,a,2\n1,b,3\n1,b,5\n").unwrap();
+    fs::write(double.scratch().join("file"), "").unwrap();
     for words in [
         "sample eight-schools --dry-run",
-        "sample hierarchical-normal --batch {}/one.csv --batch-by s --group g --value y --out {}/batch",
-        "calibrate eight-schools --out {}/ranks",
+        "sample hierarchical-normal --batch {}/one.csv --batch-by s --group g --value y --draws 9 --tune 9 --out {}/x",
+        "calibrate eight-schools --out {}/file/ranks",
     ] {
         let answer = double.run(&mut double.octopus("mode=2"), &format!("{words} --no-fallback"));
         answer.fails(4, &["--no-fallback: a GPU is there and cannot be used: "]);
+        assert_ne!(double.run(&mut double.octopus("mode=2"), words).code, Some(4), "{words}");
     }
 }

@@ -314,6 +314,18 @@ fn the_neighbours_of_a_point_are_those_of_its_groups() {
     }
 }
 
+/// Where the log density has a value at the point alone nothing is known, and each direction is counted once.
+#[test]
+fn directions_without_a_value_beside_the_point_are_unclear() {
+    let point = [0.5, 0.25, 2.0];
+    let alone = |x: &[f64], gradient: &mut [f64]| {
+        gradient.fill(1.0);
+        finite(if x == point { 0.0 } else { f64::NAN })
+    };
+    let found = check_gradient(&alone, &point, 0).unwrap();
+    assert_eq!(found, GradientCheck { tried: 3, unclear: 3, ..GradientCheck::default() });
+}
+
 /// The signs are no part of any result, but a run is to say the same again.
 #[test]
 fn signs_are_both_and_the_same_everywhere() {

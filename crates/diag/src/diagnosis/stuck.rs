@@ -190,6 +190,23 @@ mod tests {
         assert_eq!(since(4, 1.0, |draw| [0.0, 1.0, 2.0, 2.0][draw]), 1);
     }
 
+    /// Of an odd number of draws the middle one is looked at: the last chain moves there, or rests.
+    #[test]
+    fn the_middle_draw_is_a_later_one() {
+        let found = |rests: usize| {
+            let value = |k: usize| if k / 17 == 3 && k % 17 >= rests { 5.0 } else { moving(k) };
+            found_in(&scalar(4, 17, value)).iter().map(|stuck| (stuck.0, stuck.2)).collect::<Vec<_>>()
+        };
+        assert_eq!((found(8), found(9)), (vec![(3, 8)], vec![]));
+    }
+
+    /// Two of three chains have a range of 4, and the third one 2000 times as much.
+    #[test]
+    fn the_middle_one_of_three_chains_is_the_measure() {
+        let value = |k: usize| 1e4 * (k / 100) as f64 + moving(k) * if k / 100 == 2 { 2000.0 } else { 1.0 };
+        assert!(found_in(&scalar(3, 100, value)).is_empty());
+    }
+
     /// The check looks at the last 50 of 100 draws.
     #[test]
     fn a_chain_that_stops_late_is_not_stuck() {

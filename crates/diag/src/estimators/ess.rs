@@ -355,6 +355,9 @@ mod tests {
         let tiny: Vec<f64> = slow.iter().map(|v| 1e-15 * v).collect();
         let (expected, found) = (Ess::new(40).estimate(&slow), Ess::new(40).estimate(&tiny));
         assert!(expected < 30.0 && (found / expected - 1.0).abs() < 1e-9, "{found}, not {expected}");
+        // A smaller one is, and all draws count.
+        let constant: Vec<f64> = slow.iter().map(|v| 9e-16 * v).collect();
+        assert_eq!(Ess::new(40).estimate(&constant), 40.0);
     }
 
     #[test]

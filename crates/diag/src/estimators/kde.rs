@@ -297,6 +297,8 @@ mod tests {
         // The range is 2.
         assert!(of(2000.0, 100).is_some() && of(2001.0, 100).is_none() && of(-0.1, 100).is_none());
         assert!(of(0.01, 100).is_some() && of(f64::NAN, 100).is_none());
+        // A kernel far narrower than a bin, whose square is 0.
+        assert!(of(1e-200, 100).is_some());
     }
 
     /// The definition, written out: every bin's mass spread by the kernel, reflected at the ends or not.
@@ -353,5 +355,7 @@ mod tests {
         let last = 2.0 + 2.0 * f64::EPSILON;
         assert!(Bins::new(&[], 2.0 - 98.0 * f64::EPSILON, last, 100).is_none());
         assert!(Bins::new(&[], 2.0 - 100.0 * f64::EPSILON, 2.0, 100).is_some());
+        // Of the smallest numbers one and a half are two: all edges but the last are beyond the range from the 75th on.
+        assert!(Bins::new(&[], 0.0, 150.0 * 5e-324, 100).is_none());
     }
 }

@@ -441,17 +441,17 @@ mod tests {
         assert_eq!(range_and_nan(&[]), (f64::INFINITY, f64::NEG_INFINITY, false));
     }
 
-    /// Pairs of equal values, at every place of a block and over its end.
+    /// Pairs of equal values, at every place of a block, over its end, and alone in the last one.
     #[test]
     fn two_that_are_tied_share_a_score_wherever_they_stand() {
-        let scores = NormalScores::new(150);
-        for tied in 0..149 {
-            let values: Vec<f64> = (0..150).map(|k| if k == tied + 1 { tied } else { k } as f64).collect();
-            let mut out = vec![0.0; 150];
+        for (n, tied) in [2, 66, 150].into_iter().flat_map(|n| (0..n - 1).map(move |tied| (n, tied))) {
+            let scores = NormalScores::new(n);
+            let values: Vec<f64> = (0..n).map(|k| if k == tied + 1 { tied } else { k } as f64).collect();
+            let mut out = vec![0.0; n];
             rank_normalize(&Sorted::of(&values), &scores, &mut out, &mut Sorted::default());
             let common = scores.tied(tied, tied + 2);
             for (k, &found) in out.iter().enumerate() {
-                assert_eq!(found, if k == tied || k == tied + 1 { common } else { scores.all()[k] }, "{tied} {k}");
+                assert_eq!(found, if k == tied || k == tied + 1 { common } else { scores.all()[k] }, "{n} {tied} {k}");
             }
         }
     }

@@ -75,4 +75,12 @@ mod tests {
             ]
         );
     }
+
+    #[test]
+    fn the_first_bin_may_be_the_largest_or_empty_or_not_there() {
+        let largest = |count: usize, bins: &[usize]| {
+            Spread::new(&mut Sorted::default(), count, bins.iter().map(|&bin| (bin, 0.5, 0))).largest()
+        };
+        assert_eq!([largest(2, &[0, 0, 1]), largest(2, &[1]), largest(0, &[])], [2, 1, 0]);
+    }
 }

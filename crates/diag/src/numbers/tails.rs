@@ -237,6 +237,9 @@ mod tests {
         assert!(chi_square_above(0.5, 1.0) < 0.5 && chi_square_above(1e-300, 0.0).is_nan());
         assert_eq!((chi_square_above(2e15, 5.0), chi_square_above(f64::INFINITY, 5.0)), (0.0, 0.0));
         assert_eq!((fisher_above(0.0, 0.5, 0.5), fisher_above(f64::INFINITY, 0.5, 0.5)), (1.0, 0.0));
+        // Also where the shapes are so small that statrs has not the digits.
+        assert_eq!((student_beyond(f64::INFINITY, 1e-12), fisher_above(-0.5, 0.5, 0.5)), (0.0, 1.0));
+        assert_eq!([fisher_above(f64::INFINITY, 1e-12, 1.0), fisher_above(f64::INFINITY, 1.0, 1e-12)], [0.0; 2]);
         assert!(fisher_above(0.5, 2.0, 2.0) < 0.7 && fisher_above(0.0, 0.0, 2.0).is_nan());
         assert!(ln_gamma(0.5) > 0.57 && ln_gamma(0.0).is_nan());
     }

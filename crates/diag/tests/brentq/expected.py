@@ -27,12 +27,21 @@ CASES = [
     ("step", 123_456.7, 1.0, 1e5, 1e6),
 ]
 
+# Steps that would end beyond three quarters of the bracket, and are halvings instead.
+BISECTED = [
+    ("cubic", -0.39, 1.6263, -1.0, 5.3),
+    ("square", 0.82, 2.4428, -2.5, 0.1),
+    ("rational", 1.62, 0.0, -7.5, 10.8),
+    ("flat", 2.09, -1.4421, -1.7, 10.2),
+]
+
 for name in ["cubic", "rational", "flat", "step", "kink"]:
     for k in range(24):
         a = 0.3 + 0.41 * k
         b = {"cubic": 1.7 + k, "rational": 0.4 - 0.03 * k, "flat": 1e-9 * k, "step": 0.5**k, "kink": 3.0**(k - 12)}[name]
         for low, high in [(-2.0 - k, 11.0 + 0.7 * k), (a - 5e-3 * (k + 1), a + 1.0 / (k + 1)), (1e4 + k, -1e3 * k - 7.0)]:
             CASES.append((name, a, b, low, high))
+CASES += BISECTED
 
 rows = []
 for name, a, b, low, high in CASES:

@@ -257,6 +257,7 @@ mod tests {
         assert_eq!(dates.calendar(), Calendar::ProlepticGregorian);
 
         let (group, variables) = written(&data);
+        assert!(variables.iter().all(|variable| !variable.single));
         assert_eq!(group["coordinates"], Attribute::from("lonely"));
         let attr = |name: &str, attr: &str| {
             variables.iter().find(|variable| variable.name == name).unwrap().attrs.get(attr).cloned()

@@ -112,5 +112,6 @@ mod tests {
         assert_eq!(cell(text, 2, 7, b','), CellPlace { begin: 13, is_open: true });
         // A comma after a quote that stands for itself is in the cell, too.
         assert_eq!(cell(b"\"a\"\",b\",c", 0, 1, b','), CellPlace { begin: 8, is_open: false });
+        assert_eq!(cell(b"\"\",b", 0, 1, b','), CellPlace { begin: 3, is_open: false });
     }
 }

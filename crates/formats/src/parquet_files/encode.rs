@@ -45,4 +45,11 @@ mod tests {
         let element = Arc::new(Field::new("element", DataType::Float64, false));
         assert_eq!(*list.data_type(), DataType::FixedSizeList(element, 2));
     }
+
+    #[test]
+    fn pages_are_plain() {
+        let properties = writer_properties(&serde_json::json!({}));
+        assert!(!properties.dictionary_enabled(&parquet::schema::types::ColumnPath::from("mu")));
+        assert_eq!(properties.compression(&"mu".into()), Compression::UNCOMPRESSED);
+    }
 }

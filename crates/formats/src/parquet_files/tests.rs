@@ -147,6 +147,21 @@ fn what_lies_beside_parquet_files_is_not_read() {
     }
 }
 
+/// A list in each row may have one element. Lists of no element are no column.
+#[test]
+fn an_axis_of_length_one_or_none_comes_back() {
+    let mut posterior = Dataset::default();
+    posterior.insert("mu", Array::new([("chain", 1), ("draw", 2)], Values::F64(vec![0.5, 1.5])));
+    posterior.insert("one", Array::new([("chain", 1), ("draw", 2), ("k", 1)], Values::F64(vec![2.5, 3.5])));
+    posterior.insert("none", Array::new([("chain", 1), ("draw", 2), ("l", 0)], Values::F64(vec![])));
+    let mut data = InferenceData::default();
+    data.insert("posterior", posterior);
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("trace");
+    write_parquet(&path, &data, false).unwrap();
+    assert_eq!(read_parquet(&path).unwrap(), data);
+}
+
 /// Files whose entry `octopus` says what their columns are not.
 #[test]
 fn metadata_that_do_not_fit_are_told() {
@@ -384,6 +399,14 @@ fn claims_beyond_the_file_are_refused() {
     let message = read(2, 1).unwrap_err();
     assert!(message.contains("column draw has 2 values in its pages, which are more than it claims"), "{message}");
     assert!(read(3, 2).unwrap_err().contains("2 rows where it announces 3"));
+    // Of the file alone fewer rows than none. Thrift's compact form writes the 2 of its third field as 4, and -1 as 1.
+    let (mut negative, rows) = (good.clone(), [0x16, 4, 0x19]);
+    let places: Vec<usize> = (0..good.len()).filter(|&at| good[at..].starts_with(&rows)).collect();
+    let [at] = places[..] else { panic!("{places:?}") };
+    negative[at + 1] = 1;
+    fs::write(&path, negative).unwrap();
+    let message = read_parquet(&path).unwrap_err().to_string();
+    assert!(message.contains("2 rows where it announces 0"), "{message}");
 }
 
 #[test]

@@ -642,6 +642,40 @@ fn parameters_may_be_called_like_momenta() {
     assert_eq!(mu(&read_stan_csv(&[alone]).unwrap().data, "posterior"), [2.0]);
 }
 
+/// Without the length of warm-up there is none, and without a distance between the draws that are kept it is 1.
+#[test]
+fn settings_that_say_too_little_are_understood() {
+    let files = files();
+    for (settings, first) in [("", 1.0), ("# num_warmup = 2\n", 3.0), ("# num_warmup = 2\n# thin = 0\n", 3.0)] {
+        let text = format!("# save_warmup = true\n{settings}lp__,mu\n0,1\n0,2\n0,3\n0,4\n");
+        let data = read_stan_csv(&[files.put("a.csv", &text)]).unwrap().data;
+        assert_eq!(mu(&data, "posterior")[0], first, "{settings}");
+    }
+}
+
+#[test]
+fn the_settings_name_the_kind_of_each_metric() {
+    let files = files();
+    let path = files.0.path().join("out");
+    let metrics = [InverseMetric::Diagonal(vec![1.0, 2.0]), InverseMetric::Dense(vec![1.0, 0.5, 0.5, 1.0])]
+        .map(|inverse| StanMetric { step_size: None, inverse });
+    write_stan_csv(&path, &trace("mu"), &metrics, false).unwrap();
+    for (chain, kind) in [(1, "diag_e"), (2, "dense_e")] {
+        let text = fs::read_to_string(path.join(format!("chain-{chain}.csv"))).unwrap();
+        assert!(text.contains(&format!("metric = {kind}\n")), "{text}");
+    }
+}
+
+#[test]
+fn a_posterior_without_variables_has_no_chain() {
+    let files = files();
+    let path = files.0.path().join("out");
+    let mut data = InferenceData::default();
+    data.insert("posterior", Dataset::default());
+    write_stan_csv(&path, &data, &[], false).unwrap();
+    assert_eq!(fs::read_dir(&path).unwrap().count(), 0);
+}
+
 #[test]
 fn a_run_without_draws_was_asked_for_none() {
     let files = files();

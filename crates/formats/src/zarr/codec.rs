@@ -343,6 +343,20 @@ mod tests {
         }
     }
 
+    /// The axis number `i` of what is stored is number `order[i]` of the array.
+    #[test]
+    fn transposed_axes_come_back_in_their_order() {
+        let mut data_type = DataType::of_version_3(&json!("float64")).unwrap();
+        let codecs = json!([{ "name": "transpose", "configuration": { "order": [2, 0, 1] } }, "bytes"]);
+        let pipeline = Pipeline::of_version_3(&codecs, 3, &mut data_type).unwrap();
+        let number = |[i, j, k]: [u32; 3]| f64::from(100 * i + 10 * j + k);
+        let stored = (0..4).flat_map(|k| (0..2).flat_map(move |i| (0..3).map(move |j| [i, j, k])));
+        let bytes: Vec<u8> = stored.flat_map(|place| number(place).to_le_bytes()).collect();
+        let places = (0..2).flat_map(|i| (0..3).flat_map(move |j| (0..4).map(move |k| [i, j, k])));
+        let expected = Values::F64(places.map(number).collect());
+        assert_eq!(pipeline.decode(&bytes, &[2, 3, 4], data_type, &Value::Null), Ok(expected));
+    }
+
     /// Two chunks of a shard, of which one is not there, behind an index at either end, in either order of bytes.
     #[test]
     fn an_index_says_where_the_chunks_of_a_shard_are() {

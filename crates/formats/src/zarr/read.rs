@@ -451,6 +451,27 @@ mod tests {
         }
     }
 
+    #[test]
+    fn stored_numbers_mean_what_their_attributes_say() {
+        let mut posterior = Dataset::default();
+        posterior.insert("n", Array::new([("x", 2)], Values::I64(vec![-9, 4])));
+        let mut data = InferenceData::default();
+        data.insert("posterior", posterior);
+        let dir = tempfile::tempdir().unwrap();
+        let stores: [(&str, WriteTrace, &str); 2] =
+            [("2", write_zarr_v2, v2::ATTRIBUTES_FILE), ("3", write_zarr, v3::FILE)];
+        for (version, write, file) in stores {
+            let store = dir.path().join(version);
+            write(&store, &data, false).unwrap();
+            edited(&store.join("posterior/n").join(file), |node| {
+                let attributes = if version == "2" { node } else { &mut node["attributes"] };
+                attributes["scale_factor"] = json!(0.5);
+            });
+            let read = read_zarr(&store).unwrap();
+            assert_eq!(read.groups["posterior"].variables["n"].values, Values::F64(vec![-4.5, 2.0]), "{version}");
+        }
+    }
+
     /// An integer alone may be the fill value, and more of them of which nothing is there are unusual; a real number is.
     #[test]
     fn values_without_a_chunk_are_told_where_writers_leave_none_out() {

@@ -177,6 +177,31 @@ mod tests {
         }
     }
 
+    /// As the metadata say.
+    #[test]
+    fn chunks_are_packed_at_level_1() {
+        use flate2::Compression;
+        use flate2::write::{GzEncoder, ZlibEncoder};
+        use std::io::Write;
+        let flags: Vec<bool> = (0..2000).map(|k| k * k % 7 < 3 || k % 31 == 0).collect();
+        let bytes: Vec<u8> = flags.iter().map(|&flag| u8::from(flag)).collect();
+        let zlib = |level: u32| {
+            let mut encoder = ZlibEncoder::new(Vec::new(), Compression::new(level));
+            encoder.write_all(&bytes).unwrap();
+            encoder.finish().unwrap()
+        };
+        let gzip = |level: u32| {
+            let mut encoder = GzEncoder::new(Vec::new(), Compression::new(level));
+            encoder.write_all(&bytes).unwrap();
+            encoder.finish().unwrap()
+        };
+        let values = Values::Bool(flags);
+        let found =
+            [v2::encode(&values, false, 0..2000, 2000).unwrap(), v3::encode(&values, false, 0..2000, 2000).unwrap()];
+        assert_eq!(found, [zlib(1), gzip(1)]);
+        assert!([0, 2].iter().all(|&level| zlib(level) != zlib(1) && gzip(level) != gzip(1)));
+    }
+
     #[test]
     fn only_stores_are_replaced() {
         let dir = tempfile::tempdir().unwrap();

@@ -156,11 +156,12 @@ mod tests {
     fn the_rule_has_converged() {
         let other = EightSchools::new(&[1e3, -40.0, 0.2], &[30.0, 7.0, 0.05]).unwrap();
         for (model, model_name) in [(EightSchools::rubin(), "rubin"), (other, "other")] {
-            let all = |step| {
-                let SchoolsPosterior { mu, tau, theta, theta_trans } = SchoolsPosterior::with_step(&model, step);
+            let all = |posterior| {
+                let SchoolsPosterior { mu, tau, theta, theta_trans } = posterior;
                 [vec![mu, tau], theta, theta_trans].concat()
             };
-            let (coarse, used, fine) = (all(0.25), all(STEP), all(STEP / 2.0));
+            let by = |step| all(SchoolsPosterior::with_step(&model, step));
+            let (coarse, used, fine) = (by(0.25), all(SchoolsPosterior::compute(&model)), by(0.05));
             for ((coarse, used), fine) in coarse.iter().zip(&used).zip(&fine) {
                 assert!((used.mean - fine.mean).abs() < 1e-12 * fine.sd, "{model_name}: {used:?}, {fine:?}");
                 assert!((used.sd / fine.sd - 1.0).abs() < 1e-12, "{model_name}: {used:?}, {fine:?}");

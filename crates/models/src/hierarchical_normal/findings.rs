@@ -393,7 +393,7 @@ mod tests {
 
     #[test]
     fn squares_beyond_all_numbers_are_told_and_hide_nothing() {
-        for (scale, unit) in [(1e160, "1e160"), (1e300, "1e300"), (1e-170, "1e-170")] {
+        for (scale, unit) in [(1e160, "1e160"), (6e160, "1e160"), (1e300, "1e300"), (1e-170, "1e-170")] {
             let told = found(&[&[1.1 * scale, 1.2 * scale, 1.4 * scale], &[1.5 * scale, 1.3 * scale, 1.0 * scale]]);
             assert!(told.contains(&format!("such as divided by {unit},")), "{told}");
         }

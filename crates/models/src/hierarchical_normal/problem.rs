@@ -208,4 +208,11 @@ mod tests {
         assert_eq!(truth.len(), 3 + 2 * 3, "the groups' means and their standardised deviations");
         assert!(told(&"[data.synthetic]\ngroups = 0".parse().unwrap()).starts_with("groups = 0"));
     }
+
+    #[test]
+    fn settings_keep_the_likelihood() {
+        let settings = "likelihood = 'pointwise'\n[data.synthetic]\ngroups = 3".parse().unwrap();
+        let problem = built(&settings).unwrap();
+        assert_eq!(problem.settings()["likelihood"].as_str(), Some("pointwise"));
+    }
 }

@@ -201,4 +201,11 @@ mod tests {
             HierarchicalSpec { groups: 100, per_group: 10, mean: 50.0, between_sd: 10.0, within_sd: 2.0, seed: 42 };
         assert_eq!(HierarchicalSpec::default(), prd);
     }
+
+    #[test]
+    fn sizes_replace_groups_and_observations() {
+        let none = HierarchicalSpec { groups: 0, per_group: 0, ..HierarchicalSpec::default() };
+        let made = none.with_sizes(&[2, 3]).unwrap().data;
+        assert_eq!((made.groups(), made.group(0).len(), made.group(1).len()), (2, 2, 3));
+    }
 }

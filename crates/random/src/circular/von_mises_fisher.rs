@@ -22,9 +22,7 @@ pub fn von_mises_fisher_log_normalizer(dimension: u32, concentration: f64) -> f6
 /// For unit vectors x and mu the log density is this less kappa |x - mu|^2 / 2, without a difference of large numbers.
 /// The error is about 1e-15 of the largest of d ln(kappa), d ln(d) and the result.
 pub fn von_mises_fisher_log_normalizer_scaled(dimension: u32, concentration: f64) -> f64 {
-    if dimension < 2 {
-        return f64::NAN;
-    }
+    // In fewer than two dimensions the order is negative, and of no negative order is there a value.
     let half = 0.5 * f64::from(dimension);
     -half * LN_TAU - log_i_without_power(half - 1.0, concentration)
 }

@@ -146,4 +146,36 @@ mod tests {
             assert!((gamma.least_ln() - least).abs() < 1e-13 * least.abs(), "{shape}: {}", gamma.least_ln());
         }
     }
+
+    /// The terms of ln(1 + y) from the fourth to the twelfth over y^4, added as they stand, and the whole by mpmath: what is
+    /// left out is 2.4e-9 of it at the most.
+    #[test]
+    fn the_series_is_that_of_the_logarithm() {
+        for y in [-0.125, -0.1, -0.03, 0.0, 0.05, 0.11, 0.125] {
+            let expected: f64 = (4..=12).map(|k| -f64::powi(-y, k - 4) / f64::from(k)).sum();
+            assert!((series(y) - expected).abs() < 1e-15, "{y}: {}, not {expected}", series(y));
+        }
+        for (y, whole) in [(-0.125, WHOLE[0]), (0.0625, WHOLE[1]), (0.125, WHOLE[2])] {
+            assert!((series(y) / whole - 1.0).abs() < 2.4e-9, "{y}: {}, not {whole}", series(y));
+        }
+    }
+
+    /// At an eighth on both sides, where the kernels have it: another seam would give other bits.
+    #[test]
+    fn the_bracket_is_its_series_below_an_eighth_and_what_is_written_from_there_on() {
+        fn compare<T: FloatingPoint>() {
+            for y in [-0.1251, -0.125, -0.1249, 0.1249, 0.125, 0.1251] {
+                let [own, one, half, third] = [y, 1.0, 0.5, 1.0 / 3.0].map(T::from_f64);
+                let written = (((one + own).ln() - own) + half * own * own) - third * own * own * own;
+                let summed = own * own * (own * own) * series(own);
+                assert!(written != summed, "{y}");
+                let expected = if f64::abs(y) < 0.125 { summed } else { written };
+                assert!(bracket(own, one + own) == expected, "{y} in {}", T::NAME);
+            }
+        }
+        compare::<f64>();
+        compare::<f32>();
+    }
+
+    const WHOLE: [f64; 3] = [-0.277_917_523_377_997_74, -0.238_117_971_459_489_96, -0.227_352_618_120_036_88];
 }

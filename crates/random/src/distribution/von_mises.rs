@@ -243,6 +243,20 @@ mod tests {
         }
     }
 
+    /// What proposes is the same from where 1 is nothing beside the root on, and shrinks to a point.
+    #[test]
+    fn the_envelope_of_an_infinite_concentration_is_the_limit_of_large_ones() {
+        fn compare<T: FloatingPoint>(large: f64) {
+            let [large, infinite] = [large, f64::INFINITY].map(|value| Envelope::of(T::from_f64(value)));
+            assert_eq!(large.least, infinite.least);
+            for (near, limit) in [(large.shrink, infinite.shrink), (large.square, infinite.square)] {
+                assert!(near.to_f64() < 1e-15 && limit == T::default(), "{near} {limit}");
+            }
+        }
+        compare::<f64>(1e300);
+        compare::<f32>(1e38);
+    }
+
     const EXACT: [f64; 5] = [
         -1.2281180816013037,
         0.884_175_783_664_299_2,

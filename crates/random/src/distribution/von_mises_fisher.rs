@@ -344,3 +344,35 @@ impl<T: FloatingPoint> rand::distr::Distribution<Vec<T>> for VonMisesFisher<T> {
         row
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A thousand numbers of 1 + e and 1 - e by turns are at an angle whose cosine is 1 / sqrt(1 + e^2) from as many that are
+    /// alike. Rounding leaves a part of 1e-14 along the direction, beside which an e of 2^-44 is small.
+    #[test]
+    fn a_small_angle_has_its_digits_in_many_dimensions() {
+        let size = 0.5_f64.powi(44);
+        let x: Vec<f64> = (0..1000).map(|i| if i % 2 == 0 { 1.0 + size } else { 1.0 - size }).collect();
+        let found = one_minus_cosine(&x, &[1.0 / 1000_f64.sqrt(); 1000]);
+        assert!((found / (0.5 * size * size) - 1.0).abs() < 1e-9, "{found:e}");
+    }
+
+    /// The largest uniform number of f32 is 1, whose logarithm is 0: no power of it is NaN, on a circle either.
+    #[test]
+    fn every_word_proposes_numbers() {
+        for dimensions in [2, 3, 4, 1000] {
+            for concentration in [0.0, 1e-8, 1.0, 1e8, 1e30, f32::INFINITY] {
+                let polar = Polar::new(dimensions, concentration);
+                for bits in [0, 1 << 30, u32::MAX] {
+                    for power in [0, 1 << 31, u32::MAX] {
+                        let ([z, rest], most) = polar.propose([bits, power, 0, 0]);
+                        let own = format!("{dimensions} {concentration} {bits:x} {power:x}: {z} {rest} {most}");
+                        assert!(z >= 0.0 && rest >= 0.0 && z + rest > 0.0 && !most.is_nan(), "{own}");
+                    }
+                }
+            }
+        }
+    }
+}

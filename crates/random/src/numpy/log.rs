@@ -77,7 +77,8 @@ mod tests {
     use super::log;
 
     /// The bits of CPython's `math.log` (x86-64, glibc 2.36, FMA): uniform numbers, the two ends of the range near 1 and
-    /// numbers at which the path without FMA or a correctly rounded logarithm differs.
+    /// numbers at which the path without FMA, a correctly rounded logarithm or one with another last bit of a coefficient
+    /// differs.
     #[test]
     fn bits_of_the_c_library() {
         let fixture = include_str!("../../tests/data/glibc_log.txt");

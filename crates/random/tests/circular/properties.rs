@@ -182,6 +182,22 @@ fn ratios_are_between_zero_and_one() {
     }
 }
 
+/// By mpmath's quadrature at 40 digits: tails that begin close to the antipode and still fall by e^-40 before it. There the
+/// way on which they fall is long, and the cosine of half the angle small.
+#[test]
+fn narrow_tails_have_their_digits_close_to_the_antipode() {
+    let cases = [
+        (2.2, 430.0, 5.371_098_710_015_076e-299),
+        (2.4, 400.0, 4.526_057_757_236_12e-304),
+        (2.6, 370.0, 1.685_764_611_612_234e-300),
+    ];
+    for (angle, concentration, tail) in cases {
+        let what = format!("{angle}, {concentration}");
+        assert_close(von_mises_cdf(-angle, 0.0, concentration), tail, 2e-13, &what);
+        assert_close(von_mises_survival(angle, 0.0, concentration), tail, 2e-13, &what);
+    }
+}
+
 /// Both sides of each border between methods agree with the slope there.
 #[test]
 fn methods_meet() {
@@ -208,6 +224,7 @@ fn limits() {
     assert_eq!([0.6, 0.7, 0.8].map(|angle| von_mises_survival(angle, 0.7, infinity)), [1.0, 0.0, 0.0]);
     assert_eq!([0.6, 0.7, 0.8].map(|angle| von_mises_mass_from_loc(angle, 0.7, infinity)), [-0.5, 0.0, 0.5]);
     assert_eq!([0.6, 0.7, 0.8].map(|angle| wrapped_normal_cdf(angle, 0.7, 0.0)), [0.0, 1.0, 1.0]);
+    assert_eq!([0.6, 0.7, 0.8].map(|angle| wrapped_normal_survival(angle, 0.7, 0.0)), [1.0, 0.0, 0.0]);
     assert_eq!(wrapped_normal_log_density(0.7, 0.7, 0.0), infinity);
     assert_eq!(wrapped_normal_log_density(0.8, 0.7, 0.0), -infinity);
     assert_close(wrapped_normal_log_density(0.8, 0.7, infinity), -(2.0 * PI).ln(), 1e-15, "uniform");
@@ -221,6 +238,7 @@ fn limits() {
     assert_eq!([2, 3].map(|d| von_mises_fisher_log_normalizer(d, infinity)), [-infinity; 2]);
     assert!(von_mises_fisher_log_normalizer(1, infinity).is_nan() && von_mises_fisher_log_normalizer(1, 3.0).is_nan());
     assert!(von_mises_fisher_mean_resultant_length(1, 3.0).is_nan());
+    assert!([0, 1].map(|d| von_mises_fisher_log_normalizer_scaled(d, 3.0)).iter().all(|value| value.is_nan()));
     assert!((von_mises_fisher_mean_resultant_length(2, 3.0) - i1_over_i0(3.0)).abs() < 1e-15);
     // Far in the tail of a narrow distribution there is nothing, on either side.
     assert_eq!([-3.0, -0.5].map(|angle| wrapped_normal_cdf(angle, 0.0, 0.01)), [0.0; 2]);

@@ -1,20 +1,10 @@
 //! The glossary: what the words mean, and where they come from.
 
+use crate::report::Report;
 use maud::{Markup, html};
 
 /// A word, what it means, and its source.
-const ENTRIES: [(&str, &str, &str); 24] = [
-    (
-        "PRD",
-        "Product requirements document: it asks for phase 0, with its model, its data and its limits. The verdict has a row for \
-         each requirement.",
-        "docs/requirements.md of Octopus",
-    ),
-    (
-        "P0.1 ... Q.5",
-        "Ids of the requirements. P0 must be met, P1 should be, P2 may be; Q asks for the quality of the result.",
-        "docs/requirements.md of Octopus",
-    ),
+const ENTRIES: [(&str, &str, &str); 21] = [
     (
         "R-hat",
         "Compares the spread between chains (each cut in halves) with the spread within them, on rank-normalised draws and \
@@ -115,12 +105,6 @@ const ENTRIES: [(&str, &str, &str); 24] = [
         "Margossian et al. 2024",
     ),
     (
-        "collapsed, pointwise",
-        "Two ways to evaluate one likelihood: collapsed from each group's sums, pointwise from every observation. The posterior \
-         is the same; collapsed does less work where groups have many observations.",
-        "Casella, Berger 2002, Statistical Inference, 2nd ed., chapter 6, for sufficient statistics",
-    ),
-    (
         "threads",
         "Workers that share the chains of a run. Starting them and waiting for the last one takes time: where the work is \
          smaller than that, two threads are slower than one.",
@@ -140,10 +124,34 @@ const ENTRIES: [(&str, &str, &str); 24] = [
     ),
 ];
 
-pub(super) fn content() -> Markup {
+/// Words that only a report of the PRD's problem has.
+const OF_THE_PRD: [(&str, &str, &str); 3] = [
+    (
+        "PRD",
+        "Product requirements document: it asks for phase 0, with its model, its data and its limits. The verdict has a row for \
+         each requirement.",
+        "docs/requirements.md of Octopus",
+    ),
+    (
+        "P0.1 ... Q.5",
+        "Ids of the requirements. P0 must be met, P1 should be, P2 may be; Q asks for the quality of the result.",
+        "docs/requirements.md of Octopus",
+    ),
+    (
+        "collapsed, pointwise",
+        "Two ways to evaluate one likelihood: collapsed from each group's sums, pointwise from every observation. The posterior \
+         is the same; collapsed does less work where groups have many observations.",
+        "Casella, Berger 2002, Statistical Inference, 2nd ed., chapter 6, for sufficient statistics",
+    ),
+];
+
+pub(super) fn content(report: &Report) -> Markup {
+    // Its own configuration has a row there, and in no other report.
+    let is_the_prds = report.verdict.rows.iter().any(|row| row.id == "Q.5");
+    let of_the_prd = OF_THE_PRD.into_iter().filter(|_| is_the_prds);
     html! {
         dl.glossary {
-            @for (word, meaning, source) in ENTRIES {
+            @for (word, meaning, source) in of_the_prd.chain(ENTRIES) {
                 div { dt { (word) } dd { (meaning) " " cite { (source) } } }
             }
         }

@@ -102,7 +102,7 @@ fn parts(report: &Report, figures: &[Figure]) -> Result<Vec<PageSection>, Report
         part("benchmark", "Benchmark", sections::benchmark(report)),
         part("comparisons", "Comparisons", sections::comparisons(report)),
         part("machine", "Machine", sections::machine(report)),
-        part("glossary", "Glossary", glossary::content()),
+        part("glossary", "Glossary", glossary::content(report)),
         part("reproduce", "Reproduce", sections::reproduce(report)),
     ])
 }

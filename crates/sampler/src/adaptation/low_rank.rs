@@ -588,4 +588,13 @@ mod tests {
             }
         }
     }
+
+    /// So small that squares are 0: by the first sweep the matrix falls into two, where it has been shifted already.
+    #[test]
+    fn ql_falls_into_two_where_squares_are_nothing() {
+        let (mut values, _) = tridiagonal_eigen(vec![0.0, 1e-150, 1e-150], vec![4e-166, 1e-150]);
+        values.sort_by(f64::total_cmp);
+        let expected = [0.0, 0.0, 2e-150];
+        assert!(values.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-164), "{values:?}");
+    }
 }

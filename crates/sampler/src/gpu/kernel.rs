@@ -236,3 +236,89 @@ impl<'a> Numbers<'a> {
         Self { centering, scale: roots(&metric.diagonal), directions, stretch }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_density::gpu::ExpansionModule;
+    use octopus_density::{DensityError, Layout};
+    use octopus_models::EightSchools;
+
+    /// Eight schools with more blocks.
+    struct OfBlocks {
+        inner: EightSchools,
+        blocks: Vec<Hierarchy>,
+    }
+
+    impl LogDensity for OfBlocks {
+        fn name(&self) -> &str {
+            "of blocks"
+        }
+
+        fn dim(&self) -> usize {
+            self.inner.dim()
+        }
+
+        fn layout(&self) -> &Layout {
+            self.inner.layout()
+        }
+
+        fn hierarchies(&self) -> &[Hierarchy] {
+            &self.blocks
+        }
+
+        fn logp_grad(&self, position: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
+            self.inner.logp_grad(position, gradient)
+        }
+
+        fn logp_grad_centered(
+            &self,
+            centerings: &[Centering],
+            position: &[f64],
+            gradient: &mut [f64],
+        ) -> Result<f64, DensityError> {
+            self.inner.logp_grad_centered(centerings, position, gradient)
+        }
+
+        fn expand(&self, position: &[f64], out: &mut [f64]) {
+            self.inner.expand(position, out);
+        }
+    }
+
+    impl GpuDensity for OfBlocks {
+        fn kernel_name(&self) -> &str {
+            self.inner.kernel_name()
+        }
+
+        fn kernel_modules(&self) -> &[KernelModule] {
+            self.inner.kernel_modules()
+        }
+
+        fn batch_modules(&self) -> &[KernelModule] {
+            self.inner.batch_modules()
+        }
+
+        fn kernel_data(&self) -> Vec<KernelField<'_>> {
+            self.inner.kernel_data()
+        }
+
+        fn expansion_modules(&self) -> &[ExpansionModule] {
+            self.inner.expansion_modules()
+        }
+    }
+
+    #[test]
+    fn kernels_know_one_hierarchical_block() {
+        let inner = EightSchools::rubin();
+        for count in 0..4 {
+            let blocks = inner.hierarchies().iter().cycle().take(count).cloned().collect();
+            let density = OfBlocks { blocks, inner: inner.clone() };
+            for chosen in [choose(&density, Precision::F64), choose_of_batch(&density, Precision::F64)] {
+                let refused = chosen.err().map(|error| error.to_string());
+                assert_eq!(refused.is_some(), count > 1, "{count} blocks: {refused:?}");
+                let expected = format!("it has {count} hierarchical blocks");
+                assert!(refused.is_none_or(|told| told.contains(&expected)), "{expected}");
+            }
+        }
+    }
+}

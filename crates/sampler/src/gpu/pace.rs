@@ -66,7 +66,7 @@ mod tests {
             pace.learn(iterations, Duration::from_micros(100) * iterations as u32, || unreachable!());
         }
         assert_eq!(next(&pace, 100_000), 200);
-        assert_eq!((next(&pace, 3), next(&pace, 1)), (3, 1));
+        assert_eq!((next(&pace, 3), next(&pace, 1), next(&pace, 0)), (3, 1, 1));
         for _ in 0..20 {
             pace.learn(1, Duration::from_nanos(1), || unreachable!());
         }

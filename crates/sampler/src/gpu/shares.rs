@@ -60,6 +60,7 @@ mod tests {
         assert_eq!(shares(2, &[1, 1, 1]), [1, 1, 0]);
         assert_eq!(shares(3, &[100]), [3]);
         assert_eq!((shares(7, &[]), shares(0, &[1, 2])), (vec![], vec![0, 0]));
+        assert_eq!(shares(3, &[0, 0]), [3, 0]);
     }
 
     #[test]

@@ -86,3 +86,24 @@ impl WindowPool for DevicePool<'_> {
         Ok(self.windows.every(self.stream, of_device(side), stride)?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::WindowConfig;
+
+    /// Also of a window of a single draw.
+    #[test]
+    fn there_is_room_where_there_is_a_window() {
+        let windows = WindowConfig { init_buffer: 18, base_window: 1, term_buffer: 1 };
+        let mut seen = [false; 3];
+        for tune in 19..=21 {
+            let config = SamplerConfig { tune, windows, ..SamplerConfig::default() };
+            let longest = Schedule::of(&config).longest();
+            let room = Room::for_windows(&config, &GpuConfig::default(), 3);
+            assert_eq!(room.map_or(0, |room| room.longest), longest, "{tune}");
+            seen[longest.min(2)] = true;
+        }
+        assert_eq!(seen, [true; 3]);
+    }
+}

@@ -1,7 +1,9 @@
 //! The beginning of a run, its steps, and what a checkpoint keeps of it.
 
 use super::*;
+use crate::adaptation::{HostPool, Window};
 use crate::config::WindowConfig;
+use crate::cpu::CpuEngine;
 use crate::trajectory::MetricEstimate;
 use octopus_density::{Centering, Layout};
 use octopus_random::Stream;
@@ -16,6 +18,8 @@ struct Faulty {
     /// So many evaluations find no value, and from this one on the density is broken.
     without_value: usize,
     broken_from: usize,
+    /// What the two effects were measured to be, 1 and -1, has this precision.
+    precision: f64,
     /// The gradient is wrong at this point, or everywhere in centered coordinates.
     wrong_at: Option<Vec<f64>>,
     wrong_centered: bool,
@@ -32,6 +36,7 @@ impl Default for Faulty {
             evaluations: AtomicUsize::new(0),
             without_value: 0,
             broken_from: usize::MAX,
+            precision: 0.0,
             wrong_at: None,
             wrong_centered: false,
         }
@@ -75,7 +80,17 @@ impl LogDensity for Faulty {
         if self.wrong_at.as_ref().is_some_and(|at| at == x) {
             gradient[1] += 5.0;
         }
-        Ok(-0.5 * x.iter().map(|x| x * x).sum::<f64>())
+        let mut logp = -0.5 * x.iter().map(|x| x * x).sum::<f64>();
+        let scale = x[3].exp();
+        for (j, measured) in [1.0, -1.0].into_iter().enumerate() {
+            let off = measured - (x[2] + scale * x[j]);
+            let slope = self.precision * off;
+            logp -= 0.5 * slope * off;
+            gradient[j] += slope * scale;
+            gradient[2] += slope;
+            gradient[3] += slope * scale * x[j];
+        }
+        Ok(logp)
     }
 
     fn logp_grad_centered(
@@ -235,4 +250,32 @@ fn checkpoints_keep_every_part() {
         }
         assert!(RunState::decode(&density, &bytes[..bytes.len() - 1]).is_err());
     }
+}
+
+/// The metric is that of the window's draws in the coordinates that follow from what was learned of the effects.
+#[test]
+fn draws_go_along_to_new_coordinates() {
+    let density = Faulty { precision: 4.0, ..Faulty::default() };
+    let (mut run, mut states) = RunState::start(&density, seeded(1)).unwrap();
+    let before = MetricEstimate { diagonal: vec![0.5, 2.0, 3.0, 4.0], ..MetricEstimate::default() };
+    run.adaptation.metric = before.clone();
+    let mut random = Stream::new(3, 0, 0, Purpose::User);
+    let draws: Vec<f64> = (0..60 * DIM).map(|_| 0.5 * random.normal()).collect();
+    states[0].window = Window { positions: draws.clone(), gradients: vec![0.0; draws.len()] };
+    let found = run.change_coordinates(&mut CpuEngine::new(DIM, states)).unwrap();
+    assert_eq!(run.space.centerings(), [Centering::Standardised]);
+    assert!(matches!(run.adaptation.learned[..], [Some(_)]));
+    assert_eq!(run.adaptation.metric, before, "the caller has the new one");
+    let mut window = Window::default();
+    for x in draws.chunks_exact(DIM) {
+        let (mut x, mut gradient) = (x.to_vec(), vec![0.0; DIM]);
+        density.logp_grad(&x, &mut gradient).unwrap();
+        run.space.take_natural(&mut x, &mut gradient);
+        window.positions.extend(x);
+        window.gradients.extend(gradient);
+    }
+    let mut pool = HostPool { windows: vec![&mut window], dim: DIM };
+    let expected = learn(run.config.metric, DIM, run.config.seed, &mut pool).unwrap();
+    assert!(expected.is_some());
+    assert_eq!(found, expected);
 }

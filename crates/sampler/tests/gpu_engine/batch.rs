@@ -6,7 +6,8 @@ use octopus_density::{DensityError, LogDensity};
 use octopus_models::synthetic::HierarchicalSpec;
 use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_sampler::{
-    Backend, BatchSampler, Begin, DataSet, GpuConfig, Sampler, SamplerConfig, SamplerError, Strategy, WindowConfig,
+    Backend, BatchSampler, Begin, DataSet, GpuConfig, GpuNote, Sampler, SamplerConfig, SamplerError, Strategy,
+    WindowConfig,
 };
 
 pub(crate) const BATCH: &str = "nuts_batch_hierarchical_normal_f64_32x1";
@@ -229,4 +230,46 @@ on_software_gpu!(a_device_that_is_lost_ends_all, "lost=300", &[BATCH], {
         }
     };
     assert!(matches!(error, SamplerError::Device(_)), "{error}");
+});
+
+// A small data set of many chains takes more memory than a larger one of a single chain.
+on_software_gpu!(the_largest_turn_is_first_and_no_larger_than_asked_for, "", &[BATCH], {
+    let densities = [10, 3].map(|groups| Box::new(model(groups, true, Likelihood::Collapsed)));
+    let config = |k: usize| SamplerConfig { chains: [1, 60][k], draws: 2, tune: 6, seed: k as u64, ..short() };
+    let (sets, context) = (anew(&densities, config), context());
+    for at_once in [0, 1] {
+        let mut batch =
+            BatchSampler::begin(&sets, at_once, Backend::gpu(&context, &GpuConfig::default())).expect("starts");
+        let moved = batch.advance(1).expect("runs").expect("goes on");
+        assert_eq!(moved.iter().map(|one| one.set).collect::<Vec<_>>(), [1], "{at_once} at once");
+    }
+});
+
+/// So many data sets on a device whose memory does not suffice once: `half` of them are first.
+fn assert_halved(count: usize, half: usize) {
+    let densities = boxed(count);
+    let config = |k| SamplerConfig { chains: 2, draws: 2, tune: 6, seed: k as u64, ..short() };
+    let expected: Vec<Bits> = densities.iter().enumerate().map(|(k, one)| alone(one, &config(k))).collect();
+    let mut batch =
+        BatchSampler::begin(&anew(&densities, config), count, Backend::gpu(&context(), &GpuConfig::default()))
+            .expect("starts");
+    let notes = batch.take_notes();
+    let [GpuNote::Turns { device: 0, from, to, .. }] = notes[..] else { panic!("{notes:?}") };
+    assert_eq!((from, to), (count, half));
+    assert_all_same(all(&mut batch, count, usize::MAX), &expected, "in turns");
+}
+
+on_software_gpu!(two_data_sets_of_which_one_fits, "fail=cuMemAlloc_v2:2@1", &[BATCH], {
+    assert_halved(2, 1);
+});
+
+on_software_gpu!(three_data_sets_of_which_one_fits, "fail=cuMemAlloc_v2:2@1", &[BATCH], {
+    assert_halved(3, 1);
+});
+
+on_software_gpu!(not_even_one_data_set_fits, "fail=cuMemAlloc_v2:2", &[BATCH], {
+    let densities = boxed(2);
+    let begun = BatchSampler::begin(&anew(&densities, config), 2, Backend::gpu(&context(), &GpuConfig::default()));
+    let error = begun.map(|_| ()).expect_err("there is no memory");
+    assert!(matches!(&error, SamplerError::Device(cause) if cause.is_out_of_memory()), "{error}");
 });

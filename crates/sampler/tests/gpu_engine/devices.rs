@@ -6,7 +6,7 @@ use crate::scenario::{
 };
 use octopus_models::{HierarchicalNormal, Likelihood};
 use octopus_sampler::{
-    Backend, BatchSampler, Begin, GpuConfig, GpuNote, Phase, Precision, Sampler, SamplerConfig, SamplerError,
+    Backend, BatchSampler, Begin, GpuConfig, GpuMemory, GpuNote, Phase, Precision, Sampler, SamplerConfig, SamplerError,
 };
 use std::time::Duration;
 
@@ -60,9 +60,11 @@ on_software_gpu!(devices_of_unequal_memory, "devices=3;total_mb=64,2,64;free_mb=
 
 on_software_gpu!(any_number_of_devices_and_chains, "devices=3", &[UNIT], {
     let model = model(5, true, Likelihood::Pointwise);
-    for (chains, devices, chains_at_once) in [(1, 3, 9), (2, 3, 9), (3, 3, 9), (7, 2, 2), (4, 1, 9)] {
+    for (chains, devices, chains_at_once) in [(1, 3, 9), (2, 3, 9), (3, 3, 9), (7, 2, 2), (4, 1, 9), (2, 1, 0)] {
         let config = SamplerConfig { chains, draws: 9, tune: 40, ..short() };
-        let gpu = GpuConfig { chains_at_once, most_iterations: 4, ..GpuConfig::default() };
+        // Of neither is there less than one.
+        let most_iterations = if chains_at_once == 0 { 0 } else { 4 };
+        let gpu = GpuConfig { chains_at_once, most_iterations, ..GpuConfig::default() };
         let mut sampler = on_gpus(&model, &config, devices, &gpu).expect("starts");
         finish(&mut sampler, usize::MAX).assert_same(&on_cpu(&model, &config), &format!("{chains} on {devices}"));
     }
@@ -205,3 +207,20 @@ fn a_batch_on_two_devices_of_which_one_is_lost() {
         &["cuModuleLoadDataEx", "cuMemcpyHtoD_v2", "cuEventSynchronize"],
     );
 }
+
+// The second device fails at once and the third later: of six chains the first has two, then three, then as many as it may
+// have at once.
+on_software_gpu!(a_device_that_is_left_has_room_for_what_it_may_have, "devices=3;lost=1:1,2:400", &[UNIT], {
+    let model = model(8, false, Likelihood::Collapsed);
+    let config = SamplerConfig { chains: 6, draws: 10, tune: 40, ..short() };
+    let gpu = GpuConfig { chains_at_once: 4, window_bytes: 0, ..slow() };
+    let contexts = contexts(3);
+    contexts[0].reset_usage();
+    let mut sampler =
+        Sampler::begin(&model, Begin::Anew(config.clone()), Backend::Gpus(&contexts, &gpu)).expect("starts");
+    assert_eq!(given_up(&sampler.take_notes()), [1]);
+    finish(&mut sampler, usize::MAX).assert_same(&on_cpu(&model, &config), "two are lost");
+    assert_eq!(given_up(&sampler.take_notes()), [2]);
+    let foretold = GpuMemory::of_run(&model, &config, &gpu).expect("has kernels").total();
+    assert_eq!(contexts[0].usage().peak_device_bytes, foretold);
+});

@@ -339,6 +339,7 @@ on_software_gpu!(what_cannot_be_expanded_says_so, "total_mb=64;free_mb=60", UNIT
         gpu.predict(SEED, 2, &[0.5; 60], &[1, 3]),
         "the draws cannot be expanded: draw 3 is picked, and each chain has 3",
     );
+    refused(gpu.predict(SEED, 0, &[], &[0]), "the draws cannot be expanded: draw 0 is picked, and each chain has 0");
     gpu.predict(SEED, 2, &[0.5; 60], &[1, 2]).unwrap();
 });
 

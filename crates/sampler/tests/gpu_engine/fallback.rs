@@ -5,7 +5,7 @@ use crate::scenario::{Bits, contexts, finish, model, on_software_gpu, run_with_e
 use octopus_cuda::{Context, Device};
 use octopus_models::{HierarchicalNormal, Likelihood};
 use octopus_sampler::{
-    Backend, BatchSampler, Begin, GpuConfig, GpuNote, Precision, Sampler, SamplerConfig, SamplerError,
+    Backend, BatchSampler, Begin, GpuConfig, GpuNote, Precision, Sampler, SamplerConfig, SamplerError, WindowConfig,
 };
 use rayon::prelude::*;
 use std::time::Duration;
@@ -148,6 +148,7 @@ fn a_device_that_cannot_begin_leaves_the_run_to_the_cpu() {
         let (contexts, falls) = (contexts(1), falling_back());
         let ends = GpuConfig { cpu_fallback: false, ..falling_back() };
         let begin = |begin, gpu| Sampler::begin(&model, begin, Backend::Gpus(&contexts, gpu));
+        assert_eq!(begin(Begin::Anew(tiny()), &falls).expect("starts").done(), 0);
         let mut on_cpu = Sampler::new(&model, tiny()).expect("starts");
         on_cpu.advance(9).expect("runs");
         let state = on_cpu.checkpoint().expect("encodes");
@@ -178,3 +179,113 @@ on_software_gpu!(other_precisions_end_with_the_device, "lost=160", &["nuts_hiera
     assert!(matches!(error, SamplerError::Device(_)), "{error}");
     assert_eq!(left_to_cpu(&sampler.take_notes()), 0);
 });
+
+/// Two data sets of one shape, so that two devices with one each have the same calls.
+#[expect(clippy::vec_box, reason = "as the densities of other batches")]
+fn twins() -> (Vec<Box<HierarchicalNormal>>, impl Fn(usize) -> SamplerConfig) {
+    let windows = WindowConfig { init_buffer: 4, base_window: 12, term_buffer: 4 };
+    let config = move |k| SamplerConfig { draws: 3, tune: 20, chains: 2, seed: k as u64, windows, ..short() };
+    ((0..2).map(|_| Box::new(model(3, true, Likelihood::Collapsed))).collect(), config)
+}
+
+/// Calls `body` with a batch of twins, one at a time on each of two devices, for each of these settings; what the bodies
+/// have told.
+fn with_twins(
+    name: &str,
+    settings: &[String],
+    cpu_fallback: bool,
+    body: impl Fn(Result<BatchSampler<'_, HierarchicalNormal>, SamplerError>, &[Bits]),
+) -> Vec<String> {
+    run_with_each(name, settings, &[BATCH], || {
+        let (densities, config) = twins();
+        let expected: Vec<Bits> = densities.iter().enumerate().map(|(k, one)| alone(one, &config(k))).collect();
+        let (contexts, gpu) = (contexts(2), GpuConfig { cpu_fallback, ..falling_back() });
+        let sets = anew(&densities, config);
+        body(BatchSampler::begin(&sets, 1, Backend::Gpus(&contexts, &gpu)), &expected);
+    })
+}
+
+/// Both devices are lost at the same of their calls.
+fn both_lost(calls: &[u32]) -> Vec<String> {
+    calls.iter().map(|call| format!("devices=2;lost=0:{call},1:{call}")).collect()
+}
+
+// Where the batch is made (5), where it sets off (35, 44, 50), in the middle of spans (98, 150), where the chains go to
+// their new metric (155, 164, 167, 170) and where warm-up ends (186).
+#[test]
+fn the_cpu_goes_on_where_both_devices_of_a_batch_are_lost() {
+    let name = concat!(module_path!(), "::the_cpu_goes_on_where_both_devices_of_a_batch_are_lost");
+    let settings = both_lost(&[5, 35, 44, 50, 98, 150, 155, 164, 167, 170, 186]);
+    let told = with_twins(name, &settings, true, |batch, expected| {
+        let mut batch = batch.expect("starts somewhere");
+        let mut notes = batch.take_notes();
+        assert_all_same(all(&mut batch, 2, 9), expected, "both are lost");
+        notes.extend(batch.take_notes());
+        assert!(matches!(notes[..], [GpuNote::GivenUp { .. }, GpuNote::LeftToCpu { .. }]), "{notes:?}");
+        eprintln!("{notes:?}");
+    });
+    let restarts = told.iter().filter(|told| told.contains("launching nuts_restart")).count();
+    assert!(told.is_empty() || restarts == 2, "where points are placed, and with the new metric: {told:#?}");
+}
+
+#[test]
+fn a_device_goes_on_where_the_other_of_a_batch_is_lost() {
+    let name = concat!(module_path!(), "::a_device_goes_on_where_the_other_of_a_batch_is_lost");
+    let settings = [5, 44, 98, 164, 186].map(|call| format!("devices=2;lost=0:{call}"));
+    with_twins(name, &settings, false, |batch, expected| {
+        let mut batch = batch.expect("starts on one");
+        let mut notes = batch.take_notes();
+        assert_all_same(all(&mut batch, 2, 9), expected, "one is lost");
+        notes.extend(batch.take_notes());
+        assert!(matches!(notes[..], [GpuNote::GivenUp { device: 0, .. }]), "{notes:?}");
+    });
+}
+
+#[test]
+fn a_batch_whose_devices_are_lost_at_once_does_not_begin() {
+    let name = concat!(module_path!(), "::a_batch_whose_devices_are_lost_at_once_does_not_begin");
+    with_twins(name, &both_lost(&[5, 44]), false, |batch, _| {
+        let error = batch.map(|_| ()).expect_err("both are lost");
+        assert!(matches!(error, SamplerError::Device(_)), "{error}");
+    });
+}
+
+#[test]
+fn a_batch_whose_devices_are_lost_ends_for_good() {
+    let name = concat!(module_path!(), "::a_batch_whose_devices_are_lost_ends_for_good");
+    with_twins(name, &both_lost(&[98, 164, 186]), false, |batch, _| {
+        let mut batch = batch.expect("starts");
+        let error = loop {
+            match batch.advance(9) {
+                Ok(moved) => assert!(moved.is_some(), "no device was lost"),
+                Err(error) => break error,
+            }
+        };
+        assert!(matches!(error, SamplerError::Device(_)), "{error}");
+        assert!(matches!(batch.advance(9), Err(SamplerError::Device(_))), "again");
+    });
+}
+
+// Where a device is told coordinates and metric (43), and at the end of warm-up step sizes (113, 114).
+#[test]
+fn a_device_that_cannot_be_told_is_given_up() {
+    let name = concat!(module_path!(), "::a_device_that_cannot_be_told_is_given_up");
+    let lost = |call: &u32| [format!("lost=0:{call}"), format!("devices=2;lost=0:{call}")];
+    let settings: Vec<String> = [43, 113, 114].iter().flat_map(lost).collect();
+    let told = run_with_each(name, &settings, &[UNIT], || {
+        let model = model(5, false, Likelihood::Collapsed);
+        let contexts = contexts(Device::all().expect("are known").len() as u32);
+        let begin = Begin::Anew(tiny());
+        let mut sampler =
+            Sampler::begin(&model, begin, Backend::Gpus(&contexts, &falling_back())).expect("starts somewhere");
+        finish(&mut sampler, 20).assert_same(&finish(&mut Sampler::new(&model, tiny()).expect("starts"), 9), "lost");
+        let notes = sampler.take_notes();
+        match contexts.len() {
+            1 => assert!(matches!(notes[..], [GpuNote::LeftToCpu { .. }]), "{notes:?}"),
+            _ => assert!(matches!(notes[..], [GpuNote::GivenUp { device: 0, .. }]), "{notes:?}"),
+        }
+        eprintln!("{notes:?}");
+    });
+    let copies = told.iter().filter(|told| told.contains("cuMemcpyHtoD_v2")).count();
+    assert!(told.is_empty() || copies == 4, "{told:#?}");
+}

@@ -11,6 +11,7 @@ on_software_gpu!(a_run_takes_the_memory_that_was_foretold, "", UNITS, {
     for (groups, precision, chains, draws) in [
         (8, Precision::F64, 3, 50),
         (8, Precision::F64, 3, 2000),
+        (8, Precision::F64, 1, 5),
         (100, Precision::F32, 40, 5),
         (500, Precision::Mixed, 2, 5),
     ] {

@@ -110,3 +110,13 @@ fn one_that_fails_ends_alone() {
     assert!(failed[3].is_none() && batch.is_complete(3));
     assert!(bits[3] == whole(&Breaking::after(usize::MAX), config(3)));
 }
+
+#[test]
+fn one_data_set_is_under_way_at_the_least() {
+    let densities: Vec<_> = (0..3).map(|k| model(4 + k)).collect();
+    for at_once in [0, 1] {
+        let mut batch = BatchSampler::begin(&begin(&densities, settings_of), at_once, Backend::Cpu).expect("begins");
+        let moved = batch.advance(3).expect("runs").expect("goes on");
+        assert_eq!(moved.iter().map(|one| one.set).collect::<Vec<_>>(), [0], "{at_once} at once");
+    }
+}

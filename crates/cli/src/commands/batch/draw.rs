@@ -114,7 +114,7 @@ impl BatchSession<'_> {
             if line.due(Instant::now()) {
                 let ended = open.iter().filter(|one| one.set.state.has_ended()).count();
                 output::note(format!("{ended} of {} data sets have ended", open.len()));
-                line = Timer::of_line(self.quiet, Instant::now());
+                line = Timer::of_line(false, Instant::now());
             }
         }
     }
@@ -225,6 +225,37 @@ mod tests {
             // What has ended is not drawn again.
             assert!(!session.draw(&mut sets).unwrap());
         }
+    }
+
+    /// Its folder is taken up after half of warm-up, and none of it is made anew.
+    #[test]
+    fn a_data_set_that_was_begun_is_drawn_on_in_its_folder() {
+        static GOES_ON: AtomicBool = AtomicBool::new(false);
+        let dir = tempfile::tempdir().unwrap();
+        let problem = Registry::shipped().find("eight-schools").unwrap().build(&toml::Table::new(), None).unwrap();
+        let config = SamplerConfig { chains: 2, draws: 6, tune: 20, ..SamplerConfig::default() };
+        let mut prepared = on_one_thread();
+        prepared.request.keep_warmup = true;
+        let place = prepared.device.open().unwrap();
+        let run = dir.path().join("schools");
+        let options = CreateOptions { force: false, keep_warmup: true };
+        let mut writer = RunWriter::create(&run, run_record(&*problem, config.clone(), &prepared), options).unwrap();
+        let mut sampler = place.begin(problem.density(), Begin::Anew(config.clone())).unwrap();
+        writer.append(&sampler.advance(10).unwrap().unwrap(), problem.density()).unwrap();
+        writer.checkpoint(&sampler.checkpoint().unwrap()).unwrap();
+        writer.interrupt(|_| ()).unwrap();
+        let mut resumed = RunWriter::resume(&run).unwrap();
+        let begin = Begin::GoOn(resumed.state.take().unwrap());
+        let state = State::Open(begin, Some(Box::new(resumed.go_on().unwrap())));
+        let mut sets =
+            [Set { name: "schools".to_owned(), dir: run.clone(), config, problem: Some(Arc::clone(&problem)), state }];
+        let interrupt = Interrupt::by_flag(&GOES_ON);
+        let mut session = BatchSession { prepared: &mut prepared, place: &place, interrupt, quiet: true };
+        assert!(!session.draw(&mut sets).unwrap() && sets[0].state.has_ended());
+        let folder = RunFolder::open(&run).unwrap();
+        assert_eq!(folder.record().status, RunStatus::Complete);
+        let shape = |group: &str| folder.read().unwrap().group(group).unwrap().variables["mu"].shape.clone();
+        assert_eq!([shape("warmup_posterior"), shape("posterior")], [[2, 20], [2, 6]]);
     }
 
     /// So many draws that the run is not at its end when the user stops it, which is when its folder is there.

@@ -229,6 +229,8 @@ mod tests {
     use super::*;
     use crate::args::{Cli, Command};
     use octopus_models::Registry;
+    use octopus_runs::CreateOptions;
+    use octopus_sampler::Strategy;
     use std::ffi::OsString;
     use std::fs;
 
@@ -267,6 +269,31 @@ mod tests {
         assert!(sets_of(dir.path(), &["--batch-part", "5/5"]).err().unwrap().is::<UsageError>());
         fs::write(at("b.parquet"), "").unwrap();
         assert!(tables(dir.path()).unwrap_err().to_string().contains("both called `b`"));
+    }
+
+    /// All that a machine chooses is off what the batch has; the rest is the batch's, and the seed the data set's.
+    #[test]
+    fn a_run_goes_on_with_what_was_chosen_when_it_began() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("all.csv");
+        fs::write(&path, "s,g,y\n1,a,1\n1,a,2\n1,b,4\n1,b,7\n").unwrap();
+        let mut sets = sets_of(&path, &["--batch-by", "s", "--seed", "5", "--max-depth", "7"]).unwrap();
+        let of_batch = sets[0].config.clone();
+        let (strategy, chains, superchains) = (Strategy::ManyShort, 24, 8);
+        let chosen = SamplerConfig { strategy, chains, superchains, draws: 11, tune: 77, ..of_batch.clone() };
+        settle(&mut sets, &SamplerConfig { seed: 1, ..chosen.clone() });
+        let State::Open(Begin::Anew(begun), None) = &sets[0].state else { panic!("begun otherwise") };
+        assert_eq!((&sets[0].config, begun), (&chosen, &chosen));
+
+        (sets[0].config, sets[0].dir) = (of_batch, dir.path().join("run"));
+        let problem = Arc::clone(sets[0].problem.as_ref().unwrap());
+        let layout = problem.density().layout().clone();
+        let mut record = RunRecord::new(model_record(&*problem), chosen.clone(), layout);
+        (record.data, record.strategy_reason) = (Some(problem.data().clone()), "it was faster".to_owned());
+        drop(RunWriter::create(&sets[0].dir, record, CreateOptions::default()).unwrap());
+        assert!(take_up(&mut sets, false, false).unwrap_err().is::<UsageError>());
+        take_up(&mut sets, false, true).unwrap();
+        assert_eq!(sets[0].config, chosen);
     }
 
     #[test]

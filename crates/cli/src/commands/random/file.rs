@@ -111,7 +111,7 @@ pub(super) fn write<T: Scalar + Stored>(
             T::append_to(batch, &mut writer, halves.as_mut())?;
             let now = Instant::now();
             if line.due(now) {
-                line = Timer::of_line(global.quiet, now);
+                line = Timer::of_line(false, now);
                 let written = written(&writer);
                 output::note(progress(written, args.n, written - done_before, now - begin));
             }

@@ -205,6 +205,18 @@ mod tests {
         assert!(spiked.p_value < 1e-3, "{spiked:?}");
     }
 
+    /// Levels by scipy.stats.binom (SciPy 1.17), and probabilities by mpmath with 50 digits: 1.63e-9, and 8.15e-10, for
+    /// which three times its level stands.
+    #[test]
+    fn a_bound_stands_for_probabilities_below_1e_9() {
+        for (counts, expected) in
+            [(&[38, 6, 6][..], 1.631_725_809_793_483_9e-9), (&[24, 2, 2, 2], 2.445_046_061_450_018e-9)]
+        {
+            let found = of_counts(counts).ecdf_test().p_value;
+            assert!((found / expected - 1.0).abs() < 1e-4, "{counts:?}: {found}");
+        }
+    }
+
     /// scipy.stats.binom.interval(0.99, 1000, 1 / 25)
     #[test]
     fn bin_interval_of_scipy() {

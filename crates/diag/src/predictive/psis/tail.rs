@@ -230,6 +230,8 @@ mod tests {
     #[test]
     fn where_all_would_pass_there_is_no_sample() {
         assert_eq!((sample(1024, 895), sample(1024, 896), sample(1023, 100)), (Some((2, 511)), None, None));
+        // The first and every second of an odd number are one more than half.
+        assert_eq!((sample(1025, 32), sample(1025, 896)), (Some((2, 29)), Some((2, 512))));
     }
 
     #[test]

@@ -182,4 +182,30 @@ mod tests {
             assert_ne!(found, integrated(if schools == 254 { 257 } else { 256 }), "the order shows");
         }
     }
+
+    /// The slope of mu, where mu and its prior's part are 0, is a sum over schools in the lanes of 256 and of 257
+    /// coordinates.
+    #[test]
+    fn slopes_are_summed_in_the_lanes_of_all_coordinates() {
+        for schools in [254, 255] {
+            let of = |start: usize| -> Vec<f64> {
+                (0..schools).map(|j| 1.0 + ((start + j * 7919) % 1009) as f64 / 97.0).collect()
+            };
+            let model = EightSchools::new(&of(5), &of(500)).unwrap();
+            let scalars = Scalars::at(0.0, 0.3, None);
+            let mut all = Vec::new();
+            for start in [77, 150, 333, 612] {
+                let (mut position, mut gradient) = (of(start), vec![0.0; schools + 2]);
+                position.extend([0.0, 0.3]);
+                let by_32 = model.uniform::<32>(0.0, &scalars, &position, &mut gradient);
+                let by_128 = model.uniform::<128>(0.0, &scalars, &position, &mut gradient);
+                model.evaluate(Centering::NonCentered, &position, &mut gradient).unwrap();
+                let by_mu = |sums: &Sums| sums.location + sums.centered_location;
+                all.push([gradient[schools], by_mu(&by_32), by_mu(&by_128)]);
+            }
+            assert!(all.iter().any(|[_, by_32, by_128]| by_32 != by_128), "the order shows: {all:?}");
+            let expected = if schools == 254 { 1 } else { 2 };
+            assert!(all.iter().all(|of_one| of_one[0] == of_one[expected]), "{schools}: {all:?}");
+        }
+    }
 }

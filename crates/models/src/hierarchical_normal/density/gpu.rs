@@ -239,4 +239,15 @@ mod tests {
         assert_eq!(model(127).team_work(), None);
         assert_eq!(model(128).team_work(), Some(TeamWork { tasks: 8, answers: 512 }));
     }
+
+    #[test]
+    fn small_groups_are_a_teams_work_from_32768_observations_on() {
+        let is_shared = |count: usize| {
+            let group: Vec<usize> = (0..count).map(|row| row / 256).collect();
+            let data = GroupedData::new(Labels::Range(128), &group, &vec![51.0; count]).unwrap();
+            let model = HierarchicalNormal::new(data, HierarchicalPrior::default(), Likelihood::Pointwise).unwrap();
+            model.team_work().is_some()
+        };
+        assert_eq!((is_shared(32_767), is_shared(32_768)), (false, true));
+    }
 }

@@ -389,4 +389,30 @@ mod tests {
             assert_eq!([node.sigma_pop, node.sigma_obs], scales.map(f64::exp));
         }
     }
+
+    /// Two groups far apart, which either a wide sigma_obs explains or, against its prior, sigma_pop: between the modes the
+    /// density falls by 48 nats, so that the flood begins at both.
+    #[test]
+    fn modes_apart_are_both_on_the_lattice() {
+        let group = |mean: f64| (0..50).map(|k| mean + f64::from(2 * (k % 2) - 1)).collect::<Vec<f64>>();
+        let prior = HierarchicalPrior { mu_mean: 0.0, mu_sd: 5.0, sigma_pop_scale: 0.0621, sigma_obs_scale: 1000.0 };
+        let evidence = evidence(&[&group(-10.0), &group(10.0)], prior);
+        let modes = Modes::find(&evidence);
+        assert_eq!(modes.points.len(), 2, "{modes:?}");
+        let lattice = Lattice::fill(&evidence, &modes, 0.1).unwrap();
+        let wide = |node: &&Node| node.sigma_obs > 4.0;
+        let of_wide: f64 = lattice.nodes.iter().filter(wide).map(|node| node.weight).sum();
+        // By rectangles in the logarithms of the scales.
+        let (mut all, mut beyond) = (0.0, 0.0);
+        for row in 0..800 {
+            for column in 0..200 {
+                let logs = [-14.0 + 0.02 * f64::from(row), -0.5 + 0.02 * f64::from(column)];
+                let density = (evidence.at(logs).log_density - lattice.log_integral).exp() * 4e-4;
+                all += density;
+                beyond += if logs[1] > 4_f64.ln() { density } else { 0.0 };
+            }
+        }
+        assert!((0.05..0.95).contains(&beyond), "{beyond}");
+        assert!((all - 1.0).abs() < 3e-5 && (of_wide - beyond).abs() < 3e-5, "{all}; {of_wide}, not {beyond}");
+    }
 }

@@ -322,3 +322,31 @@ fn take_one<D: LogDensity + ?Sized>(job: &mut Job<'_, '_, D>, span: &Range<usize
     };
     job.failed = host.all.par_iter_mut().zip(&mut job.blocks).enumerate().try_for_each(one).err();
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::SamplerConfig;
+    use crate::run_state::Begin;
+    use octopus_density::gpu::Precision;
+    use octopus_models::EightSchools;
+
+    #[test]
+    fn a_turn_takes_its_data_sets_and_two_slots() {
+        let (model, gpu) = (EightSchools::rubin(), GpuConfig::default());
+        let prepared: Vec<PreparedRun<'_, EightSchools>> = [2, 5]
+            .map(|chains| SamplerConfig { chains, max_depth: 6, ..SamplerConfig::default() })
+            .map(|config| PreparedRun::new(&model, &Begin::Anew(config)).expect("starts"))
+            .into();
+        let sets: Vec<&PreparedRun<'_, EightSchools>> = prepared.iter().collect();
+        let format = kernel::format_of_any_shape(Precision::F64, 10);
+        let expected = with_items(&sets, |items| {
+            assert_eq!(items.iter().map(|item| (item.chains, item.dim)).collect::<Vec<_>>(), [(2, 10), (5, 10)]);
+            let iterations = memory::batch_slot_iterations(format, items, &gpu);
+            let slot = NutsBatchSlot::bytes_for(format, items, iterations).expect("is counted");
+            let chains = NutsBatch::bytes_for(format, items, 6, memory::MOST_DIRECTIONS).expect("are counted");
+            chains + slot + slot
+        });
+        assert_eq!(bytes(&sets, &gpu), expected);
+    }
+}
