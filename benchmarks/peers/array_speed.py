@@ -30,7 +30,6 @@ a = x.reshape(SIDES)
 a32 = a.astype(np.float32)
 row, column = a[0].copy(), a[:, :1].copy()
 left, right = (ramp(PRODUCT * PRODUCT, step).reshape(PRODUCT, PRODUCT) for step in (0.37, -0.725))
-left32, right32 = left.astype(np.float32), right.astype(np.float32)
 short = row[:1000].copy()
 
 operations = {
@@ -71,8 +70,6 @@ operations = {
     "std axis 0": lambda: a.std(axis=0),
     "std axis 1": lambda: a.std(axis=1),
     "matmul": lambda: left @ right,
-    "matmul_fast": lambda: left @ right,
-    "matmul_fast f32": lambda: left32 @ right32,
     "add of 1000": lambda: short + short,
     "tanh of 1000": lambda: np.tanh(short),
     "sum of 1000": lambda: short.sum(),

@@ -172,7 +172,6 @@ impl Bench {
         self.row::<T, _, _, _>("outer", once, &rows, |x| x.outer(x).map(Out::Array))?;
         self.row::<T, _, _, _>("sum_axis 0", once, &inputs, |(a, _)| a.sum_axis(0).map(Out::Array))?;
         self.row::<T, _, _, _>("sum_axis 1", once, &inputs, |(a, _)| a.sum_axis(1).map(Out::Array))?;
-        self.row::<T, _, _, _>("matmul_fast", volume, &inputs, |(a, b)| a.matmul_fast(b).map(Out::Array))?;
         self.row::<T, _, _, _>("matmul", volume, &inputs, |(a, b)| a.matmul(b).map(Out::Array))
     }
 

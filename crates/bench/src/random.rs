@@ -12,7 +12,7 @@ use octopus_device::{
 };
 use octopus_diag::{TableLook, TextColumn, text_table};
 use octopus_random::{
-    Beta, Draw, Exponential, Family, FloatingPoint, Gamma, Key, Normal, ParameterError, StudentT, Uniform, VonMises,
+    Beta, Draw, Exponential, FloatingPoint, Gamma, Key, Normal, ParameterError, StudentT, Uniform, VonMises,
     VonMisesFisher, WrappedNormal,
 };
 use serde::Serialize;
@@ -49,9 +49,6 @@ struct GpuDrawTimes {
     device_ns: f64,
     /// Nanoseconds a draw that comes to the host, batch by batch.
     to_host_ns: f64,
-    /// Nanoseconds a draw of the fast variant that stays on the device, where there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fast_ns: Option<f64>,
 }
 
 /// The times of all distributions' draws: the least of many passes.
@@ -121,10 +118,6 @@ impl Bench {
         let kept = benchmark_device(gpu, &self.config, || {
             with_device(gpu, || Array::drawn(distribution, key, shape)).map(drop)
         })?;
-        let fast = of_fast_variant(distribution).map(|own| {
-            benchmark_device(gpu, &self.config, || with_device(gpu, || Array::drawn_fast(&own, key, shape)).map(drop))
-        });
-        let fast = fast.transpose()?;
         let batches = BatchConfig { devices: vec![gpu], memory: BATCH_MEMORY, threads: None };
         let mut least = f64::INFINITY;
         for _ in 0..PASSES {
@@ -132,19 +125,8 @@ impl Bench {
             draw_batches(distribution, key, 0..draws as u64, &batches, |_: &[T]| Ok::<(), DrawError>(()))?;
             least = least.min(begin.elapsed().as_secs_f64());
         }
-        Ok(GpuDrawTimes {
-            device_ns: a_draw(kept.fastest_seconds),
-            to_host_ns: a_draw(least),
-            fast_ns: fast.map(|fast| a_draw(fast.fastest_seconds)),
-        })
+        Ok(GpuDrawTimes { device_ns: a_draw(kept.fastest_seconds), to_host_ns: a_draw(least) })
     }
-}
-
-/// Returns the distribution whose fast variant a GPU has: von Mises in `f32`.
-fn of_fast_variant<T: FloatingPoint>(distribution: &dyn Draw<T>) -> Option<VonMises<f32>> {
-    let (family, [loc, concentration, _]) = distribution.family();
-    let is_fast = family == Family::VonMises && T::NAME == f32::NAME;
-    is_fast.then(|| VonMises::new(loc.to_f64() as f32, concentration.to_f64() as f32).ok())?
 }
 
 /// A distribution with its name and parameters in words.
@@ -181,7 +163,7 @@ impl fmt::Display for DrawTimings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut numbers = vec!["one core ns", "all cores ns", "million/s"];
         if self.gpu.is_timed() {
-            numbers.extend(["GPU ns", "GPU million/s", "to the host ns", "speedup", "fast ns"]);
+            numbers.extend(["GPU ns", "GPU million/s", "to the host ns", "speedup"]);
         }
         let columns = [TextColumn::left("draws of"), TextColumn::left("type")].into_iter();
         let columns: Vec<TextColumn> = columns.chain(numbers.into_iter().map(TextColumn::right)).collect();
@@ -207,7 +189,6 @@ impl DrawRow {
                 millions(gpu.device_ns),
                 format!("{:.3}", gpu.to_host_ns),
                 format!("{:.1}", self.all_cores_ns / gpu.device_ns),
-                gpu.fast_ns.map_or_else(String::new, |fast| format!("{fast:.4}")),
             ]);
         }
         cells

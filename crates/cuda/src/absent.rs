@@ -390,17 +390,6 @@ impl KernelSet {
         match *self {}
     }
 
-    pub(crate) fn matmul_fast<T: Real>(
-        &self,
-        _: &RawStream,
-        _: MatrixShape,
-        _: &DeviceBuffer<T>,
-        _: &DeviceBuffer<T>,
-        _: &mut DeviceBuffer<T>,
-    ) -> Answer<()> {
-        match *self {}
-    }
-
     pub(crate) fn random(&self, _: Numbers, _: &RawStream, _: NumberStream, _: &mut DeviceBuffer<f64>) -> Answer<()> {
         match *self {}
     }

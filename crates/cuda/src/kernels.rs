@@ -26,9 +26,8 @@ pub(crate) use reductions::CHUNK;
 /// wait. Work on two streams is ordered only by [`Stream::wait_for`]: without it, a kernel may read what another is
 /// still writing, and the numbers are then of no use (though nothing else can go wrong).
 ///
-/// All kernels but [`Kernels::matmul_fast`] and [`DrawnFrom::VonMisesFast`] are exact: each operation is rounded once, to
-/// the nearest, and nothing is fused or approximated, so their CPU twins give the same bits. `exp` and `ln` are
-/// those of `octopus-random`.
+/// All kernels are exact: each operation is rounded once, to the nearest, and nothing is fused or approximated, so their
+/// CPU twins give the same bits. `exp` and `ln` are those of `octopus-random`.
 ///
 /// What a kernel writes is borrowed for writing, so it is none of what it reads:
 /// ```compile_fail,E0502
@@ -453,22 +452,6 @@ impl Kernels {
         c: &mut DeviceBuffer<T>,
     ) -> Result<(), CudaError> {
         self.set.matmul(stream.raw(), shape, a, b, c)
-    }
-
-    /// Computes `c = a b` as fast as this program can: products and sums are fused, and the bits are no part of the promise.
-    ///
-    /// # Errors
-    /// When lengths differ, the objects are of different devices, or the driver fails; [`CudaError::LaunchShape`] when
-    /// m is above 4 194 240.
-    pub fn matmul_fast<T: Real>(
-        &self,
-        stream: &Stream,
-        shape: MatrixShape,
-        a: &DeviceBuffer<T>,
-        b: &DeviceBuffer<T>,
-        c: &mut DeviceBuffer<T>,
-    ) -> Result<(), CudaError> {
-        self.set.matmul_fast(stream.raw(), shape, a, b, c)
     }
 }
 

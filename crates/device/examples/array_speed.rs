@@ -25,7 +25,6 @@ fn main() -> Result<(), ArrayError> {
     let (row, column) = (a.slice(..1, ..)?.reshape(SIDES.1)?, a.slice(.., ..1)?);
     let square = |step| Array::from_shape((PRODUCT, PRODUCT), &ramp(PRODUCT * PRODUCT, step));
     let (left, right) = (square(0.37)?, square(-0.725)?);
-    let (left32, right32) = (left.to_f32()?, right.to_f32()?);
     let short = row.slice(.., ..1000)?;
     let operations: Vec<(&str, Operation)> = vec![
         ("zeros", Box::new(|| Array::<f64>::zeros(ELEMENTS).map(drop))),
@@ -65,8 +64,6 @@ fn main() -> Result<(), ArrayError> {
         ("std axis 0", Box::new(|| a.std_axis(0, 0).map(drop))),
         ("std axis 1", Box::new(|| a.std_axis(1, 0).map(drop))),
         ("matmul", Box::new(|| left.matmul(&right).map(drop))),
-        ("matmul_fast", Box::new(|| left.matmul_fast(&right).map(drop))),
-        ("matmul_fast f32", Box::new(|| left32.matmul_fast(&right32).map(drop))),
         ("add of 1000", Box::new(|| short.add(&short).map(drop))),
         ("tanh of 1000", Box::new(|| short.tanh().map(drop))),
         ("sum of 1000", Box::new(|| short.sum().map(drop))),

@@ -2,14 +2,14 @@
 //!
 //! | You want | Use |
 //! |---|---|
-//! | random numbers | [`Array::drawn`], [`drawn_von_mises`](Array::drawn_von_mises), [`drawn_fast`](Array::drawn_fast) |
+//! | random numbers | [`Array::drawn`], [`drawn_von_mises`](Array::drawn_von_mises) |
 //! | to make an array | [`Array::zeros`], [`full`](Array::full), [`eye`](Array::eye), [`arange`](Array::arange), [`from_slice`](Array::from_slice), [`from_rows`](Array::from_rows), [`from_shape`](Array::from_shape), [`on`](Array::on), [`to_device`](Array::to_device) |
 //! | arithmetic, broadcast | [`Array::add`], [`sub`](Array::sub), [`mul`](Array::mul), [`div`](Array::div), [`select`](Array::select) (NumPy's `where`) |
 //! | arithmetic with a number | [`Array::add_scalar`], [`div_scalar`](Array::div_scalar), [`scale`](Array::scale), [`axpy`](Array::axpy), [`clip`](Array::clip) |
 //! | a function of each element | [`Array::exp`], [`ln`](Array::ln), [`sqrt`](Array::sqrt), [`tanh`](Array::tanh), [`sigmoid`](Array::sigmoid), [`relu`](Array::relu), [`abs`](Array::abs) |
 //! | one number of all elements | [`Array::sum`], [`mean`](Array::mean), [`std`](Array::std), [`norm`](Array::norm), [`min`](Array::min), [`max`](Array::max), [`dot`](Array::dot) |
 //! | one number of each column or row | [`Array::sum_axis`], [`mean_axis`](Array::mean_axis), [`std_axis`](Array::std_axis), [`norm_axis`](Array::norm_axis), [`min_axis`](Array::min_axis), [`max_axis`](Array::max_axis) |
-//! | products of matrices | [`Array::matmul`], [`matmul_fast`](Array::matmul_fast), [`outer`](Array::outer) |
+//! | products of matrices | [`Array::matmul`], [`outer`](Array::outer) |
 //! | the same elements in other places | [`Array::reshape`], [`transpose`](Array::transpose), [`slice`](Array::slice), [`concatenate`](Array::concatenate) |
 //! | a file of NumPy (`.npy`) | [`Array::save`], [`load`](Array::load) |
 //! | another type (NumPy's `astype`) | [`Array::to_f16`], [`to_f32`](Array::to_f32), [`to_f64`](Array::to_f64) |
@@ -32,8 +32,7 @@
 //! in the same way until one is left. Along axis 1 each row is reduced so. Along axis 0 rows are taken in groups of 64: in
 //! each, a column's numbers are joined one after the other, and the groups' results are reduced in the same way until one
 //! row is left. Elements of a matrix product are summed over k in order. So results of a GPU and of [`cpu`] agree bit
-//! for bit, in `f32` and `f64`. There are two exceptions: where a result is NaN, the NaN's sign and payload may differ; and
-//! [`Array::matmul_fast`] and [`Array::drawn_fast`] promise bounds and no bits.
+//! for bit, in `f32` and `f64`, but for one thing: where a result is NaN, the NaN's sign and payload may differ.
 
 mod axes;
 mod cast;

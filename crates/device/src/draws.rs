@@ -3,7 +3,6 @@
 //! | You want | Use |
 //! |--|--|
 //! | an array of draws that stays where it is made | [`Array::drawn`] |
-//! | the same, von Mises draws in `f32` as fast as a GPU can | [`Array::drawn_fast`] |
 //! | an array of von Mises draws with parameters of their own | [`Array::drawn_von_mises`] |
 //! | more draws than memory holds, batch by batch, in order | [`draw_batches`] |
 //! | a pipeline: one GPU draws while another works on what it has drawn | [`draw_batches_onto`] |
@@ -24,8 +23,7 @@ use crate::array::pool::{HostBuffer, PooledBuffer};
 use crate::{Array, ArrayError, ArrayShape, Device, Engine, Scalar};
 use octopus_cuda::{Context, CudaError, DeviceBuffer, DrawRange, DrawnFrom, Kernels, Stream};
 use octopus_random::distribution::MOST_TURNS;
-use octopus_random::{Draw, Family, FloatingPoint, Key, VonMises};
-use std::sync::Arc;
+use octopus_random::{Draw, Family, FloatingPoint, Key};
 
 /// A distribution as a GPU draws from it: a kernel with its parameters.
 pub(crate) enum DrawSource<T: Scalar> {
@@ -135,42 +133,11 @@ impl<T: Scalar> Array<T> {
         };
         let engine = Engine::ready(ordinal)?;
         let source = DrawSource::new(engine.context(), distribution).map_err(|error| engine.failed(error))?;
-        Self::queued(&engine, &source, key, shape)
-    }
-
-    fn queued(engine: &Arc<Engine>, source: &DrawSource<T>, key: Key, shape: ArrayShape) -> Result<Self, DrawError> {
         // It goes back to the pool and not to the driver, which would wait for the draws. Nobody reads it.
-        let mut refused = PooledBuffer::filled(engine, 1, |_| Ok(()))?;
+        let mut refused = PooledBuffer::filled(&engine, 1, |_| Ok(()))?;
         let (kernels, stream) = (engine.kernels(), engine.stream());
         let fill = |out: &mut DeviceBuffer<T>| source.fill(kernels, stream, range_of(key, 0), (&mut refused, out));
-        Ok(Self::made_on(engine, shape, fill)?)
-    }
-}
-
-impl Array<f32> {
-    /// Makes an array of von Mises draws as [`Array::drawn`] does, but as fast as this program can on a GPU: products and
-    /// sums are fused, quotients and the exponential approximated.
-    ///
-    /// **Bits may differ between devices.** Draws are within 1e-6 of those of [`Array::drawn`], relative to their distance
-    /// from `loc` (or by one rounding of their own, where that is more), but for a few in a million whose proposal is taken
-    /// here and refused there. On the CPU they are the same draws.
-    ///
-    /// ```
-    /// use octopus_device::Array;
-    /// use octopus_random::{Key, VonMises};
-    ///
-    /// let angles = Array::drawn_fast(&VonMises::new(0.0, 5.0)?, Key::new(42), 1_000_000)?;
-    /// assert!((angles.abs()?.mean()? - 0.375).abs() < 0.01);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// The errors are those of [`Array::drawn`].
-    pub fn drawn_fast(distribution: &VonMises<f32>, key: Key, shape: impl Into<ArrayShape>) -> Result<Self, DrawError> {
-        let Device::Cuda(ordinal) = Device::current() else { return Self::drawn(distribution, key, shape) };
-        let (_, parameters) = distribution.family();
-        let source = DrawSource::Numbers(DrawnFrom::VonMisesFast, parameters);
-        Self::queued(&Engine::ready(ordinal)?, &source, key, shape.into())
+        Ok(Self::made_on(&engine, shape, fill)?)
     }
 }
 

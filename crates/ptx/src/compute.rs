@@ -2,7 +2,6 @@
 
 use crate::instruction::{Compare, Instruction, Op};
 use crate::lanes::{ALL, EIGHT, PARTS, Registers, Row};
-use crate::quick;
 use std::cell::Cell;
 
 /// Puts `f` of the rows' lanes into the lanes of the mask.
@@ -102,8 +101,6 @@ pub(crate) fn compute(registers: &Registers, instruction: &Instruction, lanes: u
         Op::DivF32 => f32_2!(|a: f32, b: f32| a / b),
         Op::SqrtF32 => f32_1!(|a: f32| a.sqrt()),
         Op::RcpF32 => f32_1!(|a: f32| 1.0 / a),
-        Op::QuickExp2 => w1!(quick::exp2),
-        Op::QuickReciprocal => w1!(quick::reciprocal),
         Op::NegF32 => w1!(|a: u32| a ^ 1 << 31),
         Op::MinF32 => f32_2!(min_f32),
         Op::Add32 => w2!(u32::wrapping_add),
@@ -203,19 +200,6 @@ pub(crate) fn compute(registers: &Registers, instruction: &Instruction, lanes: u
         Op::U64ToF64 => d1!(|a: u64| (a as f64).to_bits()),
         Op::AbsF64 => d1!(|a: u64| a & !(1 << 63)),
         Op::AbsF32 => w1!(|a: u32| a & !(1 << 31)),
-        // Rounded once: in kernels whose names end in `_fast`.
-        Op::FuseF64 => {
-            let (a, b, c) = (doubles(0), doubles(1), doubles(2));
-            map!(to_double(), lanes, [a, b, c], |a, b, c| {
-                f64::from_bits(a).mul_add(f64::from_bits(b), f64::from_bits(c)).to_bits()
-            });
-        }
-        Op::FuseF32 => {
-            let (a, b, c) = (words(0), words(1), words(2));
-            map!(to_word(), lanes, [a, b, c], |a, b, c| {
-                f32::from_bits(a).mul_add(f32::from_bits(b), f32::from_bits(c)).to_bits()
-            });
-        }
         Op::AndPredicate => put(to_predicate(), lanes, predicates(0) & predicates(1)),
         Op::OrPredicate => put(to_predicate(), lanes, predicates(0) | predicates(1)),
         Op::XorPredicate => put(to_predicate(), lanes, predicates(0) ^ predicates(1)),

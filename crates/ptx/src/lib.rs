@@ -14,8 +14,7 @@
 //!
 //! # What it is true to
 //!
-//! - Each operation is rounded by itself, as the text says: nothing is contracted; `fma`, which kernels
-//!   named `..._fast` have, is rounded once. What they approximate is off by up to what the PTX ISA allows.
+//! - Each operation is rounded by itself, as the text says: nothing is contracted.
 //! - The lanes of a warp do an instruction together until a branch parts them. In lock-step those behind catch up at
 //!   the next label; in a random order lanes part and meet at any label, and warps and blocks take turns in between.
 //! - A shuffle or a warp's barrier waits for all lanes of its mask; one that asks for a lane that is not there is a
@@ -45,7 +44,6 @@ mod launch;
 mod memory;
 mod module;
 mod order;
-mod quick;
 mod recording;
 mod registers;
 

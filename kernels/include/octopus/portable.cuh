@@ -1,5 +1,5 @@
-// What differs between NVRTC and a host compiler: how a function is marked, how bits are moved, the square root, how blocks
-// read what others write, and what fast kernels alone may use.
+// What differs between NVRTC and a host compiler: how a function is marked, how bits are moved, the square root, and how
+// blocks read what others write.
 // Everything else in these headers is the same text for both.
 #pragma once
 
@@ -51,23 +51,6 @@ OCTOPUS_DEVICE void load_relaxed(const u64* place, u64 (&words)[2]) {
                : "l"(__cvta_generic_to_global(place)));
 }
 
-/// a b + c, rounded once: for kernels whose names end in `_fast`, and for no others.
-OCTOPUS_DEVICE double fused(double a, double b, double c) { return __fma_rn(a, b, c); }
-OCTOPUS_DEVICE float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
-
-/// 2^x within 2 parts in 2^23 and 1 / x within one unit in the last place, by an instruction each, which takes numbers
-/// below the normal range for 0: for the same kernels.
-OCTOPUS_DEVICE float quick_exp2(float x) {
-  float value;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(value) : "f"(x));
-  return value;
-}
-OCTOPUS_DEVICE float quick_reciprocal(float x) {
-  float value;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(value) : "f"(x));
-  return value;
-}
-
 #else
 
 OCTOPUS_DEVICE u64 to_bits(double x) {
@@ -109,14 +92,6 @@ template <int K> OCTOPUS_DEVICE void store_relaxed(u64* place, const u64 (&words
 template <int K> OCTOPUS_DEVICE void load_relaxed(const u64* place, u64 (&words)[K]) {
   for (int k = 0; k < K; ++k) words[k] = __atomic_load_n(place + k, __ATOMIC_RELAXED);
 }
-
-/// a b + c, rounded once: for kernels whose names end in `_fast`, and for no others.
-OCTOPUS_DEVICE double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
-OCTOPUS_DEVICE float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-
-/// What a GPU approximates, here to the last digit: for the same kernels.
-OCTOPUS_DEVICE float quick_exp2(float x) { return __builtin_exp2f(x); }
-OCTOPUS_DEVICE float quick_reciprocal(float x) { return 1.0f / x; }
 
 #endif
 

@@ -337,7 +337,7 @@ mod tests {
             ("array_broadcast_add_f64", "arrays"),
             ("array_sum_f32", "reductions"),
             ("columns_max_f64", "reductions"),
-            ("matmul_f32_fast", "matmul"),
+            ("matmul_f32", "matmul"),
             ("draw_von_mises_each_f32", "draws"),
             ("random_normal_f64", "random"),
         ] {

@@ -2,9 +2,6 @@
 //!
 //! The lists of forbidden instructions and modifiers stand here.
 //!
-//! In kernels whose names end in [`FAST`], and in no other, products and sums may be fused, and [`QUICK`] instructions may
-//! stand: they promise no bits.
-//!
 //! Allowed are additions, products, quotients and roots that name round-to-nearest (`.rn`): those IEEE 754 defines, and
 //! neither the assembler nor the driver may contract them. Without a rounding mode they may.
 
@@ -17,38 +14,18 @@ const ROUNDED: [&str; 6] = ["add", "sub", "mul", "div", "sqrt", "rcp"];
 /// Instructions that may not work on real numbers at all: contraction, and sums in the order of arrival.
 const WHOLE_NUMBERS_ONLY: [&str; 3] = ["mad", "atom", "red"];
 
-/// The end of the names of kernels that need not be exact.
-const FAST: &str = "_fast";
-/// Instructions that only they may have.
-const QUICK: [&str; 4] = ["fma.rn.f32", "fma.rn.f64", "ex2.approx.ftz.f32", "rcp.approx.ftz.f32"];
-
 /// A line for every instruction of `ptx` that is not exact.
 pub(super) fn faults(ptx: &str) -> Vec<String> {
     let mut faults = Vec::new();
-    let mut is_fast = false;
     for (number, line) in ptx.lines().enumerate() {
         let code = line.split("//").next().unwrap_or_default();
-        is_fast = entry(code).map_or(is_fast, |name| name.ends_with(FAST));
         for opcode in code.split([';', '{', '}']).filter_map(opcode) {
-            if is_fast && QUICK.contains(&opcode) {
-                continue;
-            }
             if let Some(reason) = fault(opcode) {
                 faults.push(format!("PTX line {}: `{opcode}` {reason}", number + 1));
             }
         }
     }
     faults
-}
-
-/// The name of the entry that begins in this line. What comes after is its text, up to the next entry: functions beside
-/// entries are inlined, and `.func` would end the exception.
-fn entry(code: &str) -> Option<&str> {
-    if code.contains(".func") {
-        return Some("");
-    }
-    let (_, name) = code.split_once(".entry ")?;
-    Some(name.trim_end().trim_end_matches(['(', ')', '{']).trim_end())
 }
 
 /// The opcode of a statement with its modifiers; `None` for directives, labels and nothing.
@@ -125,25 +102,6 @@ mod tests {
         assert!(is_fault("mov.u32 %r1, %r2; fma.rn.f32 %f1, %f2, %f3, %f4;"));
         assert!(is_fault("{.reg .f32 t; fma.rn.f32 t, %f2, %f3, %f4;}"));
         assert_eq!(faults("x\nfma.rn.f32 a, b, c, d;"), ["PTX line 2: `fma.rn.f32` is not exact"]);
-    }
-
-    #[test]
-    fn only_fast_kernels_may_fuse() {
-        let of =
-            |name: &str, line: &str| faults(&format!(".visible .entry {name}(\n\t.param .u64 x\n)\n{{\n{line}\n}}\n"));
-        let fused = "fma.rn.f64 %fd1, %fd2, %fd3, %fd4;";
-        assert!(of("matmul_f64_fast", fused).is_empty());
-        assert_eq!(of("matmul_f64", fused).len(), 1);
-        assert_eq!(of("fast_matmul_f64", fused).len(), 1);
-        // Nothing else is allowed there, and the next kernel is judged by its own name.
-        assert_eq!(of("matmul_f64_fast", "fma.rz.f64 %fd1, %fd2, %fd3, %fd4;").len(), 1);
-        assert_eq!(of("draw_f32_fast", "ex2.approx.f32 %f1, %f2;").len(), 1);
-        assert_eq!(of("draw_f32_fast", "sin.approx.ftz.f32 %f1, %f2;").len(), 1);
-        let quick = "rcp.approx.ftz.f32 %f1, %f2; ex2.approx.ftz.f32 %f1, %f2;";
-        assert_eq!((of("draw_f32_fast", quick).len(), of("draw_f32", quick).len()), (0, 2));
-        let both = of("matmul_f64_fast", &format!("}}\n.visible .entry other_f64(\n)\n{{\n{fused}"));
-        assert_eq!(both.len(), 1);
-        assert_eq!(of("matmul_f64_fast", &format!("}}\n.func other()\n{{\n{fused}")).len(), 1);
     }
 
     #[test]

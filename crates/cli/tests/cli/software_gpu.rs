@@ -196,8 +196,7 @@ fn every_kernel_is_exact_and_as_recorded() {
     let tried: BTreeSet<&str> = rows.iter().map(|row| row["name"].as_str().unwrap()).collect();
     let ptx = kernels("ptx/octopus.ptx");
     let entries = ptx.split(".entry ").skip(1).filter_map(|text| text.split(['(', '\n']).next()).map(str::trim);
-    // Fast kernels promise no bits.
-    let declared: BTreeSet<&str> = entries.filter(|name| !name.ends_with("_fast")).collect();
+    let declared: BTreeSet<&str> = entries.collect();
     assert_eq!(tried, declared, "every kernel is tried");
     // Recording gives the same file; a small run is a part of it.
     double.run(&mut double.octopus(""), "device exact --record {}/expected.json --quiet").succeeds();
@@ -224,14 +223,14 @@ fn benchmarks_and_calibrations_of_a_double_say_so() {
     let rows = json["rows"].as_array().unwrap();
     let operations: BTreeSet<&str> = rows.iter().map(|row| row["operation"].as_str().unwrap()).collect();
     let of_arrays = ["add", "arange", "axpy", "dot", "exp", "fill", "sum", "tanh"];
-    let of_matrices = ["matmul", "matmul_fast", "outer", "sum_axis 0", "sum_axis 1"];
+    let of_matrices = ["matmul", "outer", "sum_axis 0", "sum_axis 1"];
     let draws = ["normal draws", "uniform draws", "von Mises draws"];
     assert_eq!(operations, of_arrays.into_iter().chain(of_matrices).chain(draws).collect());
     for row in rows {
         for field in ["cpu_seconds", "device_seconds", "with_transfers_seconds", "speedup"] {
             assert!(row[field].as_f64().is_some_and(|value| value > 0.0), "{field}: {row}");
         }
-        let is_product = row["operation"].as_str().is_some_and(|name| name.starts_with("matmul"));
+        let is_product = row["operation"].as_str().is_some_and(|name| name == "matmul");
         assert_eq!(row["device_flops"].is_number(), is_product);
     }
     let text = double.run(&mut double.octopus(""), "device benchmark");
@@ -261,8 +260,6 @@ fn benchmarks_and_calibrations_of_a_double_say_so() {
         for field in ["one_core_ns", "all_cores_ns", "device_ns", "to_host_ns"] {
             assert!(row[field].as_f64().is_some_and(|value| value > 0.0), "{field}: {row}");
         }
-        let of_von_mises = row["distribution"].as_str().unwrap().starts_with("von-mises ");
-        assert_eq!(row["fast_ns"].is_number(), of_von_mises && row["dtype"] == "float32", "{row}");
     }
     let text = double.run(&mut double.octopus(""), "bench random");
     assert!(text.succeeds().stdout.contains("these are no measurements of a GPU"), "{}", text.stdout);

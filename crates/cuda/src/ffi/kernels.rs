@@ -23,8 +23,6 @@ const WAVES: u32 = 4;
 const CHUNK_THREADS: u32 = 128;
 /// Rows and columns of the tile of a matrix product that one block computes: set in kernels/src/matmul.cu.
 const TILE: u32 = 16;
-/// The same of the fast product: set in kernels/src/matmul_fast.cu.
-const FAST_TILE: u32 = 64;
 /// Columns and rows of a matrix that a block of [`ARRAY_THREADS`] goes through at a time: set in octopus/grid.cuh.
 const BLOCK_COLUMNS: usize = 32;
 const BLOCK_ROWS: usize = 8;
@@ -361,33 +359,10 @@ impl KernelSet {
         b: &DeviceBuffer<T>,
         c: &mut DeviceBuffer<T>,
     ) -> Result<(), CudaError> {
-        self.product(self.function("matmul", T::SUFFIX)?, (TILE, [TILE, TILE, 1]), stream, shape, (a, b, c))
-    }
-
-    pub(crate) fn matmul_fast<T: Real>(
-        &self,
-        stream: &RawStream,
-        shape: MatrixShape,
-        a: &DeviceBuffer<T>,
-        b: &DeviceBuffer<T>,
-        c: &mut DeviceBuffer<T>,
-    ) -> Result<(), CudaError> {
-        let function = self.function("matmul", &format!("{}_fast", T::SUFFIX))?;
-        self.product(function, (FAST_TILE, [ARRAY_THREADS, 1, 1]), stream, shape, (a, b, c))
-    }
-
-    /// A matrix product, by blocks that each have a square tile of `c`.
-    fn product<T: Real>(
-        &self,
-        function: &RawFunction,
-        (tile, threads): (u32, [u32; 3]),
-        stream: &RawStream,
-        shape: MatrixShape,
-        (a, b, c): (&DeviceBuffer<T>, &DeviceBuffer<T>, &mut DeviceBuffer<T>),
-    ) -> Result<(), CudaError> {
+        let function = self.function("matmul", T::SUFFIX)?;
         let side = |name: &str, value: usize| {
-            let detail = format!("{name} is {value}, the most is {}", u32::MAX - tile);
-            let fits = u32::try_from(value).ok().filter(|side| *side <= u32::MAX - tile);
+            let detail = format!("{name} is {value}, the most is {}", u32::MAX - TILE);
+            let fits = u32::try_from(value).ok().filter(|side| *side <= u32::MAX - TILE);
             fits.ok_or_else(|| CudaError::LaunchShape { kernel: function.name().to_owned(), detail })
         };
         let (m, k, n) = (side("m", shape.m)?, side("k", shape.k)?, side("n", shape.n)?);
@@ -398,9 +373,9 @@ impl KernelSet {
         if m == 0 || n == 0 {
             return stream.session().healthy();
         }
-        let launch = Launch::new(function, [n.div_ceil(tile), m.div_ceil(tile), 1], threads);
+        let launch = Launch::new(function, [n.div_ceil(TILE), m.div_ceil(TILE), 1], [TILE, TILE, 1]);
         let launch = launch.input(a).input(b).output(c).value(m).value(k).value(n);
-        // SAFETY: these kernels read a[0..m*k] and b[0..k*n] and write c[0..m*n], which are the buffers' lengths (checked);
+        // SAFETY: matmul reads a[0..m*k] and b[0..k*n] and writes c[0..m*n], which are the buffers' lengths (checked);
         // indices beyond the matrices' edges are left out by the kernel.
         unsafe { launch.on(stream) }
     }
@@ -436,8 +411,7 @@ impl KernelSet {
         range: DrawRange,
         (refused, out): (&mut DeviceBuffer<u32>, &mut DeviceBuffer<T>),
     ) -> Result<(), CudaError> {
-        let (stem, variant) = distribution.name();
-        let (function, length) = (self.function(stem, &format!("{}{variant}", T::SUFFIX))?, out.len());
+        let (function, length) = (self.function(distribution.stem(), T::SUFFIX)?, out.len());
         has_flag(function, refused)?;
         let launch = Launch::new(function, self.resident_blocks(length), [ARRAY_THREADS, 1, 1]);
         let launch = launch.output(out).value(range.key).value(range.first).value(length as u64);

@@ -33,26 +33,23 @@ pub enum DrawnFrom {
     StudentT,
     /// The parameters are loc, in [-pi, pi], and concentration.
     VonMises,
-    /// As `VonMises`, fused and approximated, in `f32` alone.
-    VonMisesFast,
     /// The parameters are loc, in [-pi, pi], and scale.
     WrappedNormal,
 }
 
 impl DrawnFrom {
-    /// Returns the kernel's name without its precision, and what follows that.
-    pub(crate) fn name(self) -> (&'static str, &'static str) {
-        let stem = match self {
+    /// Returns the kernel's name without its precision.
+    pub(crate) fn stem(self) -> &'static str {
+        match self {
             Self::Uniform => "draw_uniform",
             Self::Normal => "draw_normal",
             Self::Exponential => "draw_exponential",
             Self::Gamma => "draw_gamma",
             Self::Beta => "draw_beta",
             Self::StudentT => "draw_student_t",
-            Self::VonMises | Self::VonMisesFast => "draw_von_mises",
+            Self::VonMises => "draw_von_mises",
             Self::WrappedNormal => "draw_wrapped_normal",
-        };
-        (stem, if self == Self::VonMisesFast { "_fast" } else { "" })
+        }
     }
 }
 

@@ -17,7 +17,6 @@ mod columns;
 mod elementwise;
 mod layout;
 mod matmul;
-mod matmul_fast;
 mod warp;
 
 pub use broadcast::{SliceOperand, broadcast, select};
@@ -28,7 +27,6 @@ pub use elementwise::{
 };
 pub use layout::{arange, eye, transpose, window};
 pub use matmul::matmul;
-pub use matmul_fast::matmul_fast;
 pub use warp::{dot, max, min, reduce_rows, sum, sum_of_squares};
 
 pub(super) use columns::along_columns;

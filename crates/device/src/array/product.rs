@@ -1,4 +1,4 @@
-//! Products of arrays: matmul, exact or fast, and outer.
+//! Products of arrays: matmul and outer.
 
 use super::storage::{Pair, on_whole_host};
 use super::{Array, ArrayError, ArrayShape, Scalar, cpu};
@@ -20,25 +20,6 @@ impl<T: Scalar> Array<T> {
             Pair::Host(a, b) => on_whole_host(shape, |c| cpu::matmul(sides, a, b, c)),
             Pair::Cuda(engine, a, b) => {
                 Self::made_on(engine, shape, |c| engine.kernels().matmul(engine.stream(), sides, a, b, c))
-            }
-        }
-    }
-
-    /// Computes the matrix product as [`Array::matmul`] does, but as fast as this program can: products and sums are fused,
-    /// and their order is the device's own.
-    ///
-    /// **Bits may differ between devices.** Each element is within `k u / (1 - k u)` times the sum of `|a[i, l] b[l, j]|` of
-    /// the exact one, with `u` 2^-53 (`f32`: 2^-24), and so two devices differ by twice that at most (Higham, Accuracy and
-    /// Stability of Numerical Algorithms, 2002, section 3.5).
-    ///
-    /// # Errors
-    /// The errors are those of [`Array::matmul`].
-    pub fn matmul_fast(&self, other: &Self) -> Result<Self, ArrayError> {
-        let (sides, shape) = self.aligned("matmul_fast", other)?;
-        match self.beside("matmul_fast", other)? {
-            Pair::Host(a, b) => on_whole_host(shape, |c| cpu::matmul_fast(sides, a, b, c)),
-            Pair::Cuda(engine, a, b) => {
-                Self::made_on(engine, shape, |c| engine.kernels().matmul_fast(engine.stream(), sides, a, b, c))
             }
         }
     }

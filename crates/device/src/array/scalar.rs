@@ -31,10 +31,6 @@ pub trait Scalar: ArrayElement + Real + FloatingPoint {
     #[must_use]
     fn sigmoid(self) -> Self;
 
-    /// This times `a`, plus `b`, rounded once: for results whose bits are no part of a promise.
-    #[must_use]
-    fn mul_add(self, a: Self, b: Self) -> Self;
-
     /// The nearest to a whole number, ties to even.
     #[must_use]
     fn from_u64(value: u64) -> Self;
@@ -66,11 +62,6 @@ impl Scalar for f32 {
     }
 
     #[inline(always)]
-    fn mul_add(self, a: Self, b: Self) -> Self {
-        Self::mul_add(self, a, b)
-    }
-
-    #[inline(always)]
     fn from_u64(value: u64) -> Self {
         value as Self
     }
@@ -99,11 +90,6 @@ impl Scalar for f64 {
     #[inline(always)]
     fn sigmoid(self) -> Self {
         exact::sigmoid(self)
-    }
-
-    #[inline(always)]
-    fn mul_add(self, a: Self, b: Self) -> Self {
-        Self::mul_add(self, a, b)
     }
 
     #[inline(always)]

@@ -6,7 +6,6 @@ use octopus_device::{
     Array, ArrayError, ArrayShape, BatchConfig, Device, DrawError, Engine, Scalar, draw_batches, draw_batches_onto,
     with_device,
 };
-use octopus_random::circular::von_mises_cdf;
 use octopus_random::{
     Beta, BroadcastParameter, Draw, Exponential, FloatingPoint, Gamma, Key, Normal, StudentT, Uniform, VonMises,
     VonMisesFisher, WrappedNormal, sample_von_mises,
@@ -153,60 +152,6 @@ fn refuse_parameters() {
         drawn(&[0.0], &[1.0; 3], 1.into()),
         "concentration of shape (3,) cannot be broadcast to draws of shape (1,)"
     );
-}
-
-/// Fast draws are the exact ones but for their last digits, and those few whose test falls on the other side; and they have
-/// the distribution that they should have.
-fn fast_draws(length: usize) {
-    for concentration in CONCENTRATIONS {
-        // An angle that is rounded in steps as large as those of pi shows no more of its relative error.
-        for (loc, step) in [(0.0, 0.0), (-3.0, 2.4e-7)] {
-            let distribution = VonMises::new(loc, concentration as f32).unwrap();
-            let drawn = || Array::drawn_fast(&distribution, KEY, length).unwrap().to_host().unwrap();
-            let (mut fast, exact) = (with_device(Device::Cuda(0), drawn), drawn());
-            let mut expected = vec![0.0; length];
-            distribution.fill(KEY, 0, &mut expected).unwrap();
-            assert_eq!(all_bits(&exact), all_bits(&expected), "the CPU has no other variant");
-            assert!(loc != 0.0 || concentration.is_infinite() || fast != exact, "the GPU has another variant");
-            let apart = |(fast, exact): (&f32, &f32)| {
-                let bound = 1e-6 * turn(f64::from(*exact) - loc as f64).abs() + step;
-                turn(f64::from(*fast) - f64::from(*exact)).abs() > bound
-            };
-            let others = fast.iter().zip(&exact).filter(|pair| apart(*pair)).count();
-            assert!(others <= 2 + length / 50_000, "{others} of {length} at {concentration} around {loc}");
-            assert!(fast.iter().all(|angle| angle.abs() <= std::f32::consts::PI));
-            // Kolmogorov's distance: one sample in 5000 has a larger one. Around 0, the digits serve all concentrations.
-            if loc == 0.0 && concentration.is_finite() {
-                fast.sort_unstable_by(f32::total_cmp);
-                let count = length as f64;
-                let distances = fast.iter().enumerate().map(|(i, angle)| {
-                    let p = von_mises_cdf(f64::from(*angle), 0.0, f64::from(concentration as f32));
-                    (p - i as f64 / count).abs().max((p - (i + 1) as f64 / count).abs())
-                });
-                let distance = distances.fold(0.0, f64::max) * count.sqrt();
-                assert!(distance < 2.15, "{distance} at {concentration}");
-            }
-        }
-    }
-}
-
-/// The angle of [-pi, pi] that is a turn away, or none.
-fn turn(angle: f64) -> f64 {
-    angle - (angle / std::f64::consts::TAU).round() * std::f64::consts::TAU
-}
-
-#[test]
-fn fast_draws_are_nearly_the_exact_ones() {
-    run("draws::fast_draws_are_nearly_the_exact_ones", "devices=1", || fast_draws(200_000));
-}
-
-/// By the PTX, whose approximations are as far off as may be.
-#[test]
-fn fast_draws_as_ptx_are_nearly_the_exact_ones() {
-    if cfg!(not(feature = "cuda")) {
-        return eprintln!("SKIPPED: built without the feature `cuda`");
-    }
-    Body::run_as_ptx("draws::fast_draws_as_ptx_are_nearly_the_exact_ones", || fast_draws(50_000));
 }
 
 /// The third allocation and the first memory that is given back, which would wait for the device, would fail.

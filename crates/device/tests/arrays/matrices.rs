@@ -178,63 +178,6 @@ fn the_ptx_gives_the_same_bits() {
         both_devices_agree_in::<f32>(&sides);
         both_devices_agree_in::<f64>(&sides);
         conversions_agree();
-        fast_products_are_near_in::<f32>(&[(3, 5, 4), (65, 17, 66)]);
-        fast_products_are_near_in::<f64>(&[(3, 5, 4), (65, 17, 66)]);
-    });
-}
-
-/// The bound that the documentation gives, around products in f64 or, for f64, in integers of 2^-20.
-fn fast_products_are_near_in<T: Scalar>(sides: &[(usize, usize, usize)]) {
-    let devices: &[Device] = if octopus_softgpu::Body::is_here() { &[Device::Cpu, GPU] } else { &[Device::Cpu] };
-    for &(m, k, n) in sides {
-        let whole = |shape, seed| {
-            let x: Array<T> = matrix(shape, seed);
-            let grid = |x: &T| (x.to_f64().clamp(-900.0, 900.0) * 1024.0).round();
-            x.to_host().unwrap().iter().map(grid).collect::<Vec<f64>>()
-        };
-        let (a, b) = (whole((m, k), 81), whole((k, n), 82));
-        let array = |x: &[f64], shape| {
-            let x: Vec<T> = x.iter().map(|x| T::from_f64(x / 1024.0)).collect();
-            Array::from_shape(shape, &x).unwrap()
-        };
-        // What T holds of the grid is exact in both types: 20 bits.
-        let (of_a, of_b) = (array(&a, (m, k)), array(&b, (k, n)));
-        for device in devices {
-            let product = of_a.to_device(*device).unwrap().matmul_fast(&of_b.to_device(*device).unwrap()).unwrap();
-            assert_eq!((product.shape(), product.device()), ((m, n).into(), *device));
-            let unit = if T::SUFFIX == "f32" { f64::from(f32::EPSILON) } else { f64::EPSILON } / 2.0;
-            for (place, got) in product.to_host().unwrap().iter().enumerate() {
-                let terms = || (0..k).map(|l| a[place / n * k + l] as i64 * b[l * n + place % n] as i64);
-                let (exact, size): (i64, i64) = (terms().sum(), terms().map(i64::abs).sum());
-                let scale = 1024.0 * 1024.0;
-                let bound = k as f64 * unit / (1.0 - k as f64 * unit) * size as f64 / scale;
-                let error = (got.to_f64() - exact as f64 / scale).abs();
-                assert!(error <= bound, "{m} x {k} x {n} on {device}: {error:e} of {bound:e}");
-            }
-        }
-    }
-}
-
-const PRODUCTS: [(usize, usize, usize); 10] = [
-    (1, 1, 1),
-    (2, 3, 4),
-    (6, 16, 8),
-    (7, 17, 9),
-    (64, 16, 64),
-    (65, 33, 67),
-    (5, 300, 20),
-    (130, 260, 40),
-    (5, 0, 3),
-    (0, 4, 4),
-];
-
-#[test]
-fn fast_products_are_within_their_bound() {
-    fast_products_are_near_in::<f32>(&PRODUCTS);
-    fast_products_are_near_in::<f64>(&PRODUCTS);
-    run("matrices::fast_products_are_within_their_bound", "devices=1", || {
-        fast_products_are_near_in::<f32>(&PRODUCTS);
-        fast_products_are_near_in::<f64>(&PRODUCTS);
     });
 }
 
@@ -253,7 +196,7 @@ fn what_does_not_fit_is_refused_on_a_device_too() {
             assert!(matches!(error, Err(ArrayError::Devices { .. })));
         }
         assert!(matches!(Array::concatenate(&[&x, &matrix((3, 4), 1)], 0), Err(ArrayError::Devices { .. })));
-        assert!(matches!(x.matmul_fast(&row), Err(ArrayError::Devices { .. })));
+        assert!(matches!(x.matmul(&row), Err(ArrayError::Devices { .. })));
     });
 }
 
