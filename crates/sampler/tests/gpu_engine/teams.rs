@@ -208,11 +208,3 @@ fn the_cpu_takes_over_from_a_team_that_hangs() {
         assert!(matches!(notes[..], [GpuNote::LeftToCpu { cause: CudaError::Overdue { .. } }]), "{notes:?}");
     });
 }
-
-// The blocks of all chains must be on the only multiprocessor at once.
-on_software_gpu!(teams_have_as_many_blocks_as_fit, "sms=1", &["nuts_hierarchical_normal_f64_32x8_team"], {
-    let model = pointwise(3, one_of_many_tiles);
-    for chains in [3, 5, 7] {
-        compare(&model, &SamplerConfig { draws: 2, tune: 4, chains, ..brief() }, &[usize::MAX]);
-    }
-});
