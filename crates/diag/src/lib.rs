@@ -62,7 +62,8 @@
 //!     values: Values::F64(draws),
 //! });
 //! let diagnosis = diagnose(&posterior, None, &DiagnoseOptions::default())?;
-//! assert!(diagnosis.good());
+//! // No statistics of transitions: nobody has looked at divergences.
+//! assert!(diagnosis.usable() && !diagnosis.good());
 //! println!("{diagnosis}");
 //! # Ok::<(), octopus_diag::DiagError>(())
 //! ```

@@ -67,7 +67,7 @@ fn diagnosis(mode: f64) -> Diagnosis {
 #[test]
 fn chains_that_cross_are_fit_for_use() {
     let found = diagnosis(0.5);
-    assert!(found.good(), "{found}");
+    assert!(found.usable(), "{found}");
     assert!(found.summary.min_ess_bulk() > 6000.0 && found.summary.min_ess_tail() > 4000.0, "{found}");
     assert!(found.to_text(octopus_diag::Rows::All).contains("512 chains of 32 draws in 64 superchains"));
 }

@@ -320,7 +320,8 @@ fn other_samplers_traces() {
     let options = DiagnoseOptions { min_ess: Some(50.0), max_rhat: 1.1, ..DiagnoseOptions::default() };
     // No statistics at all: those checks are skipped and nothing fails.
     let diagnosis = diagnose(&posterior, None, &options).unwrap();
-    assert!(diagnosis.good(), "{diagnosis}");
+    assert!(diagnosis.usable() && !diagnosis.good(), "{diagnosis}");
+    assert_eq!(diagnosis.not_checked(), ["divergences", "bfmi", "tree_depth"]);
     let skipped: Vec<&str> =
         diagnosis.checks.iter().filter(|check| check.status == CheckStatus::Skipped).map(|check| check.id).collect();
     assert_eq!(skipped, ["bfmi", "divergences", "step_size", "tree_depth"]);
