@@ -3,7 +3,6 @@
 //! How many draws of each chain get predictions and log likelihoods, and how much memory these may take, stand here.
 
 use crate::{PredictiveParts, Trace, TraceError, complete, run_record};
-use octopus_device::Device;
 use octopus_models::Problem;
 use octopus_runs::{
     Checkpoints, CreateOptions, Goal, PreparedRun, RunError, RunFolder, RunRequest, RunStatus, RunWriter, Session,
@@ -34,9 +33,7 @@ pub fn sample(problem: &dyn Problem, request: impl Into<RunRequest>) -> Result<T
     let density = problem.density();
     let mut prepared = PreparedRun::of_run(density, request)?;
     let place = prepared.device.open()?;
-    if prepared.device.device == Device::Cpu {
-        prepared.cost.host_memory().check()?;
-    }
+    prepared.check_memory()?;
     let config = &prepared.request.sampler;
     let run = sample_in_memory(density, config, &place, &prepared.pool)?;
     let mut record = run_record(problem, config.clone(), &prepared);

@@ -1,6 +1,6 @@
 //! Runs in memory, which leave nothing on the disk.
 
-use crate::draws::Draws;
+use crate::draws::{Draws, expanded, positions, posterior, shape};
 use crate::{Placement, RunError, RunRecord, Tally, adaptation, warn};
 use octopus_density::LogDensity;
 use octopus_sampler::{Block, Phase, SamplerConfig};
@@ -62,10 +62,8 @@ pub fn groups_of(density: &dyn LogDensity, blocks: &[Block], record: &RunRecord)
 
 /// Returns the group `posterior` of a run in memory.
 pub fn posterior_of(density: &dyn LogDensity, blocks: &[Block]) -> Dataset {
-    let record = RunRecord::new(Default::default(), SamplerConfig::default(), density.layout().clone());
-    let mut posterior = groups_of(density, blocks, &record).groups.swap_remove("posterior").unwrap_or_default();
-    posterior.attrs.clear();
-    posterior
+    let (chains, draws) = shape(blocks);
+    posterior(density.layout(), chains, draws, expanded(density, positions(blocks)))
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@
 
 use crate::RunRecord;
 use crate::columns::STATS;
-use octopus_density::{LogDensity, Role};
-use octopus_sampler::{Block, Phase};
+use octopus_density::{Labels, Layout, LogDensity, Role, Variable};
+use octopus_sampler::{Block, ChainBlock, Phase};
 use octopus_trace::{Array, Attribute, Dataset, InferenceData, Values};
 
 /// All draws of one phase, chain after chain.
@@ -24,14 +24,13 @@ pub(crate) struct Draws {
 impl Draws {
     /// Puts the draws of blocks of one phase together.
     pub(crate) fn of_blocks(density: &dyn LogDensity, blocks: &[Block]) -> Self {
-        let chains = blocks.first().map_or(0, |block| block.chains.len());
-        let parts = || (0..chains).flat_map(|chain| blocks.iter().map(move |block| &block.chains[chain]));
-        let stats: Vec<_> = parts().flat_map(|part| part.stats.iter().cloned()).collect();
+        let (chains, draws) = shape(blocks);
+        let stats: Vec<_> = parts(blocks).flat_map(|part| part.stats.iter().cloned()).collect();
         Self {
             chains,
-            draws: blocks.iter().map(|block| block.draws).sum(),
-            variables: expanded(density, parts().map(|part| part.positions.as_slice())),
-            positions: parts().flat_map(|part| part.positions.iter().copied()).collect(),
+            draws,
+            variables: expanded(density, positions(blocks)),
+            positions: positions(blocks).flatten().copied().collect(),
             dim: density.dim(),
             stats: STATS.iter().map(|(_, read)| read.values(&stats)).collect(),
         }
@@ -44,14 +43,10 @@ impl Draws {
             Array::new([("chain", chains), ("draw", draws)].into_iter().chain(axes.iter().copied()), values)
         };
         let prefix = if phase == Phase::Warmup { "warmup_" } else { "" };
-        let mut posterior = Dataset { attrs: attributes(record), ..Dataset::default() };
-        let mut unconstrained = posterior.clone();
-        for (variable, values) in record.layout.variables.iter().zip(variables) {
-            let axes: Vec<(&str, usize)> =
-                variable.dims.iter().map(|dim| (dim.name.as_str(), dim.labels.len())).collect();
-            let coords = variable.dims.iter().map(|dim| (dim.name.clone(), dim.labels.clone()));
-            posterior.insert(&variable.name, array(&axes, Values::F64(values)));
-            posterior.coords.extend(coords.clone());
+        let posterior = Dataset { attrs: attributes(record), ..posterior(&record.layout, chains, draws, variables) };
+        let mut unconstrained = Dataset { attrs: attributes(record), ..Dataset::default() };
+        for variable in &record.layout.variables {
+            let (axes, coords) = (axes(variable), coords(variable));
             if let Role::Parameter { offset, .. } = variable.role
                 && offset + variable.len() <= dim
             {
@@ -70,8 +65,44 @@ impl Draws {
     }
 }
 
+/// Returns the number of chains of blocks, and of draws of each.
+pub(crate) fn shape(blocks: &[Block]) -> (usize, usize) {
+    (blocks.first().map_or(0, |block| block.chains.len()), blocks.iter().map(|block| block.draws).sum())
+}
+
+/// Returns the parts of blocks, chain after chain.
+fn parts(blocks: &[Block]) -> impl Iterator<Item = &ChainBlock> {
+    (0..shape(blocks).0).flat_map(move |chain| blocks.iter().map(move |block| &block.chains[chain]))
+}
+
+/// Returns the positions of blocks, chain after chain.
+pub(crate) fn positions(blocks: &[Block]) -> impl Iterator<Item = &[f64]> {
+    parts(blocks).map(|part| part.positions.as_slice())
+}
+
+/// Returns the variables of a layout as a group; `values` has those of each variable, chain after chain.
+pub(crate) fn posterior(layout: &Layout, chains: usize, draws: usize, values: Vec<Vec<f64>>) -> Dataset {
+    let mut group = Dataset::default();
+    for (variable, values) in layout.variables.iter().zip(values) {
+        let axes = [("chain", chains), ("draw", draws)].into_iter().chain(axes(variable));
+        group.insert(&variable.name, Array::new(axes, Values::F64(values)));
+        group.coords.extend(coords(variable));
+    }
+    group
+}
+
+/// Returns the axes of a variable, each with its length.
+fn axes(variable: &Variable) -> Vec<(&str, usize)> {
+    variable.dims.iter().map(|dim| (dim.name.as_str(), dim.labels.len())).collect()
+}
+
+/// Returns the axes of a variable, each with its labels.
+fn coords(variable: &Variable) -> impl Iterator<Item = (String, Labels)> {
+    variable.dims.iter().map(|dim| (dim.name.clone(), dim.labels.clone()))
+}
+
 /// Returns the values of each variable at positions, which come in rows of the density's dimension.
-fn expanded<'a>(density: &dyn LogDensity, parts: impl Iterator<Item = &'a [f64]>) -> Vec<Vec<f64>> {
+pub(crate) fn expanded<'a>(density: &dyn LogDensity, parts: impl Iterator<Item = &'a [f64]>) -> Vec<Vec<f64>> {
     let layout = density.layout();
     let mut columns = vec![Vec::new(); layout.variables.len()];
     let mut values = vec![0.0; layout.width()];

@@ -84,15 +84,21 @@ impl PreparedRun {
         Ok(Self { request, plan, cost, device, pool })
     }
 
+    /// Checks that the host's memory holds the run, if it is on the CPU.
+    ///
+    /// # Errors
+    /// When the memory is too small.
+    pub fn check_memory(&self) -> Result<(), RunError> {
+        if self.device.device == Device::Cpu { self.cost.host_memory().check() } else { Ok(()) }
+    }
+
     /// Checks that runs of these densities fit the disk, and the host's memory if they are on the CPU. A run with a goal
     /// may make fewer draws than the disk lacks room for, and is warned of only.
     ///
     /// # Errors
     /// When there is less room than all draws or chains take.
     pub fn check_room(&self, out: &Path, densities: &[&dyn LogDensity]) -> Result<(), RunError> {
-        if self.device.device == Device::Cpu {
-            self.cost.host_memory().check()?;
-        }
+        self.check_memory()?;
         let RunRequest { sampler, keep_warmup, goal, .. } = &self.request;
         let bytes = |density: &&dyn LogDensity| bytes_on_disk(*density, sampler, *keep_warmup);
         let all = densities.iter().map(bytes).fold(0_u64, u64::saturating_add);

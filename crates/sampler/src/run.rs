@@ -14,7 +14,7 @@ use crate::engine::{ChainState, SamplerEngine, Shared};
 use crate::error::SamplerError;
 use crate::gpu::{GpuEngine, kernel};
 use crate::gpu_note::{GpuNote, loss};
-use crate::run_state::{Begin, PreparedRun, RunState};
+use crate::run_state::{Begin, BegunRun, RunState};
 use fallback::Fallback;
 use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;
@@ -58,7 +58,7 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
     /// number of coordinates, and [`SamplerError::Device`] when the last device or its memory fails. When no device is
     /// given, [`SamplerError::Config`].
     pub fn begin(density: &'d D, begin: Begin, backend: Backend<'_>) -> Result<Self, SamplerError> {
-        let prepared = PreparedRun::new(density, &begin)?;
+        let prepared = BegunRun::new(density, &begin)?;
         let Backend::Gpus(contexts, gpu) = backend else { return Self::on_cpu(prepared) };
         let fallback = Fallback::of_run(begin, prepared.run_state.config(), gpu);
         let on_gpus = Self::on(prepared, |shared, states, goes_on| {
@@ -76,7 +76,7 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
         }
     }
 
-    pub(crate) fn on_cpu(prepared: PreparedRun<'d, D>) -> Result<Self, SamplerError> {
+    pub(crate) fn on_cpu(prepared: BegunRun<'d, D>) -> Result<Self, SamplerError> {
         computes_in_f64(prepared.run_state.config())?;
         Self::on(prepared, |shared, states, goes_on| {
             Ok(Box::new(match goes_on {
@@ -89,14 +89,14 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
     /// Makes a run whose chains move on the engine that `engine` makes of their states. `engine` is told whether the
     /// chains go on from a checkpoint: then it evaluates their points itself, where the checkpoint has left them.
     pub(crate) fn on(
-        prepared: PreparedRun<'d, D>,
+        prepared: BegunRun<'d, D>,
         engine: impl FnOnce(
             &Shared<'_, 'd, D>,
             Vec<ChainState>,
             bool,
         ) -> Result<Box<dyn SamplerEngine<D> + 'd>, SamplerError>,
     ) -> Result<Self, SamplerError> {
-        let PreparedRun { run_state, states, due } = prepared;
+        let BegunRun { run_state, states, due } = prepared;
         let engine = engine(&run_state.shared(), states, !due.restart)?;
         let mut sampler = Self { run_state, engine, fallback: None, notes: vec![] };
         if due.restart {

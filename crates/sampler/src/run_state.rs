@@ -9,7 +9,7 @@ mod prepared;
 mod status;
 
 pub use prepared::Begin;
-pub(crate) use prepared::PreparedRun;
+pub(crate) use prepared::BegunRun;
 pub use status::BatchStep;
 pub(crate) use status::{Runs, SetStatus};
 

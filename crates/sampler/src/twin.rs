@@ -26,7 +26,7 @@ mod trajectory;
 
 use crate::error::SamplerError;
 use crate::run::Sampler;
-use crate::run_state::{Begin, PreparedRun};
+use crate::run_state::{Begin, BegunRun};
 use coordinates::Coordinates;
 use engine::TwinEngine;
 use octopus_density::LogDensity;
@@ -52,7 +52,7 @@ trait Modelled: LogDensity {
 /// When a setting is out of range, a checkpoint is damaged, or no starting point has a finite density: see
 /// [`Sampler::begin`].
 fn begin<D: Modelled>(density: &D, begin: Begin) -> Result<Sampler<'_, D>, SamplerError> {
-    Sampler::on(PreparedRun::new(density, &begin)?, |shared, states, goes_on| {
+    Sampler::on(BegunRun::new(density, &begin)?, |shared, states, goes_on| {
         Ok(match (shared.config.precision, goes_on) {
             (Precision::F64, false) => Box::new(TwinEngine::<f64, f64>::new(density, states)),
             (Precision::F32, false) => Box::new(TwinEngine::<f32, f32>::new(density, states)),

@@ -144,7 +144,7 @@ fn value(matches: &ArgMatches, option: &ModelOption) -> Option<Value> {
         OptionKind::Word(_) | OptionKind::Text => matches.get_one(option.name).cloned().map(Value::String),
         OptionKind::Path => {
             let given: &String = matches.get_one(option.name)?;
-            // Of a path that cannot be made absolute (it is empty), the model says what is wrong.
+            // An empty path cannot be made absolute: the model says what is wrong with it.
             let absolute = std::path::absolute(given).ok().and_then(|path| path.into_os_string().into_string().ok());
             Some(Value::String(absolute.unwrap_or_else(|| given.clone())))
         }

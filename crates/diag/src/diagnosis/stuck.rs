@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(since(4, 1.0, |draw| [0.0, 1.0, 2.0, 2.0][draw]), 1);
     }
 
-    /// Of an odd number of draws the middle one is looked at: the last chain moves there, or rests.
+    /// An odd number of draws has one in the middle, where the last chain moves or rests.
     #[test]
     fn the_middle_draw_is_a_later_one() {
         let found = |rests: usize| {

@@ -355,7 +355,7 @@ mod tests {
         let last = 2.0 + 2.0 * f64::EPSILON;
         assert!(Bins::new(&[], 2.0 - 98.0 * f64::EPSILON, last, 100).is_none());
         assert!(Bins::new(&[], 2.0 - 100.0 * f64::EPSILON, 2.0, 100).is_some());
-        // Of the smallest numbers one and a half are two: all edges but the last are beyond the range from the 75th on.
+        // One and a half of the smallest number rounds to two: from the 75th on, all edges but the last are beyond the range.
         assert!(Bins::new(&[], 0.0, 150.0 * 5e-324, 100).is_none());
     }
 }

@@ -399,7 +399,7 @@ fn claims_beyond_the_file_are_refused() {
     let message = read(2, 1).unwrap_err();
     assert!(message.contains("column draw has 2 values in its pages, which are more than it claims"), "{message}");
     assert!(read(3, 2).unwrap_err().contains("2 rows where it announces 3"));
-    // Of the file alone fewer rows than none. Thrift's compact form writes the 2 of its third field as 4, and -1 as 1.
+    // The file claims -1 rows. Thrift's compact form writes the 2 of its third field as 4, and -1 as 1.
     let (mut negative, rows) = (good.clone(), [0x16, 4, 0x19]);
     let places: Vec<usize> = (0..good.len()).filter(|&at| good[at..].starts_with(&rows)).collect();
     let [at] = places[..] else { panic!("{places:?}") };

@@ -343,7 +343,7 @@ mod tests {
         }
     }
 
-    /// The axis number `i` of what is stored is number `order[i]` of the array.
+    /// Stored axis `i` is axis `order[i]` of the array.
     #[test]
     fn transposed_axes_come_back_in_their_order() {
         let mut data_type = DataType::of_version_3(&json!("float64")).unwrap();

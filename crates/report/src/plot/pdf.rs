@@ -234,9 +234,10 @@ mod tests {
     /// A letter H of 40 pixels: its stem stands on the baseline, and the middle of its height is the text's place.
     #[test]
     fn letters_lie_where_the_scene_says() {
-        for (align, left) in [(Align::Left, 50.0), (Align::Center, 50.0), (Align::Right, 50.0)] {
+        const AT: f64 = 50.0;
+        for align in [Align::Left, Align::Center, Align::Right] {
             let mut scene = Scene::new(200.0, 100.0, "");
-            let text = Text::new((left, 40.0), "H", 40.0, INK).align(align);
+            let text = Text::new((AT, 40.0), "H", 40.0, INK).align(align);
             let width = text.width();
             scene.text(text);
             let (_, content) = operators(&scene);
@@ -255,15 +256,15 @@ mod tests {
             let ((x0, x1), (y0, y1)) = (range(0), range(1));
             assert!(((y0 + y1) / 2.0 - 40.0).abs() < 0.5 && (y1 - y0 - 0.73 * 40.0).abs() < 0.5, "{y0} {y1}");
             let begin = match align {
-                Align::Left => left,
-                Align::Center => left - 0.5 * width,
-                Align::Right => left - width,
+                Align::Left => AT,
+                Align::Center => AT - 0.5 * width,
+                Align::Right => AT - width,
             };
             assert!(x0 > begin && x1 < begin + width && x1 - x0 > 0.5 * width, "{x0} {x1} of {begin} {width}");
         }
     }
 
-    /// Contours of a letter with a hole, and of one that the font lacks, which is a box.
+    /// A letter with a hole has two contours. A letter that the font lacks is drawn as a box.
     #[test]
     fn each_contour_is_begun_once() {
         let contours = |letters: &str| {

@@ -19,7 +19,7 @@ use crate::engine::ChainState;
 use crate::error::SamplerError;
 use crate::gpu_note::{GpuNote, is_loss, loss};
 use crate::run::Sampler;
-use crate::run_state::{BatchStep, PendingSteps, PreparedRun, RunState, Runs, SetStatus};
+use crate::run_state::{BatchStep, BegunRun, PendingSteps, RunState, Runs, SetStatus};
 use job::{Job, Run};
 use octopus_cuda::{Context, CudaError};
 use octopus_density::{LogDensity, warp};
@@ -117,7 +117,7 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
                 numbers
             };
             // The approximate cost of a transition of all chains.
-            let chains = |prepared: &PreparedRun<'d, D>| prepared.run_state.config().chains;
+            let chains = |prepared: &BegunRun<'d, D>| prepared.run_state.config().chains;
             let cost = |&(dim, number)| dim * waiting(&sets, &[number]).first().map_or(0, |prepared| chains(prepared));
             for piece in pieces(&numbers.iter().map(cost).collect::<Vec<usize>>(), &weights) {
                 turns.extend(numbers[piece].chunks(at_once.max(1)).map(of_turn));
@@ -352,10 +352,7 @@ fn drive<D: LogDensity + ?Sized>(
 }
 
 /// Returns the data sets of these numbers, whose turn has not come.
-fn waiting<'a, 'd, D: ?Sized>(
-    sets: &'a [SetStatus<'d, D, Run<'d, D>>],
-    numbers: &[usize],
-) -> Vec<&'a PreparedRun<'d, D>> {
+fn waiting<'a, 'd, D: ?Sized>(sets: &'a [SetStatus<'d, D, Run<'d, D>>], numbers: &[usize]) -> Vec<&'a BegunRun<'d, D>> {
     let prepared = |&number: &usize| match &sets[number] {
         SetStatus::Waiting(prepared) => Some(prepared),
         _ => None,

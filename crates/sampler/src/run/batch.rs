@@ -12,7 +12,7 @@ use crate::engine::ChainState;
 use crate::error::SamplerError;
 use crate::gpu::OnGpu;
 use crate::gpu_note::{GpuNote, is_loss};
-use crate::run_state::{BatchStep, Begin, PreparedRun, RunState, Runs, SetStatus};
+use crate::run_state::{BatchStep, Begin, BegunRun, RunState, Runs, SetStatus};
 use octopus_cuda::CudaError;
 use octopus_density::LogDensity;
 use rayon::prelude::*;
@@ -173,7 +173,7 @@ impl<'d, D: LogDensity + ?Sized> BatchSampler<'d, D> {
 }
 
 fn begin_all<'d, D: LogDensity + ?Sized, R: Send>(sets: &[DataSet<'d, D>]) -> Vec<SetStatus<'d, D, R>> {
-    let begin = |set: &DataSet<'d, D>| match PreparedRun::new(set.density, &set.begin) {
+    let begin = |set: &DataSet<'d, D>| match BegunRun::new(set.density, &set.begin) {
         Ok(prepared) => SetStatus::Waiting(prepared),
         Err(error) => SetStatus::Failed(Some(error)),
     };

@@ -17,14 +17,14 @@ pub enum Begin {
 }
 
 /// A run that nobody has moved yet.
-pub(crate) struct PreparedRun<'d, D: ?Sized> {
+pub(crate) struct BegunRun<'d, D: ?Sized> {
     pub(crate) run_state: RunState<'d, D>,
     pub(crate) states: Vec<ChainState>,
     /// What must happen first: chains at their starting points search step sizes, chains of a checkpoint go on.
     pub(crate) due: PendingSteps,
 }
 
-impl<'d, D: LogDensity + ?Sized> PreparedRun<'d, D> {
+impl<'d, D: LogDensity + ?Sized> BegunRun<'d, D> {
     /// # Errors
     /// When the settings or the checkpoint cannot be used, or there is no starting point.
     pub(crate) fn new(density: &'d D, begin: &Begin) -> Result<Self, SamplerError> {

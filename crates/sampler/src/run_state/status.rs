@@ -1,6 +1,6 @@
 //! The runs of many data sets, wherever their chains are.
 
-use super::{PreparedRun, RunState};
+use super::{BegunRun, RunState};
 use crate::draw::Block;
 use crate::engine::ChainState;
 use crate::error::SamplerError;
@@ -42,7 +42,7 @@ pub(crate) trait Runs<'d, D: ?Sized>: Send {
 /// How the run of a data set stands.
 pub(crate) enum SetStatus<'d, D: ?Sized, R> {
     /// The turn of the data set has not come.
-    Waiting(PreparedRun<'d, D>),
+    Waiting(BegunRun<'d, D>),
     /// The run is under way.
     Going(R),
     /// All draws are drawn, with these step sizes.
@@ -58,7 +58,7 @@ impl<'d, D: ?Sized, R> SetStatus<'d, D, R> {
     }
 
     /// Returns the status elsewhere, where a run that is under way here waits for its turn as `leave` says.
-    pub(crate) fn leave<S>(self, leave: impl FnOnce(R) -> PreparedRun<'d, D>) -> SetStatus<'d, D, S> {
+    pub(crate) fn leave<S>(self, leave: impl FnOnce(R) -> BegunRun<'d, D>) -> SetStatus<'d, D, S> {
         match self {
             Self::Waiting(prepared) => SetStatus::Waiting(prepared),
             Self::Going(run) => SetStatus::Waiting(leave(run)),

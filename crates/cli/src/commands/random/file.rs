@@ -228,7 +228,7 @@ fn in_millions(rate: f64) -> String {
 mod tests {
     use super::*;
 
-    /// Of the draws, 4 million are written: 1 million by an earlier session, 3 million in the last 2 seconds.
+    /// 4 million draws are written: 1 million by an earlier session, 3 million in the last 2 seconds.
     #[test]
     fn a_line_tells_how_far_and_how_fast() {
         let line = progress(4_000_000, 10_000_000, 3_000_000, Duration::from_secs(2));

@@ -5,7 +5,7 @@ use crate::adaptation::WindowPool;
 use crate::draw::{Block, ChainBlock};
 use crate::engine::{ChainState, EngineChains, Shared};
 use crate::error::SamplerError;
-use crate::run_state::{PendingSteps, PreparedRun, RunState};
+use crate::run_state::{BegunRun, PendingSteps, RunState};
 use octopus_density::LogDensity;
 use std::ops::Range;
 
@@ -19,14 +19,14 @@ pub(crate) struct Run<'d, D: ?Sized> {
 }
 
 impl<'d, D: LogDensity + ?Sized> Run<'d, D> {
-    pub(super) fn new(begun: PreparedRun<'d, D>, device: usize, item: usize) -> Self {
+    pub(super) fn new(begun: BegunRun<'d, D>, device: usize, item: usize) -> Self {
         let host = HostChains::new(begun.run_state.density().dim(), begun.states);
         Self { run_state: begun.run_state, chains: Placed { host, changed: false }, device, item }
     }
 
     /// Returns the run as it stands, to go on elsewhere once this has happened.
-    pub(super) fn leave(self, due: PendingSteps) -> PreparedRun<'d, D> {
-        PreparedRun { run_state: self.run_state, states: self.chains.host.states(), due }
+    pub(super) fn leave(self, due: PendingSteps) -> BegunRun<'d, D> {
+        BegunRun { run_state: self.run_state, states: self.chains.host.states(), due }
     }
 }
 

@@ -7,7 +7,7 @@ use super::super::{GpuConfig, kernel, launch, memory};
 use super::job::{Job, Run};
 use crate::engine::Shared;
 use crate::error::SamplerError;
-use crate::run_state::PreparedRun;
+use crate::run_state::BegunRun;
 use octopus_cuda::{
     Context, Event, NutsBatch, NutsBatchItem, NutsBatchKernels, NutsBatchLaunch, NutsBatchSlot, NutsChain, NutsField,
     NutsOutput, NutsRestart, Stream,
@@ -53,7 +53,7 @@ pub(super) struct Loaded {
 }
 
 /// Returns the bytes of device memory that a turn of these data sets takes.
-pub(super) fn bytes<D: LogDensity + ?Sized>(sets: &[&PreparedRun<'_, D>], gpu: &GpuConfig) -> usize {
+pub(super) fn bytes<D: LogDensity + ?Sized>(sets: &[&BegunRun<'_, D>], gpu: &GpuConfig) -> usize {
     let Ok((_, module, max_depth)) = kernels(sets) else { return 0 };
     let format = kernel::format(module);
     with_items(sets, |items| {
@@ -66,7 +66,7 @@ pub(super) fn bytes<D: LogDensity + ?Sized>(sets: &[&PreparedRun<'_, D>], gpu: &
 
 /// Returns the largest of the data sets, the kernels that hold it, and the deepest tree.
 fn kernels<'a, D: LogDensity + ?Sized>(
-    sets: &[&'a PreparedRun<'_, D>],
+    sets: &[&'a BegunRun<'_, D>],
 ) -> Result<(&'a dyn GpuDensity, &'a KernelModule, u32), SamplerError> {
     let largest = sets.iter().max_by_key(|begun| begun.run_state.density().dim());
     let largest = largest.ok_or_else(|| SamplerError::Checkpoint("a turn without data sets".to_owned()))?;
@@ -75,10 +75,7 @@ fn kernels<'a, D: LogDensity + ?Sized>(
     Ok((density, kernel::choose_of_batch(density, config.precision)?, config.max_depth))
 }
 
-fn with_items<D: LogDensity + ?Sized, R>(
-    sets: &[&PreparedRun<'_, D>],
-    take: impl FnOnce(&[NutsBatchItem<'_>]) -> R,
-) -> R {
+fn with_items<D: LogDensity + ?Sized, R>(sets: &[&BegunRun<'_, D>], take: impl FnOnce(&[NutsBatchItem<'_>]) -> R) -> R {
     let fields: Vec<_> = sets
         .iter()
         .map(|begun| begun.run_state.density().kernels().map_or_else(Vec::new, GpuDensity::kernel_data))
@@ -102,7 +99,7 @@ impl ResidentBatch {
     /// # Errors
     /// When the device or its memory fails.
     pub(super) fn new<D: LogDensity + ?Sized>(
-        sets: &[&PreparedRun<'_, D>],
+        sets: &[&BegunRun<'_, D>],
         context: &Context,
         gpu: &GpuConfig,
         last: Option<Loaded>,
@@ -334,11 +331,11 @@ mod tests {
     #[test]
     fn a_turn_takes_its_data_sets_and_two_slots() {
         let (model, gpu) = (EightSchools::rubin(), GpuConfig::default());
-        let prepared: Vec<PreparedRun<'_, EightSchools>> = [2, 5]
+        let prepared: Vec<BegunRun<'_, EightSchools>> = [2, 5]
             .map(|chains| SamplerConfig { chains, max_depth: 6, ..SamplerConfig::default() })
-            .map(|config| PreparedRun::new(&model, &Begin::Anew(config)).expect("starts"))
+            .map(|config| BegunRun::new(&model, &Begin::Anew(config)).expect("starts"))
             .into();
-        let sets: Vec<&PreparedRun<'_, EightSchools>> = prepared.iter().collect();
+        let sets: Vec<&BegunRun<'_, EightSchools>> = prepared.iter().collect();
         let format = kernel::format_of_any_shape(Precision::F64, 10);
         let expected = with_items(&sets, |items| {
             assert_eq!(items.iter().map(|item| (item.chains, item.dim)).collect::<Vec<_>>(), [(2, 10), (5, 10)]);
