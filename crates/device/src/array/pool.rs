@@ -1,5 +1,5 @@
-//! Memory of dropped arrays, kept for new arrays, on the host and on each device. So arrays come and go without calls
-//! of the system, which hands memory out page by page, and of the driver, which waits for the device.
+//! Memory of dropped arrays, kept for new arrays, on the host and on each device. So arrays come and go without the
+//! system, whose memory comes page by page, and without the driver, whose calls wait for the device.
 //!
 //! Nothing is cleared, because whoever takes the memory fills it.
 //!

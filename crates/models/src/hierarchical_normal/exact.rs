@@ -288,8 +288,8 @@ mod tests {
         assert!((sigma_pop.cdf(high) - sigma_pop.cdf(low) - 0.5).abs() < 1e-10, "{low} {high}");
     }
 
-    /// Of two modes the lower is so much narrower that the lattice is halved for it again and again; the evidence is that
-    /// of rectangles in the logarithms of the scales.
+    /// The lower of two modes is so narrow that the lattice is halved for it again and again. The evidence is
+    /// the sum over rectangles in the logarithms of the scales.
     #[test]
     fn a_narrow_mode_beside_a_wide_one_is_resolved() {
         let group: Vec<usize> = (0..100).map(|k| k / 50).collect();
