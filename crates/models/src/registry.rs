@@ -62,7 +62,29 @@ impl fmt::Debug for Registry {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use octopus_density::{Role, Transform};
+    use octopus_random::exact;
     use std::collections::BTreeMap;
+    use toml::Table;
+
+    /// A parameter is made of the coordinates from its offset on, in every model that ships.
+    #[test]
+    fn parameters_are_made_of_their_own_coordinates() {
+        for model in Registry::shipped().models() {
+            let problem = model.build(&Table::new(), None).unwrap();
+            let density = problem.density();
+            let position: Vec<f64> = (0..density.dim()).map(|k| 0.25 + 0.01 * k as f64).collect();
+            let mut values = vec![0.0; density.layout().width()];
+            density.expand(&position, &mut values);
+            for (variable, range) in density.layout().ranges() {
+                let Role::Parameter { offset, transform } = variable.role else { continue };
+                for (value, x) in values[range].iter().zip(&position[offset..]) {
+                    let expected = if transform == Transform::Exp { exact::exp(*x) } else { *x };
+                    assert!((value - expected).abs() < 1e-13, "{}: {value}, not {expected}", variable.name);
+                }
+            }
+        }
+    }
 
     #[test]
     fn an_unknown_name_is_answered_with_all() {

@@ -273,23 +273,4 @@ mod tests {
         near(&out, &[normal(0.75, 2.0), normal(2.0, 0.5)]);
         assert_eq!(model.observations(), 2);
     }
-
-    /// A parameter is made of the coordinates from its offset on.
-    #[test]
-    fn parameters_are_made_of_their_own_coordinates() {
-        let model = EightSchools::new(&[3.0, -1.0], &[2.0, 0.5]).unwrap();
-        let position = [0.25, -1.5, 1.0, 0.7];
-        let mut values = vec![0.0; model.layout().width()];
-        model.expand(&position, &mut values);
-        let mut values = values.into_iter();
-        for Variable { name, dims, role } in &model.layout().variables {
-            let size: usize = dims.iter().map(|dim| dim.labels.len()).product();
-            let own: Vec<f64> = values.by_ref().take(size).collect();
-            let Role::Parameter { offset, transform } = role else { continue };
-            for (value, x) in own.iter().zip(&position[*offset..offset + size]) {
-                let expected = if *transform == Transform::Exp { exact::exp(*x) } else { *x };
-                assert!((value - expected).abs() < 1e-13, "{name}: {value}, not {expected}");
-            }
-        }
-    }
 }

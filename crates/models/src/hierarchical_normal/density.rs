@@ -343,23 +343,4 @@ mod tests {
         let mut random = Stream::new(1, 0, 0, octopus_random::Purpose::User);
         near(&out, &[51.0, 51.0, 44.0].map(|mean| mean + 2.0 * random.normal()));
     }
-
-    /// A parameter is made of the coordinates from its offset on.
-    #[test]
-    fn parameters_are_made_of_their_own_coordinates() {
-        let model = model();
-        let position = [0.25, -1.5, 50.0, 1.4, 0.7];
-        let mut values = vec![0.0; model.layout().width()];
-        model.expand(&position, &mut values);
-        let mut values = values.into_iter();
-        for Variable { name, dims, role } in &model.layout().variables {
-            let size: usize = dims.iter().map(|dim| dim.labels.len()).product();
-            let own: Vec<f64> = values.by_ref().take(size).collect();
-            let Role::Parameter { offset, transform } = role else { continue };
-            for (value, x) in own.iter().zip(&position[*offset..offset + size]) {
-                let expected = if *transform == Transform::Exp { exact::exp(*x) } else { *x };
-                assert!((value - expected).abs() < 1e-13, "{name}: {value}, not {expected}");
-            }
-        }
-    }
 }
