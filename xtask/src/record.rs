@@ -1,5 +1,4 @@
-//! `cargo xtask record`: what kernels, whole runs and expansions of draws give, anew, after a change that is meant to
-//! change bits.
+//! `cargo xtask record`: what kernels and whole runs give, anew, after a change that is meant to change bits.
 //!
 //! The software GPU runs the same sources; `octopus device exact` refuses to record what differs from the CPU engine.
 

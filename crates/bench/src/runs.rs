@@ -1,10 +1,8 @@
-//! Compares whole runs and expanded draws on the device with the CPU and with the recorded hashes, bit for bit:
-//! `octopus device exact --runs`.
+//! Compares whole runs on the device with the CPU and with the recorded hashes, bit for bit: `octopus device exact --runs`.
 
 mod batches;
 mod bits;
 mod cases;
-mod expansions;
 mod record;
 
 use super::{context, of_cuda, of_sampler};
@@ -13,7 +11,6 @@ use crate::exact::ExactOptions;
 use batches::batches;
 use bits::Bits;
 use cases::{Case, cases};
-use expansions::expansions;
 use octopus_device::{CudaContext, DeviceIdentity};
 use octopus_diag::{TableLook, TextColumn, text_table};
 use octopus_sampler::{Backend, Begin, Precision, Sampler};
@@ -22,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Instant;
 
-/// The comparison of one run, or of one expansion of draws.
+/// The comparison of one run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct RunRow {
     pub(crate) name: String,
@@ -40,7 +37,7 @@ pub(crate) struct RunRow {
     seconds: f64,
 }
 
-/// All runs and expansions, compared.
+/// All runs, compared.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct RunBits {
     schema: u32,
@@ -73,7 +70,7 @@ impl fmt::Display for RunBits {
     }
 }
 
-/// Makes all runs and expansions and compares.
+/// Makes all runs and compares.
 ///
 /// # Errors
 /// When there is no such device, it fails, or a file cannot be used.
@@ -92,9 +89,6 @@ pub fn run(args: &ExactOptions<'_>) -> Result<RunBits, BenchError> {
     }
     for batch in batches(args.small) {
         batch.make(&context)?.into_iter().for_each(&mut take);
-    }
-    for expansion in expansions(args.small) {
-        expansion.make(&context)?.into_iter().for_each(&mut take);
     }
     let answer = sum_up(device, rows, expected.as_ref(), args.small);
     if let Some(path) = args.record {
@@ -188,7 +182,7 @@ fn text(answer: &RunBits) -> String {
     let equal = answer.runs.iter().filter(|row| row.equal).count();
     let with_cpu = answer.runs.iter().filter(|row| row.cpu.is_some()).count();
     text += &format!(
-        "{equal} of {} runs and expansions are equal, bit for bit; {with_cpu} were compared with the CPU's",
+        "{equal} of {} runs are equal, bit for bit; {with_cpu} were compared with the CPU's",
         answer.runs.len()
     );
     if device.test_double {
@@ -238,9 +232,7 @@ mod tests {
         let words = row.difference.clone().unwrap();
         assert!(words.contains("iteration 2;") && words.contains("the first is 1"), "{words}");
         let answer = sum_up(device(), vec![row], None, false);
-        assert!(
-            !answer.equal && text(&answer).contains("0 of 1 runs and expansions") && text(&answer).contains("DIFFERS")
-        );
+        assert!(!answer.equal && text(&answer).contains("0 of 1 runs") && text(&answer).contains("DIFFERS"));
     }
 
     #[test]

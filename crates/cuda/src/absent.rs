@@ -11,7 +11,6 @@ use crate::kernels::{
     AxisReduction, Binary, BroadcastOperand, DrawRange, DrawnFrom, MatrixShape, NumberStream, Numbers, Reduction,
     Unary, WindowPlace, WithScalar,
 };
-use crate::nuts::expansion::{ExpansionBuffers, PredictionLaunch};
 use crate::nuts::windows::WindowShape;
 use crate::nuts::{
     NutsBatch, NutsBatchLaunch, NutsBatchSlot, NutsChains, NutsData, NutsEntry, NutsGeometry, NutsLaunch, NutsSlot,
@@ -50,7 +49,6 @@ pub(crate) enum KernelSet {}
 pub(crate) enum NutsFunctions {}
 pub(crate) enum BatchFunctions {}
 pub(crate) enum WindowFunctions {}
-pub(crate) enum ExpansionFunctions {}
 
 impl RawDevice {
     pub(crate) fn get(_: u32) -> Answer<Self> {
@@ -516,27 +514,6 @@ impl WindowFunctions {
         _: usize,
         _: usize,
         _: &mut DeviceBuffer<f64>,
-    ) -> Answer<()> {
-        match *self {}
-    }
-}
-
-impl ExpansionFunctions {
-    pub(crate) fn find(module: &Arc<RawModule>, _: &str) -> Answer<Self> {
-        match **module {}
-    }
-
-    pub(crate) fn expand(&self, _: &RawStream, _: &NutsData, _: &mut ExpansionBuffers, _: usize) -> Answer<()> {
-        match *self {}
-    }
-
-    pub(crate) fn predict(
-        &self,
-        _: &RawStream,
-        _: &NutsData,
-        _: &NutsData,
-        _: &mut ExpansionBuffers,
-        _: &PredictionLaunch,
     ) -> Answer<()> {
         match *self {}
     }

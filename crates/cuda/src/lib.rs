@@ -11,7 +11,6 @@
 //! | Kernels | [`Kernels`]: arrays, reductions, matrix products; [`PTX`] |
 //! | Chains of NUTS | [`NutsKernels`] over [`NutsData`], [`NutsGeometry`], [`NutsChains`], [`NutsTeam`], [`NutsSlot`] |
 //! | Many data sets at once | [`NutsBatchKernels`] over [`NutsBatch`], [`NutsBatchSlot`] |
-//! | What draws mean | [`NutsExpansion`]: variables, replicated observations |
 //! | What went wrong | [`CudaError`], [`DriverCode`] |
 //!
 //! **No CUDA is a value.** The program is not linked to `libcuda`: the first call opens it, and without a library,
@@ -102,9 +101,9 @@ pub use kernels::{
 };
 pub use limit::limit_device_memory;
 pub use nuts::{
-    ExpansionShape, Float, NutsBatch, NutsBatchItem, NutsBatchKernels, NutsBatchLaunch, NutsBatchSlot, NutsCentering,
-    NutsChain, NutsChains, NutsData, NutsExpansion, NutsField, NutsFormat, NutsGeometry, NutsKernels, NutsLaunch,
-    NutsOutput, NutsPrediction, NutsRecord, NutsRestart, NutsSlot, NutsTeam, NutsTeamWork, NutsWindows, WindowSide,
+    Float, NutsBatch, NutsBatchItem, NutsBatchKernels, NutsBatchLaunch, NutsBatchSlot, NutsCentering, NutsChain,
+    NutsChains, NutsData, NutsField, NutsFormat, NutsGeometry, NutsKernels, NutsLaunch, NutsOutput, NutsRecord,
+    NutsRestart, NutsSlot, NutsTeam, NutsTeamWork, NutsWindows, WindowSide,
 };
 pub use pinned::PinnedBuffer;
 pub use stream::{Event, Stream};

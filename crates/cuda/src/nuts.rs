@@ -13,14 +13,11 @@
 //!
 //! [`NutsBatch`] holds many data sets, each with its own data, geometry and chains, for launches of all of them at once.
 //!
-//! [`NutsExpansion`] says what draws mean, whoever has made them: variables, replicated observations.
-//!
 //! Numbers are given as `f64` and rounded once to what the kernel computes in.
 
 pub(crate) mod batch;
 mod chains;
 pub(crate) mod data;
-pub(crate) mod expansion;
 pub(crate) mod geometry;
 pub(crate) mod layout;
 mod output;
@@ -40,7 +37,6 @@ use std::sync::Arc;
 pub use batch::{NutsBatch, NutsBatchItem, NutsBatchKernels, NutsBatchLaunch, NutsBatchSlot};
 pub use chains::{NutsChain, NutsChains};
 pub use data::{NutsData, NutsField};
-pub use expansion::{ExpansionShape, NutsExpansion, NutsPrediction};
 pub use geometry::{NutsCentering, NutsGeometry};
 pub use layout::{Float, NutsFormat};
 pub use output::NutsOutput;

@@ -11,8 +11,8 @@
 //!    `nuts_run_<density>_<precision>_<lanes>x<rows>` and `nuts_restart_...`, of a few lines each.
 //! 3. Compile the units to PTX: `cargo xtask ptx` for units of this repository, NVRTC or nvcc for others.
 //! 4. Implement [`GpuDensity`]: the name, the PTX as [`KernelModule`]s, and the fields of `Data` as [`KernelField`]s.
-//!    [`kernel_modules!`](crate::kernel_modules) and [`expansion_modules!`](crate::expansion_modules) list packed files;
-//!    `density/gpu.rs` of a model in `crates/models` shows them at work.
+//!    [`kernel_modules!`](crate::kernel_modules) lists packed files; `density/gpu.rs` of a model in `crates/models`
+//!    shows it at work.
 //!
 //! ```
 //! use octopus_density::gpu::{KernelModule, KernelText, Precision};
@@ -32,7 +32,7 @@ mod modules;
 mod precision;
 mod text;
 
-pub use module::{ExpansionModule, KernelModule, TeamWork};
+pub use module::{KernelModule, TeamWork};
 pub use precision::{ParsePrecisionError, Precision};
 pub use text::{KernelText, KernelTextError};
 
@@ -104,19 +104,6 @@ pub trait GpuDensity: LogDensity {
 
     /// Returns the additional fields that a team's `Data` has after the others.
     fn team_data(&self) -> Vec<KernelField<'_>> {
-        Vec::new()
-    }
-
-    /// Returns the kernels that expand draws and replicate observations on the device ([`LogDensity::expand`] and
-    /// [`LogDensity::predict`], see `kernels/nuts/expand.cuh`), one for each precision. Without any only the CPU does
-    /// both.
-    fn expansion_modules(&self) -> &[ExpansionModule] {
-        &[]
-    }
-
-    /// Returns the fields of the density's `Observations` struct, which replicating needs beside `Data`, in the order
-    /// of its declaration; arrays are [`KernelField::Reals`] and [`KernelField::Words`].
-    fn observation_data(&self) -> Vec<KernelField<'_>> {
         Vec::new()
     }
 }

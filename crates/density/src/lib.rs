@@ -9,7 +9,7 @@
 //! | their value and gradient in one pass, where the chain rule costs too much | [`StandardisedScalars`], [`LogDensity::logp_grad_centered`] |
 //! | sums that have the same bits on every processor | [`warp`] |
 //! | to hold its gradient to finite differences | [`check_gradient`] |
-//! | that model on a GPU | [`gpu`], [`kernel_modules!`], [`expansion_modules!`] |
+//! | that model on a GPU | [`gpu`], [`kernel_modules!`] |
 //!
 //! A density is a function of unconstrained coordinates: positive parameters are walked in as logarithms, and the
 //! log-Jacobian belongs to the log density. [`LogDensity::expand`] gives the variables that users read.

@@ -30,10 +30,6 @@ fn listed() -> BTreeMap<String, (KernelText, [String; 2])> {
             let entries = ["restart_batch", "run_batch"].map(|what| module.entry(what, name));
             add(format!("nuts_batch_{name}_{}.ptx.gz", module.kernel()), module.ptx, entries);
         }
-        for module in density.expansion_modules() {
-            let entries = ["expand", "predict"].map(|what| module.entry(what, name));
-            add(format!("nuts_expand_{name}_{}.ptx.gz", module.precision), module.ptx, entries);
-        }
     }
     all
 }

@@ -58,9 +58,6 @@ pub enum SamplerError {
         /// What is missing, in words.
         why: String,
     },
-    /// The draws to expand are not whole rows of the density's coordinates, or a draw is picked that is not there.
-    #[error("the draws cannot be expanded: {0}")]
-    Draws(String),
     /// The kernels in this program are damaged.
     #[error(transparent)]
     KernelText(#[from] KernelTextError),

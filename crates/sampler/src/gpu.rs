@@ -13,7 +13,6 @@
 
 mod batch;
 mod engine;
-mod expander;
 mod host;
 pub(crate) mod kernel;
 mod memory;
@@ -33,7 +32,6 @@ use std::ops::Range;
 
 pub(crate) use batch::OnGpu;
 pub(crate) use engine::GpuEngine;
-pub use expander::GpuExpander;
 pub use memory::GpuMemory;
 
 /// Calls `attempt` with fewer and fewer chains at once until the device's memory suffices: half as many each time,

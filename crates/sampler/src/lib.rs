@@ -5,7 +5,6 @@
 //! | draws of one density | [`Sampler::new`], then [`Sampler::advance`] until it returns `None` |
 //! | the same on GPUs, or to go on with a run | [`Sampler::begin`] with a [`Backend`] and a [`Begin`] |
 //! | draws for many data sets at once | [`BatchSampler`] |
-//! | variables and replicated observations of draws on a GPU | [`GpuExpander`] |
 //! | the memory that a run takes of a GPU | [`GpuMemory`] |
 //! | how many chains reach a number of effective draws soonest | [`plan`] |
 //!
@@ -104,7 +103,7 @@ pub use backend::{Backend, GpuConfig};
 pub use config::{ConfigError, MetricKind, Parameterization, SamplerConfig, Strategy, WindowConfig};
 pub use draw::{Block, ChainBlock, DrawStats, Phase};
 pub use error::{SamplerError, WrongGradient};
-pub use gpu::{GpuExpander, GpuMemory};
+pub use gpu::GpuMemory;
 pub use gpu_note::GpuNote;
 pub use host_memory::least_host_memory;
 pub use octopus_density::gpu::Precision;

@@ -82,18 +82,9 @@ struct Table {
     chains: Shapes,
     teams: Shapes,
     batches: Shapes,
-    expansions: BTreeMap<String, Expansion>,
 }
 
 type Shapes = BTreeMap<String, BTreeMap<Precision, BTreeMap<Shape, u32>>>;
-
-/// The precisions in which a density's draws are expanded, and its structure of observations in C++.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Expansion {
-    precisions: Vec<Precision>,
-    observations: String,
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -139,12 +130,11 @@ type Words = Vec<(&'static str, String)>;
 
 impl Table {
     /// The kinds of units: the name of the template, the form of the units' names, and the words of each unit.
-    fn kinds(self) -> [(&'static str, &'static str, Vec<Words>); 4] {
+    fn kinds(self) -> [(&'static str, &'static str, Vec<Words>); 3] {
         [
             ("chains", "nuts_@density@_@precision@_@lanes@x@rows@", shaped(self.chains)),
             ("teams", "nuts_@density@_@precision@_@lanes@x@rows@_team", shaped(self.teams)),
             ("batches", "nuts_batch_@density@_@precision@_@lanes@x@rows@", shaped(self.batches)),
-            ("expansions", "nuts_expand_@density@_@precision@", expansions(self.expansions)),
         ]
     }
 }
@@ -160,20 +150,6 @@ fn shaped(densities: Shapes) -> Vec<Words> {
                 words.extend(numbers.map(|(name, number)| (name, number.to_string())));
                 all.push(words);
             }
-        }
-    }
-    all
-}
-
-/// The words of units of one density and precision, which serve all shapes.
-fn expansions(densities: BTreeMap<String, Expansion>) -> Vec<Words> {
-    let mut all = Vec::new();
-    for (density, Expansion { precisions, observations }) in densities {
-        for precision in precisions {
-            // First, since a structure's name may have a place for a type.
-            let mut words = vec![("observations", observations.clone())];
-            words.extend(common(&density, precision));
-            all.push(words);
         }
     }
     all
@@ -211,21 +187,21 @@ mod tests {
             std::fs::write(path, text).unwrap();
         };
         put(TABLE, table);
-        for kind in ["chains", "teams", "batches", "expansions"] {
+        for kind in ["chains", "teams", "batches"] {
             put(&format!("{FOLDER}/{kind}.cu.in"), template);
         }
         put(&format!("{FOLDER}/nuts_windows.cu"), "by hand\r\n");
         kernels
     }
 
-    /// The table of one density, with these chains in f64 and these expansions.
-    fn table(chains: &str, expansions: &str) -> String {
-        format!("teams = {{}}\nbatches = {{}}\n[chains.two_words]\nf64 = {{ {chains} }}\n[expansions]\n{expansions}\n")
+    /// The table of one density, with these chains in f64.
+    fn table(chains: &str) -> String {
+        format!("teams = {{}}\nbatches = {{}}\n[chains.two_words]\nf64 = {{ {chains} }}\n")
     }
 
     #[test]
     fn a_word_in_the_table_is_a_unit() {
-        let table = table("32x1 = 5, 128x8 = 3", "");
+        let table = table("32x1 = 5, 128x8 = 3");
         let template = "@density@ @Density@<@R@, @T@> @precision@ @lanes@ @rows@ @coordinates@ @blocks@\r\n";
         let units = sampler_units_in(kernels(&table, template).path()).unwrap();
         let unit = |name: &str, text: &str| SamplerUnit { name: name.into(), text: text.into() };
@@ -238,13 +214,6 @@ mod tests {
     }
 
     #[test]
-    fn observations_may_depend_on_the_type_of_vectors() {
-        let table = table("", "x = { precisions = [\"mixed\"], observations = \"Seen<@R@>\" }");
-        let units = sampler_units_in(kernels(&table, "@observations@ @T@").path()).unwrap();
-        assert_eq!((units[0].name.as_str(), units[0].text.as_str()), ("nuts_expand_x_mixed", "Seen<float> double"));
-    }
-
-    #[test]
     fn what_is_wrong_in_table_or_templates_is_told() {
         let error = |table: &str, template: &str| {
             let error = sampler_units_in(kernels(table, template).path()).unwrap_err();
@@ -252,19 +221,19 @@ mod tests {
             error.to_string()
         };
         for wrong in ["32", "032x1", "32x", "x"] {
-            let shape = error(&table(&format!("{wrong} = 5"), ""), "");
+            let shape = error(&table(&format!("{wrong} = 5")), "");
             assert!(shape.contains("units.toml"), "{shape}");
             assert!(shape.contains(&format!("\"{wrong}\" is no shape, such as 32x4")), "{shape}");
         }
-        let precision = error(&table("", "x = { precisions = [\"f16\"], observations = \"O\" }"), "");
+        let precision = error(&table("32x1 = 5").replace("f64", "f16"), "");
         assert!(precision.contains("f16"), "{precision}");
-        let word = error(&table("32x1 = 5", ""), "@rows@ @row@");
+        let word = error(&table("32x1 = 5"), "@rows@ @row@");
         assert!(word.contains("chains.cu.in") && word.contains("there is no word for @row@"), "{word}");
     }
 
     #[test]
     fn a_unit_is_in_the_table_or_a_file_and_not_both() {
-        let kernels = kernels(&table("32x1 = 5", ""), "");
+        let kernels = kernels(&table("32x1 = 5"), "");
         std::fs::write(kernels.path().join(FOLDER).join("nuts_two_words_f64_32x1.cu"), "").unwrap();
         let error = sampler_units_in(kernels.path()).unwrap_err().to_string();
         assert!(error.contains("there is a file nuts_two_words_f64_32x1.cu, too"), "{error}");

@@ -332,7 +332,6 @@ mod tests {
             ("nuts_run_hierarchical_normal_f64_32x4", "nuts_run_32"),
             ("nuts_run_hierarchical_normal_mixed_128x8_team", "nuts_run_128_team"),
             ("nuts_restart_batch_eight_schools_f32_32x1", "nuts_restart_batch_32"),
-            ("nuts_expand_eight_schools_f64", "nuts_expand"),
             ("nuts_windows_apply", "nuts_windows_apply"),
             ("array_broadcast_add_f64", "arrays"),
             ("array_sum_f32", "reductions"),

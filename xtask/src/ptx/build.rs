@@ -150,12 +150,8 @@ pub(super) fn entries(sources: &Sources, module: &Module, ptx: &str) -> Result<V
 fn entries_of_density(module: &str) -> Option<[String; 2]> {
     const SHARED: [&str; 1] = ["windows"];
     let rest = module.strip_prefix("nuts_").filter(|rest| !SHARED.contains(rest))?;
-    // What expands draws is apart: it serves all shapes.
-    Some(match rest.strip_prefix("expand_") {
-        Some(rest) => [format!("nuts_expand_{rest}"), format!("nuts_predict_{rest}")],
-        // Of a batch the names have the word: `nuts_batch_x` holds `nuts_run_batch_x`.
-        None => [format!("nuts_restart_{rest}"), format!("nuts_run_{rest}")],
-    })
+    // Of a batch the names have the word: `nuts_batch_x` holds `nuts_run_batch_x`.
+    Some([format!("nuts_restart_{rest}"), format!("nuts_run_{rest}")])
 }
 
 #[cfg(test)]
@@ -170,7 +166,6 @@ mod tests {
             two("nuts_batch_x_f32_32x1").as_deref(),
             Some("nuts_restart_batch_x_f32_32x1 nuts_run_batch_x_f32_32x1")
         );
-        assert_eq!(two("nuts_expand_x_f32").as_deref(), Some("nuts_expand_x_f32 nuts_predict_x_f32"));
         assert_eq!((two("nuts_windows"), two("octopus")), (None, None));
     }
 }

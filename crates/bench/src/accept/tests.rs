@@ -66,11 +66,8 @@ fn each_mismatch_is_an_objection() {
         ("run-cpu", "exact_runs.out", "\"cpu\": \"2\"", "\"cpu\": null", "ten-f64 differs"),
         ("run-record", "exact_runs.out", "\"expected\": \"4\"", "\"expected\": null", "ten-mixed differs"),
         ("run-none", "exact_runs.out", "\"precision\": \"f32\"", "\"precision\": \"f64\"", "no run in f32"),
-        ("expand-none", "exact_runs.out", "expand-ten", "another-ten", "nothing that is called expand-"),
-        ("predict-none", "exact_runs.out", "predict-ten", "another-ten", "nothing that is called predict-"),
         ("batch-none", "exact_runs.out", "batch-nine", "another-nine", "nothing that is called batch-"),
         ("batch", "exact_runs.out", "\"cpu\": \"8\"", "\"cpu\": \"9\"", "batch-nine-f64 differs"),
-        ("predict", "exact_runs.out", "\"hash\": \"6\"", "\"hash\": \"7\"", "predict-ten-f32 differs"),
         ("run-problem", "exact_runs.out", "\"problems\": []", "\"problems\": [\"lost\"]", "lost"),
         (
             "speed",

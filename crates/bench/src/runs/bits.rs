@@ -1,46 +1,26 @@
-//! The bits of a run: draws and statistics of every iteration, including warm-up; or the bits of an expansion of draws.
+//! The bits of a run: draws and statistics of every iteration, including warm-up.
 //!
 //! They are kept as a hash and a trail, so that a difference has its first iteration, chain and quantity.
 
 use octopus_density::LogDensity;
 use octopus_models::HierarchicalNormal;
 use octopus_sampler::{Block, DrawStats, Sampler, SamplerError};
+use octopus_trace::SAMPLE_STATS;
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 
-/// The names by which messages call words that differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Names {
-    /// The name of words of a chain that belong together.
-    row: &'static str,
-    /// The name of each of the real numbers with which a row begins.
-    number: &'static str,
-    /// The names of the words that follow these numbers.
-    rest: &'static [&'static str],
-}
-
-impl Names {
-    const RUN: Self = Self { row: "iteration", number: "coordinate", rest: &octopus_trace::SAMPLE_STATS };
-    /// The names for expanded draws.
-    pub(super) const VARIABLES: Self = Self { row: "row", number: "value", rest: &[] };
-    /// The names for replicates.
-    pub(super) const OBSERVATIONS: Self = Self { row: "row", number: "observation", rest: &[] };
-}
-
-/// The words of 64 bits of each chain, row after row. In a run a row is an iteration: the coordinates of the draw, then
-/// its statistics.
+/// The words of 64 bits of each chain, iteration after iteration: the coordinates of the draw, then its statistics.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Bits {
-    names: Names,
-    /// The number of real numbers with which a row begins.
-    numbers: usize,
+    /// The number of coordinates.
+    dim: usize,
     chains: Vec<Vec<u64>>,
 }
 
 /// The short hashes by which a difference from a record is found, of 4 hexadecimal digits each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Trail {
-    /// The hashes of all iterations, or rows, each over all chains.
+    /// The hashes of all iterations, each over all chains.
     pub(super) iterations: String,
     /// The hashes of all chains, each over all iterations.
     pub(super) chains: String,
@@ -67,42 +47,35 @@ impl Bits {
 
     /// Returns the bits of a run that has not begun.
     pub(super) fn empty(model: &HierarchicalNormal) -> Self {
-        Self { names: Names::RUN, numbers: model.dim(), chains: Vec::new() }
-    }
-
-    /// Returns the bits of `chains` chains of rows of `numbers` numbers, one chain after the other.
-    pub(super) fn of_rows(names: Names, numbers: usize, chains: usize, rows: &[f64]) -> Self {
-        let words = |chain: &[f64]| chain.iter().map(|x| x.to_bits()).collect();
-        let each = (rows.len() / chains.max(1)).max(1);
-        Self { names, numbers, chains: rows.chunks(each).map(words).collect() }
+        Self { dim: model.dim(), chains: Vec::new() }
     }
 
     /// Adds the iterations of a block.
     pub(super) fn add(&mut self, block: &Block) {
         self.chains.resize(block.chains.len(), Vec::new());
         for (all, chain) in self.chains.iter_mut().zip(&block.chains) {
-            for (x, stats) in chain.positions.chunks_exact(self.numbers).zip(&chain.stats) {
+            for (x, stats) in chain.positions.chunks_exact(self.dim).zip(&chain.stats) {
                 all.extend(x.iter().map(|x| x.to_bits()));
                 all.extend(words(stats));
             }
         }
     }
 
-    /// Returns the number of words of a row.
+    /// Returns the number of words of an iteration.
     fn width(&self) -> usize {
-        self.numbers + self.names.rest.len()
+        self.dim + SAMPLE_STATS.len()
     }
 
-    /// Returns the number of rows of each chain.
-    pub(super) fn rows(&self) -> usize {
+    /// Returns the number of iterations of each chain.
+    pub(super) fn iterations(&self) -> usize {
         self.chains.first().map_or(0, |chain| chain.len() / self.width())
     }
 
-    /// Returns the number of leapfrog steps of all chains; only runs have any.
+    /// Returns the number of leapfrog steps of all chains.
     pub(super) fn leapfrogs(&self) -> u64 {
-        let Some(place) = self.names.rest.iter().position(|name| *name == "n_steps") else { return 0 };
-        let rows = self.chains.iter().flat_map(|chain| chain.chunks_exact(self.width()));
-        rows.map(|words| words[self.numbers + place]).sum()
+        let Some(place) = SAMPLE_STATS.iter().position(|name| *name == "n_steps") else { return 0 };
+        let iterations = self.chains.iter().flat_map(|chain| chain.chunks_exact(self.width()));
+        iterations.map(|words| words[self.dim + place]).sum()
     }
 
     /// Returns the SHA-256 over the little-endian words, chain after chain, in hexadecimal digits.
@@ -114,29 +87,29 @@ impl Bits {
     pub(super) fn trail(&self) -> Trail {
         let short = |bytes: [u8; 32]| hexadecimal(&bytes[..2]);
         let width = self.width();
-        let row = |i: usize| digest(self.chains.iter().flat_map(|chain| chain[i * width..(i + 1) * width].iter()));
+        let iteration =
+            |i: usize| digest(self.chains.iter().flat_map(|chain| chain[i * width..(i + 1) * width].iter()));
         Trail {
-            iterations: (0..self.rows()).map(|i| short(row(i))).collect(),
+            iterations: (0..self.iterations()).map(|i| short(iteration(i))).collect(),
             chains: self.chains.iter().map(|chain| short(digest(chain.iter()))).collect(),
         }
     }
 
-    /// Describes the first place where the bits of `other` differ, in the order of rows, then chains; `None` when they
-    /// are equal.
+    /// Describes the first place where the bits of `other` differ, in the order of iterations, then chains; `None` when
+    /// they are equal.
     pub(super) fn first_difference(&self, other: &Self) -> Option<String> {
-        if (self.numbers, self.chains.len(), self.rows()) != (other.numbers, other.chains.len(), other.rows()) {
+        if (self.dim, self.chains.len(), self.iterations()) != (other.dim, other.chains.len(), other.iterations()) {
             return Some("here and on the CPU there are different sizes".into());
         }
         let width = self.width();
         let differing = |(c, (a, b)): (usize, (&Vec<u64>, &Vec<u64>))| {
             a.iter().zip(b).position(|(a, b)| a != b).map(|place| (place / width, c, place % width))
         };
-        let (row, chain, word) = self.chains.iter().zip(&other.chains).enumerate().filter_map(differing).min()?;
-        let place = row * width + word;
+        let (iteration, chain, word) = self.chains.iter().zip(&other.chains).enumerate().filter_map(differing).min()?;
+        let place = iteration * width + word;
         let (here, there) = (self.chains[chain][place], other.chains[chain][place]);
         Some(format!(
-            "first in {} {row}, chain {chain}: {} is {} ({here:016x}) here and {} ({there:016x}) on the CPU",
-            self.names.row,
+            "first in iteration {iteration}, chain {chain}: {} is {} ({here:016x}) here and {} ({there:016x}) on the CPU",
             self.quantity(word),
             self.value(word, here),
             self.value(word, there),
@@ -145,35 +118,34 @@ impl Bits {
 
     /// Describes the first place where the bits differ from the recorded ones; `None` when they are equal.
     pub(super) fn difference_from_record(&self, record: &Trail) -> Option<String> {
-        self.trail().difference(record, self.names.row)
+        self.trail().difference(record)
     }
 
     fn quantity(&self, word: usize) -> String {
-        let Names { number, rest, .. } = self.names;
-        word.checked_sub(self.numbers).map_or_else(|| format!("{number} {word}"), |at| rest[at].to_owned())
+        word.checked_sub(self.dim).map_or_else(|| format!("coordinate {word}"), |at| SAMPLE_STATS[at].to_owned())
     }
 
     /// Returns the value of a word as text. The coordinates and the first six statistics are real numbers, the others
     /// are whole.
     fn value(&self, word: usize, bits: u64) -> String {
-        if word < self.numbers + 6 { format!("{:e}", f64::from_bits(bits)) } else { (bits as i64).to_string() }
+        if word < self.dim + 6 { format!("{:e}", f64::from_bits(bits)) } else { (bits as i64).to_string() }
     }
 }
 
 impl Trail {
     /// Describes the difference from a record; `None` when there is none.
-    fn difference(&self, record: &Self, row: &str) -> Option<String> {
+    fn difference(&self, record: &Self) -> Option<String> {
         let differing = |own: &str, recorded: &str| -> Vec<usize> {
             let digits = |text: &str| text.as_bytes().chunks(4).map(<[u8]>::to_vec).collect::<Vec<_>>();
             let (own, recorded) = (digits(own), digits(recorded));
             let most = own.len().max(recorded.len());
             (0..most).filter(|&at| own.get(at) != recorded.get(at)).collect()
         };
-        let first_row = *differing(&self.iterations, &record.iterations).first()?;
+        let first_iteration = *differing(&self.iterations, &record.iterations).first()?;
         let chains = differing(&self.chains, &record.chains);
         let first = chains.first().map_or_else(|| "none alone".to_owned(), usize::to_string);
         Some(format!(
-            "differs from the record first in {row} {first_row}; chains that differ: {}, the first is {first}",
+            "differs from the record first in iteration {first_iteration}; chains that differ: {}, the first is {first}",
             chains.len()
         ))
     }
@@ -206,12 +178,12 @@ mod tests {
     /// Returns the bits of two chains of two iterations of one coordinate.
     fn bits() -> Bits {
         let chain = |first: u64| (first..first + 24).collect();
-        Bits { names: Names::RUN, numbers: 1, chains: vec![chain(0), chain(100)] }
+        Bits { dim: 1, chains: vec![chain(0), chain(100)] }
     }
 
     #[test]
     fn the_hash_is_sha_256_of_little_endian_words() {
-        let bits = Bits { names: Names::RUN, numbers: 1, chains: vec![vec![1]] };
+        let bits = Bits { dim: 1, chains: vec![vec![1]] };
         // printf '\x01\0\0\0\0\0\0\0' | sha256sum
         assert_eq!(bits.hash(), "7c9fa136d4413fa6173637e883b6998d32e1d675f88cddff9dcbcf331820f4b8");
     }
@@ -229,44 +201,18 @@ mod tests {
         let words = here.difference_from_record(&there.trail()).unwrap();
         assert!(words.contains("iteration 0;") && words.contains("differ: 2, the first is 0"), "{words}");
         there = bits();
-        there.chains[0][12] = 7;
+        there.chains[0][12] = 7.5f64.to_bits();
         let words = here.first_difference(&there).unwrap();
         assert!(words.contains("iteration 1, chain 0: coordinate 0 is"), "{words}");
+        assert!(words.ends_with("and 7.5e0 (401e000000000000) on the CPU"), "{words}");
         assert!(here.difference_from_record(&there.trail()).unwrap().contains("iteration 1; chains that differ: 1"));
+        there.chains.pop();
+        assert!(here.first_difference(&there).unwrap().contains("different sizes"));
     }
 
     #[test]
     fn leapfrogs_are_those_of_the_statistics() {
         // Words 8 and 20 of 24: n_steps of both iterations.
         assert_eq!(bits().leapfrogs(), 8 + 20 + 108 + 120);
-    }
-
-    #[test]
-    fn rows_of_what_draws_mean_have_no_statistics() {
-        // Two chains of three rows of two numbers.
-        let bits = |rows: &[f64]| Bits::of_rows(Names::OBSERVATIONS, 2, 2, rows);
-        let rows: Vec<f64> = (0..12).map(f64::from).collect();
-        let here = bits(&rows);
-        assert_eq!((here.rows(), here.leapfrogs(), here.trail().chains.len()), (3, 0, 8));
-        for (place, value, words) in [
-            (
-                5,
-                5.5,
-                "first in row 2, chain 0: observation 1 is 5e0 (4014000000000000) here and 5.5e0 (4016000000000000)",
-            ),
-            (
-                8,
-                -8.0,
-                "first in row 1, chain 1: observation 0 is 8e0 (4020000000000000) here and -8e0 (c020000000000000)",
-            ),
-        ] {
-            let mut other = rows.clone();
-            other[place] = value;
-            let found = here.first_difference(&bits(&other)).unwrap();
-            assert_eq!(found, format!("{words} on the CPU"));
-            let found = here.difference_from_record(&bits(&other).trail()).unwrap();
-            assert!(found.contains(&words[9..14]) && found.contains("differ: 1, the first is"), "{found}");
-        }
-        assert!(here.first_difference(&bits(&rows[..8])).unwrap().contains("sizes"));
     }
 }

@@ -1,4 +1,4 @@
-//! The recorded hashes of whole runs and of expansions of draws, in `kernels/expected-runs.json`.
+//! The recorded hashes of whole runs, in `kernels/expected-runs.json`.
 
 use super::bits::Trail;
 use crate::error::BenchError;
@@ -11,7 +11,7 @@ use std::path::Path;
 /// The version of the file's format.
 const SCHEMA: u32 = 1;
 
-/// The hashes of runs and expansions on every sound device.
+/// The hashes of runs on every sound device.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Record {
@@ -19,14 +19,14 @@ pub(super) struct Record {
     runs: Vec<Recorded>,
 }
 
-/// The hashes of one run or expansion.
+/// The hashes of one run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Recorded {
     pub(super) name: String,
     /// The SHA-256 of all bits.
     pub(super) hash: String,
-    /// The short hashes, of 4 digits for each iteration or row.
+    /// The short hashes, of 4 digits for each iteration.
     pub(super) iterations: String,
     /// The short hashes, of 4 digits for each chain.
     pub(super) chains: String,
@@ -62,7 +62,7 @@ impl Record {
         Ok(write_named(path, text.as_bytes())?)
     }
 
-    /// Returns the runs and expansions by their names.
+    /// Returns the runs by their names.
     pub(super) fn by_name(&self) -> BTreeMap<&str, &Recorded> {
         self.runs.iter().map(|run| (run.name.as_str(), run)).collect()
     }

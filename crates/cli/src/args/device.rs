@@ -113,7 +113,7 @@ pub(crate) struct DeviceExactArgs {
     /// The N of cuda:N
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) device: u32,
-    /// Compare whole runs of the sampler and replicated data instead of single kernels
+    /// Compare whole runs of the sampler instead of single kernels
     #[arg(long)]
     pub(crate) runs: bool,
     /// Little work, for tools that slow kernels down (compute-sanitizer, ncu)

@@ -5,14 +5,8 @@ use octopus_softgpu::{Lanes, SoftwareGpu};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// Those of small runs: 10, 100 and 500 groups, and of data sets together; and what expands draws.
-const UNITS: [&str; 21] = [
-    "nuts_expand_eight_schools_f32",
-    "nuts_expand_eight_schools_f64",
-    "nuts_expand_eight_schools_mixed",
-    "nuts_expand_hierarchical_normal_f32",
-    "nuts_expand_hierarchical_normal_f64",
-    "nuts_expand_hierarchical_normal_mixed",
+/// The kernels of small runs: 10, 100 and 500 groups, and of data sets together.
+const UNITS: [&str; 15] = [
     "nuts_hierarchical_normal_f64_32x1",
     "nuts_hierarchical_normal_f32_32x1",
     "nuts_hierarchical_normal_mixed_32x1",
@@ -47,9 +41,8 @@ fn small_runs_are_exact_and_as_recorded() {
     let json = exact.json();
     assert_eq!(exact.code, Some(0), "kernels/expected-runs.json is not current: `cargo xtask record`; {json:#}");
     let runs = json["runs"].as_array().unwrap();
-    // Two sizes of runs, one of a team, many short chains, three data sets at once; variables and replicates of two models:
-    // each in three precisions.
-    assert_eq!(runs.len(), 3 * (2 + 1 + 1 + 3 + 2 * 2));
+    // Two sizes of runs, one of a team, many short chains, three data sets at once: each in three precisions.
+    assert_eq!(runs.len(), 3 * (2 + 1 + 1 + 3));
     for run in runs {
         assert!(run["hash"] == run["expected"] && run["equal"] == true && run["difference"].is_null(), "{run}");
         let cpu = if run["precision"] == "f64" { run["hash"].clone() } else { Value::Null };
@@ -63,13 +56,13 @@ fn what_differs_from_the_record_is_told() {
     let Some(double) = double() else { return };
     let mut wrong: Value = serde_json::from_str(&std::fs::read_to_string(record()).unwrap()).unwrap();
     let runs = wrong["runs"].as_array_mut().unwrap();
-    for (name, row, chain) in [
+    for (name, iteration, chain) in [
         ("100-balanced-collapsed-lowrank-adaptive-4-mixed", 33, 2),
-        ("expand-hierarchical-normal-100-unbalanced-f32", 49, 0),
-        ("predict-eight-schools-mixed", 4, 1),
+        ("batch-25-groups-1-of-3-f32", 45, 0),
+        ("batch-9-groups-2-of-3-mixed", 4, 1),
     ] {
         let run = runs.iter_mut().find(|run| run["name"] == name).unwrap();
-        for (field, digit) in [("hash", 0), ("iterations", 4 * row), ("chains", 4 * chain)] {
+        for (field, digit) in [("hash", 0), ("iterations", 4 * iteration), ("chains", 4 * chain)] {
             let mut text = run[field].as_str().unwrap().to_owned();
             let other = if text.as_bytes()[digit] == b'0' { "1" } else { "0" };
             text.replace_range(digit..=digit, other);
@@ -83,18 +76,14 @@ fn what_differs_from_the_record_is_told() {
     for words in [
         "DIFFERS  100-balanced-collapsed-lowrank-adaptive-4-mixed",
         "first in iteration 33; chains that differ: 1, the first is 2",
-        "DIFFERS  expand-hierarchical-normal-100-unbalanced-f32",
-        "first in row 49; chains that differ: 1, the first is 0",
-        "DIFFERS  predict-eight-schools-mixed",
-        "first in row 4; chains that differ: 1, the first is 1",
+        "DIFFERS  batch-25-groups-1-of-3-f32",
+        "first in iteration 45; chains that differ: 1, the first is 0",
+        "DIFFERS  batch-9-groups-2-of-3-mixed",
+        "first in iteration 4; chains that differ: 1, the first is 1",
     ] {
         assert!(exact.stdout.contains(words), "{words}: {}", exact.stdout);
     }
-    assert!(
-        exact.stdout.contains("30 of 33 runs and expansions") && exact.stdout.contains("test double"),
-        "{}",
-        exact.stdout
-    );
+    assert!(exact.stdout.contains("18 of 21 runs") && exact.stdout.contains("test double"), "{}", exact.stdout);
     let mut gone = double.octopus_without_driver("bare");
     if !Double::has_real_driver() {
         double.run(&mut gone, "device exact --runs").fails(4, &["libcuda"]);

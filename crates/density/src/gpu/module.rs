@@ -43,21 +43,3 @@ impl KernelModule {
         format!("{precision}_{lanes}x{rows}{}", if *team { "_team" } else { "" })
     }
 }
-
-/// PTX with the entries that compute what people read from a density's draws, for any number of coordinates:
-/// `nuts_expand_<density>_<precision>` gives the variables of the density's layout,
-/// `nuts_predict_<density>_<precision>` replicated observations.
-#[derive(Clone, Copy, Debug)]
-pub struct ExpansionModule {
-    /// The precision in which the kernels compute.
-    pub precision: Precision,
-    /// The PTX.
-    pub ptx: KernelText,
-}
-
-impl ExpansionModule {
-    /// Returns the name of the entry that does `what` (`expand` or `predict`) for the density of this kernel name.
-    pub fn entry(&self, what: &str, density: &str) -> String {
-        format!("nuts_{what}_{density}_{}", self.precision)
-    }
-}

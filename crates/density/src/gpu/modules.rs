@@ -1,4 +1,4 @@
-//! Macros that list the compiled kernels of a density.
+//! The macro that lists the compiled kernels of a density.
 
 /// Lists the [`KernelModule`](crate::gpu::KernelModule)s of one density, by precision and shape; those for teams stand
 /// after `;`. The files are beside each other: `<beginning>_<precision>_<lanes>x<rows>.ptx.gz`, with `_team` after the
@@ -28,21 +28,5 @@ macro_rules! kernel_modules {
                 $beginning, "_", $name, "_", $lanes, "x", $rows, $ending, ".ptx.gz"
             ))),
         }
-    };
-}
-
-/// Lists the [`ExpansionModule`](crate::gpu::ExpansionModule)s of one density, one for each precision, of the files
-/// `<beginning>_<precision>.ptx.gz`; the path is relative to the file that has the list.
-///
-/// ```text
-/// static EXPANSIONS: &[ExpansionModule] = expansion_modules!("../../ptx/nuts_expand_my_model": F64 "f64" F32 "f32");
-/// ```
-#[macro_export]
-macro_rules! expansion_modules {
-    ($beginning:literal: $($precision:ident $name:literal)*) => {
-        &[$($crate::gpu::ExpansionModule {
-            precision: $crate::gpu::Precision::$precision,
-            ptx: $crate::gpu::KernelText::Gzip(include_bytes!(concat!($beginning, "_", $name, ".ptx.gz"))),
-        }),*]
     };
 }

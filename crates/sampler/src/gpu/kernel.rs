@@ -78,17 +78,7 @@ fn smallest<'d, D: GpuDensity + ?Sized>(
 
 /// Returns the format that a module is compiled for.
 pub(super) fn format(module: &KernelModule) -> NutsFormat {
-    in_shape(module.precision, module.lanes, module.rows)
-}
-
-/// Returns the format in which kernels of any shape read what a density of `dim` coordinates gives them.
-pub(super) fn format_of_any_shape(precision: Precision, dim: usize) -> NutsFormat {
-    let lanes = warp::lanes(dim);
-    // Counted in 32 bits, as the coordinates are in every kernel.
-    in_shape(precision, lanes as u32, dim.div_ceil(lanes) as u32)
-}
-
-fn in_shape(precision: Precision, lanes: u32, rows: u32) -> NutsFormat {
+    let KernelModule { precision, lanes, rows, .. } = *module;
     let float = |bytes| if bytes == 4 { Float::F32 } else { Float::F64 };
     NutsFormat { element: float(precision.vector_bytes()), scalar: float(precision.scalar_bytes()), lanes, rows }
 }
@@ -240,7 +230,6 @@ impl<'a> Numbers<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use octopus_density::gpu::ExpansionModule;
     use octopus_density::{DensityError, Layout};
     use octopus_models::EightSchools;
 
@@ -300,10 +289,6 @@ mod tests {
 
         fn kernel_data(&self) -> Vec<KernelField<'_>> {
             self.inner.kernel_data()
-        }
-
-        fn expansion_modules(&self) -> &[ExpansionModule] {
-            self.inner.expansion_modules()
         }
     }
 

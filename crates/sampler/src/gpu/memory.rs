@@ -106,7 +106,7 @@ fn most_iterations(room: usize, gpu: &GpuConfig, bytes: impl Fn(usize) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Precision;
+    use octopus_cuda::Float;
     use octopus_models::synthetic::HierarchicalSpec;
     use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 
@@ -124,7 +124,7 @@ mod tests {
     }
 
     fn format() -> NutsFormat {
-        kernel::format_of_any_shape(Precision::F64, 11)
+        NutsFormat { element: Float::F64, scalar: Float::F64, lanes: 32, rows: 1 }
     }
 
     /// An eighth of the draws, at least as many as 1 MiB holds, and at most as many as a slot does: 152 bytes are a draw of 11

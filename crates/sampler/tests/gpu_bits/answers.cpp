@@ -11,10 +11,7 @@
 // the entries of the sampler's units as a GPU gets them, each lane a fiber of its own.
 #define OCTOPUS_HOST_LANES
 #include "chain.cuh"
-#include "threads.hpp"
 #include OCTOPUS_DENSITY_HEADER
-#include OCTOPUS_DRAW_HEADER
-#include "expand.cuh"
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -33,7 +30,7 @@ using R = OCTOPUS_R;
 using T = OCTOPUS_T;
 template <class S> using Density = OCTOPUS_DENSITY<S>;
 
-enum Task : u64 { EVALUATE, LEAPFROG, RUN, RESTART, EXPAND, PREDICT };
+enum Task : u64 { EVALUATE, LEAPFROG, RUN, RESTART };
 
 [[noreturn]] void fail(const char* why) {
   fprintf(stderr, "%s\n", why);
@@ -43,21 +40,16 @@ enum Task : u64 { EVALUATE, LEAPFROG, RUN, RESTART, EXPAND, PREDICT };
 /// The software GPU's kernels, if they are asked for.
 void* library = nullptr;
 
-/// Launches an entry of the library in blocks of 128 threads.
-void launch_fibers(const std::string& entry_name, unsigned blocks, void** parameters) {
+/// Launches nuts_<what>_<density>_<precision>_<L>x<E> of the library for all chains, in blocks of 128 threads.
+template <class S> void launch_chains(const char* what, u32 chains, void** parameters) {
   using Entry = int (*)(void**, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, size_t, char*, size_t);
-  const std::string name = "octopus_launch_" + entry_name;
+  const std::string name = std::string("octopus_launch_nuts_") + what + "_" OCTOPUS_DENSITY_NAME "_" OCTOPUS_PRECISION "_" +
+                           std::to_string(S::L) + "x" + std::to_string(S::E);
+  const u32 blocks = (chains * S::L + 127) / 128;
   const Entry entry = reinterpret_cast<Entry>(dlsym(library, name.c_str()));
   if (!entry) fail((name + " is not there").c_str());
   char message[1000] = "";
   if (entry(parameters, blocks, 1, 1, 128, 1, 1, 0, message, sizeof message) != 0) fail(message);
-}
-
-/// Launches nuts_<what>_<density>_<precision>_<L>x<E> for all chains.
-template <class S> void launch_chains(const char* what, u32 chains, void** parameters) {
-  const std::string name = std::string("nuts_") + what + "_" OCTOPUS_DENSITY_NAME "_" OCTOPUS_PRECISION "_" +
-                           std::to_string(S::L) + "x" + std::to_string(S::E);
-  launch_fibers(name, (chains * S::L + 127) / 128, parameters);
 }
 
 struct Reader {
@@ -381,48 +373,6 @@ template <class S> void restart(Reader& in, const Job<S>& job) {
 
 #endif
 
-using Draw = OCTOPUS_DRAW<R, T>;
-
-/// Runs `entry` on fibers, or `kernel` as each thread of two blocks.
-template <class F> void over_draws(const char* entry, void** parameters, F kernel) {
-  if (library) return launch_fibers(std::string("nuts_") + entry + "_" OCTOPUS_DENSITY_NAME "_" OCTOPUS_PRECISION, 2, parameters);
-  for_each_thread(2, 128, kernel);
-}
-
-template <class S> void expand_draws(Reader& in, const Job<S>& job) {
-  Draw::Data data = job.data;
-  const std::vector<R> draws = in.reals<R>();
-  const u64 rows = draws.size() / Draw::dim(data);
-  std::vector<R> out(rows * Draw::width(data), Constants<R>::nan());
-  Expansion<R> launch = {draws.data(), out.data(), rows};
-  void* parameters[] = {&data, &launch};
-  over_draws("expand", parameters, [&] { expand<Draw>(data, launch); });
-  write(out.data(), out.size());
-}
-
-template <class S> void predict_draws(Reader& in, const Job<S>& job) {
-  Draw::Data data = job.data;
-  const Fields<S, Draw::Observations> fields(in);
-  Draw::Observations observations = fields.data;
-  Prediction<R> launch = {};
-  launch.seed = in.integer();
-  launch.first_chain = (u32)in.integer();
-  launch.chains = (u32)in.integer();
-  launch.draws_per_chain = (u32)in.integer();
-  launch.first_draw = (u32)in.integer();
-  std::vector<u32> picks(in.integer());
-  for (u32& pick : picks) pick = (u32)in.integer();
-  launch.picks = picks.data();
-  launch.picked = (u32)picks.size();
-  const std::vector<R> draws = in.reals<R>();
-  launch.draws = draws.data();
-  std::vector<R> out((u64)launch.chains * launch.picked * Draw::count(data, observations), Constants<R>::nan());
-  launch.out = out.data();
-  void* parameters[] = {&data, &observations, &launch};
-  over_draws("predict", parameters, [&] { predict<Draw>(data, observations, launch); });
-  write(out.data(), out.size());
-}
-
 template <int L, int E> void answer(u64 task, u32 dim, Reader& in) {
   using S = Shape<R, T, L, E>;
   const Job<S> job(in, dim);
@@ -433,8 +383,6 @@ template <int L, int E> void answer(u64 task, u32 dim, Reader& in) {
     case RUN: return run<S>(in, job);
     case RESTART: return restart<S>(in, job);
 #endif
-    case EXPAND: return expand_draws<S>(in, job);
-    case PREDICT: return predict_draws<S>(in, job);
     default: fail("no such task");
   }
 }

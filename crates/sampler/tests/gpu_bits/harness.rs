@@ -16,8 +16,6 @@ pub(crate) enum Task {
     Leapfrog = 1,
     Run = 2,
     Restart = 3,
-    Expand = 4,
-    Predict = 5,
 }
 
 /// A job as it is written.
@@ -26,8 +24,6 @@ pub(crate) struct Job {
     precision: Precision,
     /// Whether chains move.
     nuts: bool,
-    /// How the names of the units begin in which its entries are.
-    units: String,
     bytes: Vec<u8>,
 }
 
@@ -46,11 +42,7 @@ impl Job {
     ) -> Self {
         let density = model.kernel_name();
         let nuts = matches!(task, Task::Leapfrog | Task::Run | Task::Restart);
-        let units = match task {
-            Task::Expand | Task::Predict => format!("nuts_expand_{density}_{precision}"),
-            _ => format!("nuts_{density}_{precision}_"),
-        };
-        let mut job = Self { density: density.into(), precision, nuts, units, bytes: Vec::new() };
+        let mut job = Self { density: density.into(), precision, nuts, bytes: Vec::new() };
         let dim = model.dim();
         job.integer(task as u64).integer(dim as u64).fields(&model.kernel_data());
         job.integer(match adaptation.centerings.first() {
@@ -110,7 +102,8 @@ impl Job {
             );
             return None;
         };
-        let library = if way == Way::Fibers { Some(fibers(&self.units)?) } else { None };
+        let units = format!("nuts_{}_{}_", self.density, self.precision);
+        let library = if way == Way::Fibers { Some(fibers(&units)?) } else { None };
         let mut child =
             Command::new(program).args(library).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut input = child.stdin.take().unwrap();

@@ -6,7 +6,6 @@
 mod bounded;
 mod bounded_normal;
 mod evaluation;
-mod expansions;
 mod harness;
 mod leapfrog;
 mod models;

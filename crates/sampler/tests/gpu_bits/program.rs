@@ -18,17 +18,15 @@ fn defines(density: &str, precision: Precision) -> Vec<String> {
         Precision::F32 => ("float", "float"),
         Precision::Mixed => ("float", "double"),
     };
-    // `eight_schools` is `EightSchools` in `eight_schools.cuh`, and `EightSchoolsDraw` in `eight_schools_draw.cuh`.
+    // `eight_schools` is `EightSchools` in `eight_schools.cuh`.
     let name: String = density.split('_').map(|word| word[..1].to_uppercase() + &word[1..]).collect();
     vec![
         format!("-DOCTOPUS_R={vectors}"),
         format!("-DOCTOPUS_T={scalars}"),
         format!("-DOCTOPUS_PRECISION=\"{precision}\""),
         format!("-DOCTOPUS_DENSITY={name}"),
-        format!("-DOCTOPUS_DRAW={name}Draw"),
         format!("-DOCTOPUS_DENSITY_NAME=\"{density}\""),
         format!("-DOCTOPUS_DENSITY_HEADER=\"{density}.cuh\""),
-        format!("-DOCTOPUS_DRAW_HEADER=\"{density}_draw.cuh\""),
     ]
 }
 
@@ -86,7 +84,6 @@ fn compile(density: &str, precision: Precision, sanitized: bool, nuts: bool) -> 
         files.iter().for_each(|file| hash.update(fs::read(file).unwrap()));
     }
     hash.update(fs::read(&main).unwrap());
-    hash.update(fs::read(package.join("tests/gpu_bits/threads.hpp")).unwrap());
     let key: String = hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
     let program = scratch(&format!("nuts-{key}"));
     // The others wait for it.

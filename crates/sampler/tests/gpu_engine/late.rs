@@ -9,12 +9,7 @@ use octopus_models::{HierarchicalNormal, Likelihood};
 use octopus_sampler::{Backend, BatchSampler, Begin, GpuConfig, Sampler, SamplerConfig};
 use std::ops::RangeInclusive;
 
-const UNITS: &[&str] = &[
-    "nuts_hierarchical_normal_f64_32x1",
-    "nuts_hierarchical_normal_f64_32x8_team",
-    "nuts_expand_hierarchical_normal_f64",
-    BATCH,
-];
+const UNITS: &[&str] = &["nuts_hierarchical_normal_f64_32x1", "nuts_hierarchical_normal_f64_32x8_team", BATCH];
 
 #[test]
 fn a_late_device_gives_the_same_bits() {
@@ -35,7 +30,6 @@ fn every_run(name: &str, seeds: RangeInclusive<u64>) {
         single_runs(&devices);
         a_team(&devices[..1]);
         batches(&devices);
-        crate::expansions::compare("8 groups", &model(8, false, Likelihood::Collapsed));
     });
 }
 

@@ -4,7 +4,6 @@ mod batch;
 mod bits;
 mod devices;
 mod eight_schools;
-mod expansions;
 mod fallback;
 mod late;
 mod many_short;

@@ -1,7 +1,7 @@
 //! Runs a test's body in a process that has a software GPU with the sampler's kernels.
 
 use octopus_cuda::{Context, Device};
-use octopus_density::gpu::{ExpansionModule, GpuDensity, KernelField, KernelModule};
+use octopus_density::gpu::{GpuDensity, KernelField, KernelModule};
 use octopus_density::{Centering, DensityError, Hierarchy, Layout, LogDensity};
 use octopus_models::synthetic::HierarchicalSpec;
 use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
@@ -185,8 +185,6 @@ pub(crate) struct Otherwise<D> {
 pub(crate) enum Kernels {
     /// It has none.
     None,
-    /// Draws are expanded in f32 only.
-    ExpandingInF32,
     /// The last scalar of the data that they read is no number.
     OfSpoiledData,
 }
@@ -258,10 +256,5 @@ impl<D: GpuDensity> GpuDensity for Otherwise<D> {
             *last.expect("there are scalars") = KernelField::Scalar(f64::NAN);
         }
         fields
-    }
-
-    fn expansion_modules(&self) -> &[ExpansionModule] {
-        let all = self.inner.expansion_modules();
-        if self.kernels == Kernels::ExpandingInF32 { &all[1..2] } else { all }
     }
 }

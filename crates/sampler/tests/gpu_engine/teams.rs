@@ -7,10 +7,8 @@ use octopus_density::LogDensity;
 use octopus_density::gpu::GpuDensity;
 use octopus_models::synthetic::HierarchicalSpec;
 use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
-use octopus_random::{Purpose, Stream};
 use octopus_sampler::{
-    Backend, Begin, GpuConfig, GpuExpander, GpuMemory, GpuNote, Parameterization, Precision, Sampler, SamplerConfig,
-    SamplerError,
+    Backend, Begin, GpuConfig, GpuMemory, GpuNote, Parameterization, Precision, Sampler, SamplerConfig, SamplerError,
 };
 use octopus_softgpu::Lanes;
 use std::time::{Duration, Instant};
@@ -142,20 +140,6 @@ on_software_gpu!(memory_of_teams_is_foretold, "", &["nuts_hierarchical_normal_mi
         let (foretold, peak) = (GpuMemory::of_run(&model, &config, &gpu).unwrap(), context.usage().peak_device_bytes);
         assert_eq!(foretold.total(), peak, "{count} blocks: {foretold:?}");
     }
-});
-
-// What expands draws reads the model's data only, however many observations there are.
-on_software_gpu!(draws_of_a_team_are_expanded, "", &["nuts_expand_hierarchical_normal_f64"], {
-    let model = pointwise(7, ragged);
-    let mut random = Stream::new(9, 0, 0, Purpose::User);
-    let draw: Vec<f64> = (0..model.dim()).map(|_| random.normal()).collect();
-    let mut expander = GpuExpander::new(&model, Precision::F64, &context()).unwrap();
-    let mut expected = vec![0.0; model.layout().width()];
-    model.expand(&draw, &mut expected);
-    assert_eq!(expander.expand(&draw).unwrap(), expected);
-    let mut expected = vec![0.0; model.observations()];
-    model.predict(&draw, &mut Stream::new(3, 0, 0, Purpose::Predictive), &mut expected);
-    assert_eq!(expander.predict(3, 1, &draw, &[0]).unwrap(), expected);
 });
 
 /// Its wait ends soon: launches take a moment, and the driver's double has none that lasts.

@@ -1,8 +1,8 @@
 //! Eight schools on a GPU: its kernels (units), and the fields that `kernels/nuts/eight_schools.cuh` reads.
 
 use super::{EightSchools, MU_SD, TAU_SCALE};
-use octopus_density::gpu::{ExpansionModule, GpuDensity, KernelField, KernelModule};
-use octopus_density::{Kinds, expansion_modules, kernel_modules};
+use octopus_density::gpu::{GpuDensity, KernelField, KernelModule};
+use octopus_density::{Kinds, kernel_modules};
 
 /// The kernels of one data set.
 static MODULES: &[KernelModule] = kernel_modules!("../../../../../kernels/ptx/nuts_eight_schools":
@@ -17,10 +17,6 @@ static BATCH_MODULES: &[KernelModule] = kernel_modules!("../../../../../kernels/
     F32 "f32" { 32 x 1 }
     Mixed "mixed" { 32 x 1 }
 );
-
-/// The modules that expand draws.
-static EXPANSION_MODULES: &[ExpansionModule] =
-    expansion_modules!("../../../../../kernels/ptx/nuts_expand_eight_schools": F64 "f64" F32 "f32" Mixed "mixed");
 
 impl GpuDensity for EightSchools {
     fn kernel_name(&self) -> &str {
@@ -56,15 +52,6 @@ impl GpuDensity for EightSchools {
             KernelField::Word(precision.len() as u32),
         ]
     }
-
-    fn expansion_modules(&self) -> &[ExpansionModule] {
-        EXPANSION_MODULES
-    }
-
-    /// `EightSchoolsObservations`.
-    fn observation_data(&self) -> Vec<KernelField<'_>> {
-        vec![KernelField::Reals(self.sigma().into())]
-    }
 }
 
 #[cfg(test)]
@@ -97,6 +84,5 @@ mod tests {
             KernelField::Word(2),
         ];
         assert_eq!(model.kernel_data(), expected);
-        assert_eq!(model.observation_data(), [KernelField::Reals(vec![2.0, 0.5].into())]);
     }
 }

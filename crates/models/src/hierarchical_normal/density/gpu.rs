@@ -4,8 +4,8 @@
 
 use super::observed::{BLOCK, Tile};
 use super::{HierarchicalNormal, Likelihood};
-use octopus_density::gpu::{ExpansionModule, GpuDensity, KernelField, KernelModule, TeamWork};
-use octopus_density::{Kinds, expansion_modules, kernel_modules};
+use octopus_density::gpu::{GpuDensity, KernelField, KernelModule, TeamWork};
+use octopus_density::{Kinds, kernel_modules};
 
 /// The kernels of one data set.
 static MODULES: &[KernelModule] = kernel_modules!("../../../../../kernels/ptx/nuts_hierarchical_normal":
@@ -21,10 +21,6 @@ static BATCH_MODULES: &[KernelModule] = kernel_modules!("../../../../../kernels/
     F32 "f32" { 32 x 1 32 x 4 32 x 8 128 x 8 }
     Mixed "mixed" { 32 x 1 32 x 4 32 x 8 128 x 8 }
 );
-
-/// The modules that expand draws.
-static EXPANSION_MODULES: &[ExpansionModule] =
-    expansion_modules!("../../../../../kernels/ptx/nuts_expand_hierarchical_normal": F64 "f64" F32 "f32" Mixed "mixed");
 
 /// The number of observations from which on several blocks share an evaluation that reads them all. Waiting for each
 /// other costs the blocks a few microseconds, in which one block reads about this many.
@@ -122,16 +118,6 @@ impl GpuDensity for HierarchicalNormal {
             KernelField::Reals(large.rows().into()),
         ]
     }
-
-    fn expansion_modules(&self) -> &[ExpansionModule] {
-        EXPANSION_MODULES
-    }
-
-    /// `HierarchicalNormalObservations`.
-    fn observation_data(&self) -> Vec<KernelField<'_>> {
-        let groups: Vec<u32> = self.data().group_index().into_iter().map(|j| j as u32).collect();
-        vec![KernelField::Word(groups.len() as u32), KernelField::Words(groups.into())]
-    }
 }
 
 #[cfg(test)]
@@ -182,8 +168,6 @@ mod tests {
                 KernelField::Word(2),
             ];
             assert_eq!(model.kernel_data(), expected);
-            let observations = [KernelField::Word(3), KernelField::Words(vec![0, 0, 1].into())];
-            assert_eq!(model.observation_data(), observations);
         }
     }
 

@@ -325,7 +325,7 @@ mod tests {
     use super::*;
     use crate::config::SamplerConfig;
     use crate::run_state::Begin;
-    use octopus_density::gpu::Precision;
+    use octopus_cuda::{Float, NutsFormat};
     use octopus_models::EightSchools;
 
     #[test]
@@ -336,7 +336,7 @@ mod tests {
             .map(|config| BegunRun::new(&model, &Begin::Anew(config)).expect("starts"))
             .into();
         let sets: Vec<&BegunRun<'_, EightSchools>> = prepared.iter().collect();
-        let format = kernel::format_of_any_shape(Precision::F64, 10);
+        let format = NutsFormat { element: Float::F64, scalar: Float::F64, lanes: 32, rows: 1 };
         let expected = with_items(&sets, |items| {
             assert_eq!(items.iter().map(|item| (item.chains, item.dim)).collect::<Vec<_>>(), [(2, 10), (5, 10)]);
             let iterations = memory::batch_slot_iterations(format, items, &gpu);
