@@ -1,6 +1,6 @@
 """Our arrays beside NumPy's, on one thread of the same machine, in f64 where nothing else is said: microseconds and ratio.
 
-    cargo build --release -p octopus-device --example array_speed
+    cargo build --release -p octopus-fitness --example array_speed
     python array_speed.py ../../target/release/examples/array_speed
 
 A ratio above 1 is our speed over NumPy's. Both sides are measured twice, in turns, and the faster run counts.

@@ -6,8 +6,10 @@
 use crate::beside::{TimedBeside, TimedGpu};
 use crate::error::BenchError;
 use crate::{of_array, of_draws};
-use octopus_device::{Array, ArrayError, BenchmarkConfig, CallTiming, Device, Scalar, benchmark_device, with_device};
+use octopus_array::{Array, ArrayError, Scalar};
+use octopus_device::{Device, with_device};
 use octopus_diag::{TableLook, TextColumn, text_table};
+use octopus_fitness::{BenchmarkConfig, CallTiming, benchmark_device};
 use octopus_random::{Draw, Key, Normal, Uniform, VonMises};
 use serde::Serialize;
 use std::fmt;

@@ -2,13 +2,12 @@
 
 mod leapfrog;
 
-use super::{of_array, of_cuda};
+use super::of_cuda;
 use crate::error::BenchError;
 use leapfrog::Runs;
-use octopus_device::{
-    CostsCache, CostsConfig, CostsKey, Device, DeviceCosts, DeviceIdentity, KernelCost, measure_costs,
-};
+use octopus_device::{CostsCache, CostsKey, Device, DeviceCosts, DeviceIdentity, KernelCost};
 use octopus_diag::{TableLook, TextColumn, text_table};
+use octopus_fitness::{CostsConfig, measure_costs};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -42,7 +41,7 @@ pub fn run(ordinal: u32, cache: Option<&Path>, say: &dyn Fn(String)) -> Result<M
     let key = CostsKey::of_device(ordinal, device.driver.as_deref()).map_err(of_cuda)?;
     let (config, runs) =
         if device.test_double { (CostsConfig::of_the_double(), Runs::of_the_double()) } else { Default::default() };
-    let mut device_costs = measure_costs(ordinal, key, &config).map_err(of_array)?;
+    let mut device_costs = measure_costs(ordinal, key, &config).map_err(|failed| of_cuda(failed.source))?;
     runs.record(&mut device_costs, Device::Cuda(ordinal), say)?;
     let file = cache.store(&device_costs)?;
     Ok(MeasuredCosts { device, file, device_costs })

@@ -1,6 +1,7 @@
 //! The errors of measuring and judging.
 
-use octopus_device::{ArrayError, CostsCacheError, CudaError, DrawError};
+use octopus_array::{ArrayError, DrawError};
+use octopus_device::{CostsCacheError, CudaError};
 use octopus_diag::DiagError;
 use octopus_files::FileError;
 use octopus_models::ModelError;

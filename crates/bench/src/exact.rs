@@ -3,8 +3,9 @@
 use super::expected::{Expected, ptx_sha256};
 use super::of_cuda;
 use crate::error::BenchError;
-use octopus_device::{DeviceIdentity, ExactRow, ExactSize, exact_kernels};
+use octopus_device::DeviceIdentity;
 use octopus_diag::{TableLook, TextColumn, text_table};
+use octopus_fitness::{ExactRow, ExactSize, exact_kernels};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::Path;

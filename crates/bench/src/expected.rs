@@ -1,8 +1,9 @@
 //! The recorded results of the kernels, in `kernels/expected.json`.
 
 use crate::error::BenchError;
-use octopus_device::{ExactRow, PTX};
+use octopus_device::PTX;
 use octopus_files::write_named;
+use octopus_fitness::ExactRow;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

@@ -46,7 +46,8 @@ pub use error::BenchError;
 pub use quality::Quality;
 pub use tiny_run::tiny_run;
 
-use octopus_device::{ArrayError, CudaContext, CudaError, Device, DrawError};
+use octopus_array::{ArrayError, DrawError};
+use octopus_device::{CudaContext, CudaError, Device};
 use octopus_models::synthetic::Synthetic;
 use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood, ModelError};
 use octopus_runs::RunError;

@@ -6,11 +6,10 @@ use crate::benchmark::config;
 use crate::beside::{TimedBeside, TimedGpu};
 use crate::error::BenchError;
 use crate::of_draws;
-use octopus_device::{
-    Array, ArrayShape, BatchConfig, BenchmarkConfig, Device, DrawError, Scalar, benchmark_device, draw_batches,
-    with_device,
-};
+use octopus_array::{Array, ArrayShape, BatchConfig, DrawError, Scalar, draw_batches};
+use octopus_device::{Device, with_device};
 use octopus_diag::{TableLook, TextColumn, text_table};
+use octopus_fitness::{BenchmarkConfig, benchmark_device};
 use octopus_random::{
     Beta, Draw, Exponential, FloatingPoint, Gamma, Key, Normal, ParameterError, StudentT, Uniform, VonMises,
     VonMisesFisher, WrappedNormal,

@@ -4,9 +4,10 @@
 
 use crate::error::BenchError;
 use crate::of_cuda;
+use octopus_array::Array;
 use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;
-use octopus_device::{Array, Device, DeviceIdentity, with_device};
+use octopus_device::{Device, DeviceIdentity, with_device};
 use octopus_diag::{TableLook, TextColumn, text_table};
 use octopus_models::synthetic::HierarchicalSpec;
 use octopus_models::{HierarchicalNormalModel, Likelihood, Model};

@@ -3,7 +3,7 @@
 //! | Concept | Here |
 //! |---|---|
 //! | The cost of one kernel or copy: a part to start it, and a part for each unit | [`LinearCost`] |
-//! | Measured costs of both sides, with what they were measured on | [`DeviceCosts`], made by [`measure_costs`] |
+//! | Measured costs of both sides, with what they were measured on | [`DeviceCosts`], made by `measure_costs` of `octopus-fitness` |
 //! | What makes a measurement stale | [`CostsKey`]: device, driver, binary |
 //! | Where measurements are kept | [`CostsCache`] |
 //! | What is to be done | [`Work`] |
@@ -13,10 +13,10 @@
 //!
 //! | Kernel | Unit | Measured by |
 //! |---|---|---|
-//! | `array_axpy_f32`, `array_axpy_f64` | one element; stands for all element-wise arithmetic | [`measure_costs`] |
-//! | `array_exp_f32`, `array_exp_f64` | one element; stands for exp and ln | [`measure_costs`] |
-//! | `array_dot_f32`, `array_dot_f64` | one element; stands for all reductions | [`measure_costs`] |
-//! | `matmul_f32`, `matmul_f64` | one multiplication with its addition: `m k n` in all | [`measure_costs`] |
+//! | `array_axpy_f32`, `array_axpy_f64` | one element; stands for all element-wise arithmetic | `measure_costs` |
+//! | `array_exp_f32`, `array_exp_f64` | one element; stands for exp and ln | `measure_costs` |
+//! | `array_dot_f32`, `array_dot_f64` | one element; stands for all reductions | `measure_costs` |
+//! | `matmul_f32`, `matmul_f64` | one multiplication with its addition: `m k n` in all | `measure_costs` |
 //! | `nuts_leapfrog_...` | a leapfrog step of one chain; a launch is one of every chain | the first run that needs it, or `octopus device measure` |
 //! | others | as their owner says | [`DeviceCosts::record`] |
 //!
@@ -27,13 +27,11 @@ mod cache;
 mod choice;
 mod fingerprint;
 mod key;
-mod measure;
 mod model;
 mod work;
 
 pub use cache::{CostsCache, CostsCacheError, CostsMiss};
 pub use choice::{Choice, Prediction, Seconds, choose};
 pub use key::{CostsKey, kernels_fingerprint};
-pub use measure::{CostsConfig, measure_costs, quick_costs};
 pub use model::{DeviceCosts, KernelCost, LinearCost, TransferCost};
 pub use work::{Work, WorkStep};

@@ -1,7 +1,7 @@
 //! A device in words: its line in `octopus device list`, and its facts in `octopus device info`.
 
 use crate::DeviceInfo;
-use crate::nvml::{gibibytes, memory};
+use crate::nvml::{gibibytes, memory_text};
 
 impl DeviceInfo {
     /// Returns one line with what matters of what is known.
@@ -42,8 +42,8 @@ impl DeviceInfo {
             ("compute capability", self.compute_capability.map(|version| version.to_string())),
             ("multiprocessors", self.sm_count.map(|count| count.to_string())),
             ("CUDA cores", self.cuda_cores.map(|count| count.to_string())),
-            ("memory", self.memory_total.map(memory)),
-            ("memory free", self.memory_free.map(memory)),
+            ("memory", self.memory_total.map(memory_text)),
+            ("memory free", self.memory_free.map(memory_text)),
             ("SM clock", now_of(self.sm_clock_mhz, self.sm_clock_max_mhz, "MHz")),
             ("memory clock", now_of(self.memory_clock_mhz, self.memory_clock_max_mhz, "MHz")),
             ("performance state", self.performance_state.map(|state| format!("P{state}"))),

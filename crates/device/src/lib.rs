@@ -7,14 +7,11 @@
 //! | What is needed | [`Needs`]: CUDA version, compute capability, PTX version, memory; of all devices or of one |
 //! | What it means | [`Finding`]: one check's id, status, observed, expected, cause, fix; made by a [`Question`] |
 //! | The answer | [`verify`] or [`verify_with`] and their [`VerifyReport`]: [`Overall::Fit`], [`Overall::Broken`] or [`Overall::Absent`] |
-//! | Does it compute, how fast, with the right bits | [`fitness`], [`exact_kernels`] on one [`DeviceIdentity`] |
+//! | One device, for records | [`DeviceIdentity`] |
 //! | The machine around it | [`HostInfo`]: CPU, memory, operating system, SIMD |
 //! | Which device a thread works on | [`Device`], its scope [`DeviceScope`], [`with_device`] |
 //! | Which device a run works on | [`DeviceChoice`], [`Accelerators`], [`resolve`] and its [`Selection`]; for arrays [`AutoDevice`] |
-//! | Numbers on a device | [`Array`], in one dimension or two; the same operations over slices in [`cpu`] |
-//! | Layers that learn, on arrays | [`layers`]: [`LayerHierarchy`](layers::LayerHierarchy) |
-//! | How long something takes | [`benchmark_device`] and its [`CallTiming`] |
-//! | What work costs on this machine | [`costs`]: [`measure_costs`], [`CostsCache`], [`choose`] |
+//! | What work costs on this machine | [`costs`]: [`DeviceCosts`], [`CostsCache`], [`choose`] |
 //! | How many chains fit | [`memory`]: [`MemoryPlan`] |
 //! | What a run used | [`Monitor`] and its [`DeviceUsage`] |
 //!
@@ -23,8 +20,8 @@
 //! each failed check names its cause and its fix.
 //!
 //! Nothing here links against NVIDIA's libraries: the program starts where there are none. Probing and checking
-//! never create a CUDA context, allocate device memory or launch a kernel; [`fitness`], arrays,
-//! benchmarks, costs and monitors do, on first use.
+//! never create a CUDA context, allocate device memory or launch a kernel; a [`Monitor`] makes a context, on first use.
+//! Arrays are in `octopus-array`; checks and benchmarks that compute on a device are in `octopus-fitness`.
 //!
 //! # Example
 //! ```
@@ -43,18 +40,16 @@
 //! ```
 
 mod architecture;
-mod array;
 mod check;
 pub mod costs;
 mod current;
 mod device_text;
-mod draws;
 mod driver;
 mod environment;
+mod error;
 mod finding;
-mod fitness;
 mod host;
-pub mod layers;
+mod identity;
 mod load;
 pub mod memory;
 mod monitor;
@@ -65,40 +60,36 @@ mod provider;
 mod ptx;
 mod report;
 mod selection;
-mod timing;
 mod version;
 mod visible;
 
-pub use array::{Array, ArrayElement, ArrayError, ArrayFileError, ArrayShape, Engine, Scalar, cpu};
 pub use check::CHECK_IDS;
 pub use costs::{
-    Choice, CostsCache, CostsCacheError, CostsConfig, CostsKey, CostsMiss, DeviceCosts, KernelCost, LinearCost,
-    Prediction, Seconds, TransferCost, Work, WorkStep, choose, kernels_fingerprint, measure_costs, quick_costs,
+    Choice, CostsCache, CostsCacheError, CostsKey, CostsMiss, DeviceCosts, KernelCost, LinearCost, Prediction, Seconds,
+    TransferCost, Work, WorkStep, choose, kernels_fingerprint,
 };
 pub use current::{Device, DeviceNameError, DeviceScope, with_device};
-pub use draws::{BatchConfig, DrawError, draw_batches, draw_batches_onto};
 pub use driver::{DriverCode, DriverFacts, DriverFailure};
 pub use environment::{Access, DeviceFile, Environment, FoundBy, LibraryCopy, PciDevice};
+pub use error::DeviceError;
 pub use finding::{Finding, FindingStatus, Question};
-pub use fitness::{
-    DeviceIdentity, ExactReport, ExactRow, ExactSize, FITNESS_IDS, FitnessConfig, TinyRun, exact_kernels, fitness,
-    fitness_skipped, fitness_without_device,
-};
 pub use host::HostInfo;
+pub use identity::DeviceIdentity;
 pub use load::DeviceLoad;
 pub use memory::{DeviceMemory, MemoryAttempt, MemoryPlan, PlanPart};
 pub use monitor::{DeviceUsage, LoadRange, LoadSummary, Monitor};
 pub use needs::Needs;
-pub use nvml::{ComputeMode, DeviceInfo, DeviceProcess, NvmlFacts, NvmlFailure, ProcessKind, Throttle};
+pub use nvml::{
+    ComputeMode, DeviceInfo, DeviceProcess, NvmlFacts, NvmlFailure, ProcessKind, TEST_DOUBLE, Throttle, memory_text,
+};
 pub use octopus_cuda::{Context as CudaContext, CudaError, PTX, limit_device_memory};
 pub use probe::Probe;
 pub use provider::{NoProvider, Provider, ScriptedProvider, SystemProvider};
 pub use report::{Overall, SCHEMA, VerifyReport, verify, verify_with};
 pub use selection::{
-    Accelerators, AutoDevice, ChoiceError, DEVICE_VARIABLE, DeviceChoice, DeviceRequest, DeviceSet, Selection,
-    SelectionError, Source, Unusable, device_names, devices_named, resolve,
+    Accelerators, AutoDevice, ChoiceError, DEVICE_VARIABLE, DeviceChoice, DeviceRequest, DeviceSet, MeasureCosts,
+    Selection, SelectionError, Source, Unusable, device_names, devices_named, resolve,
 };
-pub use timing::{BenchmarkClock, BenchmarkConfig, CallTiming, benchmark_device};
 pub use version::Version;
 
 /// The oldest CUDA version that a driver must support: the kernels' PTX is made for it.

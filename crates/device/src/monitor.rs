@@ -2,7 +2,7 @@
 
 mod watch;
 
-use crate::{ArrayError, Device};
+use crate::{Device, DeviceError};
 use octopus_cuda::{Context, CudaError};
 use serde::{Deserialize, Serialize};
 use watch::LoadWatch;
@@ -57,13 +57,11 @@ impl DeviceUsage {
 /// monitor on a device starts the first one anew.
 ///
 /// ```
-/// use octopus_device::{Array, Device, Monitor};
+/// use octopus_device::{Device, Monitor};
 ///
 /// let monitor = Monitor::start(Device::Cpu)?;
-/// let sum = Array::from_slice(&[1.0, 2.0])?.sum()?;
-/// assert_eq!(sum, 3.0);
 /// assert_eq!(monitor.usage().peak_bytes, 0); // of device memory, the CPU has none
-/// # Ok::<(), octopus_device::ArrayError>(())
+/// # Ok::<(), octopus_device::DeviceError>(())
 /// ```
 #[derive(Debug)]
 pub struct Monitor {
@@ -79,8 +77,8 @@ impl Monitor {
     ///
     /// # Errors
     /// When the device cannot be used.
-    pub fn start(device: Device) -> Result<Self, ArrayError> {
-        let failed = |source: CudaError| ArrayError::Cuda { device, source };
+    pub fn start(device: Device) -> Result<Self, DeviceError> {
+        let failed = |source: CudaError| DeviceError { device, source };
         let Some(context) = device.context().map_err(failed)? else {
             return Ok(Self { device, device_name: device.to_string(), context: None, total_bytes: 0, watch: None });
         };

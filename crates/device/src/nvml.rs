@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use thiserror::Error;
 
-/// The words by which the software GPU of the tests tells what it is.
-pub(crate) const TEST_DOUBLE: &str = "(test double)";
+/// The words in the name of a device by which the software GPU of the tests tells what it is.
+pub const TEST_DOUBLE: &str = "(test double)";
 
 /// The facts that NVML reports when it works.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -70,7 +70,7 @@ impl fmt::Display for DeviceProcess {
         if let Some(name) = &self.name {
             write!(f, " {name}")?;
         }
-        self.memory.map_or(Ok(()), |bytes| write!(f, " ({})", memory(bytes)))
+        self.memory.map_or(Ok(()), |bytes| write!(f, " ({})", memory_text(bytes)))
     }
 }
 
@@ -216,7 +216,7 @@ impl DeviceInfo {
 }
 
 /// Returns the bytes for people, e.g. `1.5 GiB` or `312 MiB`.
-pub(crate) fn memory(bytes: u64) -> String {
+pub fn memory_text(bytes: u64) -> String {
     if bytes < 1 << 30 { format!("{} MiB", bytes >> 20) } else { format!("{} GiB", gibibytes(bytes)) }
 }
 

@@ -11,7 +11,7 @@ mod devices;
 mod resolve;
 
 pub use accelerators::{Accelerators, Unusable};
-pub use automatic::AutoDevice;
+pub use automatic::{AutoDevice, MeasureCosts};
 pub use chosen::{ChoiceError, DEVICE_VARIABLE, DeviceChoice, DeviceRequest, Source};
 pub use devices::{DeviceSet, device_names, devices_named};
 pub use resolve::{Selection, SelectionError, resolve};

@@ -1,10 +1,9 @@
-//! The real provider and the checks that run on a device, against the software GPU: all code that reaches NVIDIA's
-//! libraries runs here, on any machine. Each machine is a process of its own, since a driver is loaded once.
+//! The real provider, against the software GPU: all code that asks NVIDIA's libraries runs here, on any machine. Each
+//! machine is a process of its own, since a driver is loaded once.
 
 use octopus_device::{
-    ComputeMode, DeviceInfo, DriverCode, DriverFacts, DriverFailure, FITNESS_IDS, Finding, FindingStatus,
-    FitnessConfig, NvmlFacts, NvmlFailure, Overall, ProcessKind, Provider, SystemProvider, VerifyReport, Version,
-    fitness, verify,
+    ComputeMode, DeviceInfo, DriverCode, DriverFacts, DriverFailure, NvmlFacts, NvmlFailure, Overall, ProcessKind,
+    Provider, SystemProvider, VerifyReport, Version, verify,
 };
 use octopus_softgpu::{Settings, SoftwareGpu};
 use serde::{Deserialize, Serialize};
@@ -13,8 +12,6 @@ use std::process::Command;
 
 /// Where a process that was started by a test leaves its answers.
 const ANSWERS: &str = "OCTOPUS_TEST_ANSWERS";
-/// Set when it is to run the checks on the device, too.
-const DEEP: &str = "OCTOPUS_TEST_DEEP";
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Answers {
@@ -23,7 +20,6 @@ struct Answers {
     again: Result<DriverFacts, DriverFailure>,
     driver_devices: Vec<DeviceInfo>,
     report: VerifyReport,
-    fitness: Vec<Finding>,
 }
 
 /// The test that is no test: what the started process runs.
@@ -32,15 +28,12 @@ struct Answers {
 fn started_by_a_test() {
     let path = std::env::var_os(ANSWERS).expect("another test starts this one");
     let machine = SystemProvider::new();
-    let deep = std::env::var_os(DEEP).is_some();
-    let config = FitnessConfig { device: 0, small: true };
     let answers = Answers {
         nvml: machine.nvml(),
         driver: machine.driver(),
         again: machine.driver(),
         driver_devices: machine.driver_devices(),
         report: verify(&machine),
-        fitness: if deep { fitness(config, &mut || Ok("no run".into())) } else { Vec::new() },
     };
     std::fs::write(path, serde_json::to_string(&answers).unwrap()).unwrap();
 }
@@ -61,19 +54,6 @@ fn ask_gpu(gpu: &SoftwareGpu, settings: &Settings) -> Answers {
     ask(|command| {
         gpu.command(command, settings);
     })
-}
-
-fn run_on(gpu: &SoftwareGpu, settings: &Settings) -> Vec<Finding> {
-    let answers = ask(|command| {
-        gpu.command(command, settings).env(DEEP, "1");
-    });
-    assert_eq!(answers.fitness.iter().map(|finding| finding.id.as_str()).collect::<Vec<_>>(), FITNESS_IDS);
-    answers.fitness
-}
-
-/// Ids of the findings of one status.
-fn ids(findings: &[Finding], status: FindingStatus) -> Vec<&str> {
-    findings.iter().filter(|finding| finding.status == status).map(|finding| finding.id.as_str()).collect()
 }
 
 #[test]
@@ -219,42 +199,4 @@ fn a_machine_with_a_lost_device_is_broken() {
     assert_eq!((report.provider.as_str(), report.overall), ("system", Overall::Broken));
     let health = report.findings.iter().find(|finding| finding.id == "device-health").unwrap();
     assert!(health.observed.contains("fell off the bus"), "{health:?}");
-}
-
-#[test]
-fn a_sound_device_passes_all_that_runs_on_it() {
-    let Some(gpu) = SoftwareGpu::for_test() else { return };
-    let findings = run_on(&gpu, &Settings::new());
-    assert_eq!(ids(&findings, FindingStatus::Pass), FITNESS_IDS, "{findings:#?}");
-    for finding in findings.iter().filter(|finding| ["context", "bandwidth"].contains(&finding.id.as_str())) {
-        assert!(finding.observed.contains("(a test double: no measurement of a GPU)"), "{finding:?}");
-        // Copies of a few MiB take no tenth of a second.
-        assert!(!finding.observed.contains(" 0.0 GB/s"), "{finding:?}");
-    }
-}
-
-#[test]
-fn what_does_not_build_on_a_failure_goes_on() {
-    let Some(gpu) = SoftwareGpu::for_test() else { return };
-    let findings = run_on(&gpu, &Settings::new().fail("cuModuleLoadDataEx", 222));
-    assert_eq!(ids(&findings, FindingStatus::Fail), ["kernel-load"]);
-    assert_eq!(ids(&findings, FindingStatus::Skip), ["matmul-f32", "matmul-f64", "exactness"]);
-    assert_eq!(ids(&findings, FindingStatus::Pass), ["context", "memory", "bandwidth", "tiny-run"]);
-    let findings = run_on(&gpu, &Settings::new().fail("cuMemAlloc_v2", 2).at_call(1));
-    assert_eq!(ids(&findings, FindingStatus::Fail), ["memory"]);
-    assert!(ids(&findings, FindingStatus::Skip).is_empty());
-    let findings = run_on(&gpu, &Settings::new().fail("cuDevicePrimaryCtxRetain", 46));
-    assert_eq!(
-        (ids(&findings, FindingStatus::Fail), ids(&findings, FindingStatus::Pass)),
-        (vec!["context"], vec!["tiny-run"])
-    );
-}
-
-#[test]
-fn a_lost_device_is_left_alone() {
-    let Some(gpu) = SoftwareGpu::for_test() else { return };
-    let findings = run_on(&gpu, &Settings::new().sticky(700, 1));
-    assert_eq!(ids(&findings, FindingStatus::Fail), ["matmul-f32"]);
-    assert_eq!(ids(&findings, FindingStatus::Skip), ["matmul-f64", "exactness"]);
-    assert!(findings.iter().any(|finding| finding.observed == "the device was lost (see matmul-f32)"));
 }

@@ -1,7 +1,7 @@
 //! The errors of run folders: each names the file and says what to do.
 
 use crate::MemoryNeed;
-use octopus_device::{ArrayError, DeviceNameError};
+use octopus_device::{DeviceError, DeviceNameError};
 use octopus_diag::DiagError;
 use octopus_files::FileError;
 use octopus_formats::FormatError;
@@ -167,9 +167,9 @@ pub enum RunError {
     /// The settings ask for a run that the device, or no device, can do.
     #[error("{0}")]
     CannotRun(String),
-    /// What a device was used for cannot be measured.
+    /// A device cannot be used, or what it costs or was used for cannot be measured.
     #[error(transparent)]
-    Device(#[from] ArrayError),
+    Device(#[from] DeviceError),
     /// The record names a device that no machine has.
     #[error("run.toml: field `device`: {0}")]
     DeviceName(#[from] DeviceNameError),

@@ -9,8 +9,9 @@ use crate::{Placement, RunError, kernel_name, pool};
 use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;
 use octopus_device::{
-    CostsCache, CostsCacheError, CostsMiss, Device, DeviceCosts, KernelCost, LinearCost, Seconds, Work, quick_costs,
+    CostsCache, CostsCacheError, CostsMiss, Device, DeviceCosts, KernelCost, LinearCost, Seconds, Work,
 };
+use octopus_fitness::quick_costs;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;

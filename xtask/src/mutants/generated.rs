@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-pub(super) const CRATES: [&str; 7] = ["cli", "report", "diag", "calibrate", "device", "runs", "formats"];
+pub(super) const CRATES: [&str; 9] =
+    ["cli", "report", "diag", "calibrate", "device", "array", "fitness", "runs", "formats"];
 
 /// What the faults of a change may take in CI, from listing and building them to the last test.
 const LIMIT_IN_CI: Duration = Duration::from_secs(280);

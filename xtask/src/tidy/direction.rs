@@ -4,7 +4,7 @@ use super::manifest::octopus_dependencies;
 use super::{Complaint, Tree};
 
 /// Each crate with all that it may depend on. Nobody depends on the command line.
-const MAY_KNOW: [(&str, &[&str]); 21] = [
+const MAY_KNOW: [(&str, &[&str]); 23] = [
     ("crates/random", &[]),
     ("crates/cuda", &[]),
     ("crates/files", &[]),
@@ -12,13 +12,15 @@ const MAY_KNOW: [(&str, &[&str]); 21] = [
     // Test support: only tests and developer tasks use these.
     ("crates/ptx", &[]),
     ("crates/softgpu", &["ptx"]),
-    ("crates/device", &["cuda", "files", "random"]),
+    ("crates/device", &["cuda", "files"]),
+    ("crates/array", &["device", "cuda", "files", "random"]),
+    ("crates/fitness", &["array", "device", "cuda", "random"]),
     ("crates/density", &["random", "trace"]),
     ("crates/sampler", &["density", "random", "cuda"]),
     ("crates/diag", &["trace"]),
     ("crates/formats", &["trace", "files"]),
     ("crates/models", &["density", "random", "formats", "trace"]),
-    ("crates/runs", &["device", "diag", "sampler", "density", "formats", "trace", "files"]),
+    ("crates/runs", &["device", "fitness", "diag", "sampler", "density", "formats", "trace", "files"]),
     ("crates/calibrate", &["diag", "sampler", "models", "density", "random"]),
     ("crates/report", &["trace", "diag", "files"]),
     (
@@ -34,6 +36,8 @@ const MAY_KNOW: [(&str, &[&str]); 21] = [
             "diag",
             "calibrate",
             "device",
+            "array",
+            "fitness",
             "report",
             "files",
         ],
@@ -44,6 +48,8 @@ const MAY_KNOW: [(&str, &[&str]); 21] = [
             "runs",
             "models",
             "device",
+            "array",
+            "fitness",
             "diag",
             "sampler",
             "density",
@@ -78,6 +84,8 @@ const MAY_KNOW: [(&str, &[&str]); 21] = [
             "diag",
             "calibrate",
             "device",
+            "array",
+            "fitness",
             "report",
             "bench",
         ],

@@ -8,10 +8,8 @@ use crate::exit::{Exit, HardwareError, UsageError};
 use crate::output;
 use anyhow::Result;
 use chosen::NamedDistribution;
-use octopus_device::{
-    Accelerators, BatchConfig, Device, DeviceChoice, DrawError, Probe, Scalar, SystemProvider, Work, draw_batches,
-    resolve,
-};
+use octopus_array::{BatchConfig, DrawError, Scalar, draw_batches};
+use octopus_device::{Accelerators, Device, DeviceChoice, Probe, SystemProvider, Work, resolve};
 use octopus_files::{Destination, NpyType};
 use octopus_random::Key;
 use serde_json::json;

@@ -7,9 +7,9 @@ use anyhow::Result;
 use octopus::with_causes;
 use octopus_bench::tiny_run;
 use octopus_device::{
-    Device, DeviceIdentity, Finding, FindingStatus, FitnessConfig, Needs, Overall, Question, SystemProvider,
-    VerifyReport, fitness, fitness_skipped, fitness_without_device, verify_with,
+    Device, DeviceIdentity, Finding, FindingStatus, Needs, Overall, Question, SystemProvider, VerifyReport, verify_with,
 };
+use octopus_fitness::{FitnessConfig, fitness, fitness_skipped, fitness_without_device};
 
 /// Checks this machine.
 ///

@@ -2,7 +2,8 @@
 
 use crate::double::{Double, TINY_RUN};
 use crate::support::{Answer, answer, octopus, program, run};
-use octopus_device::{CHECK_IDS, FITNESS_IDS};
+use octopus_device::CHECK_IDS;
+use octopus_fitness::FITNESS_IDS;
 use octopus_softgpu::{Lanes, SoftwareGpu};
 use serde_json::Value;
 use std::collections::BTreeSet;

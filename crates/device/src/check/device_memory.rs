@@ -2,7 +2,7 @@
 
 use super::words::others;
 use crate::finding::Question;
-use crate::nvml::{gibibytes, memory};
+use crate::nvml::{gibibytes, memory_text};
 use crate::{Finding, Probe};
 
 pub(super) const QUESTION: Question =
@@ -18,7 +18,7 @@ pub(super) fn check(probe: &Probe) -> Finding {
         .max_by_key(|(_, free, _)| *free);
     let Some((device, free, total)) = best else { return QUESTION.skip("no device tells its memory") };
     let observed = format!("{} has {} of {} GiB free", device.label(), gibibytes(free), gibibytes(total));
-    let expected = format!("a device with {} of free memory", memory(needed));
+    let expected = format!("a device with {} of free memory", memory_text(needed));
     if free >= needed {
         return QUESTION.pass(observed).expecting(expected);
     }
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn enough_is_enough() {
-        assert!(QUESTION.expected.contains(&memory(MINIMUM_FREE_MEMORY)));
+        assert!(QUESTION.expected.contains(&memory_text(MINIMUM_FREE_MEMORY)));
         let finding = check(&Probe::new(&ScriptedProvider::healthy()));
         assert_eq!(finding.status, FindingStatus::Pass);
         assert_eq!(finding.observed, "0: Scripted device has 47.0 of 48.0 GiB free");

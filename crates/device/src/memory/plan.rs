@@ -2,7 +2,7 @@
 //!
 //! The least reserve and its share of the device stand here, and so does the text of `octopus sample --dry-run`.
 
-use crate::nvml::memory;
+use crate::nvml::memory_text;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -126,9 +126,9 @@ impl fmt::Display for MemoryPlan {
         for PlanPart { name, bytes } in &self.parts {
             writeln!(f, "  {name:<14}{bytes:>18} bytes")?;
         }
-        writeln!(f, "  {:<14}{:>18} bytes ({})", "together", self.total_bytes, memory(self.total_bytes))?;
-        let (free, reserve) = (memory(self.memory.free), memory(self.reserve_bytes));
-        writeln!(f, "  {free} free of {}, {reserve} of it left alone", memory(self.memory.total))?;
+        writeln!(f, "  {:<14}{:>18} bytes ({})", "together", self.total_bytes, memory_text(self.total_bytes))?;
+        let (free, reserve) = (memory_text(self.memory.free), memory_text(self.reserve_bytes));
+        writeln!(f, "  {free} free of {}, {reserve} of it left alone", memory_text(self.memory.total))?;
         let Self { chains, chains_at_once, .. } = self;
         match self.turns() {
             None => write!(f, "  that does not fit, not even with as few chains at once as are tried"),
