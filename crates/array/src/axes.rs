@@ -85,14 +85,11 @@ impl<T: Scalar> Array<T> {
         let (rows, columns) = self.shape.sides();
         match (self.beside("std_axis", center)?, along) {
             (Pair::Host(x, center), Along::Columns) => on_whole_host(columns.into(), |out| {
-                cpu::along_columns::<T, cpu::Sum>((rows, columns), x, out, |x, column| {
-                    let distance = x - center[column];
-                    distance * distance
-                });
+                (T::loops().squares_along_columns)((rows, columns), center, x, out);
                 Ok(())
             }),
             (Pair::Host(x, center), Along::Rows) => on_whole_host(rows.into(), |out| {
-                cpu::squares_along_rows(columns, center, x, out);
+                (T::loops().squares_along_rows)(columns, center, x, out);
                 Ok(())
             }),
             // Kernel after kernel the same operations are done, rounded the same.

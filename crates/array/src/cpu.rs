@@ -14,6 +14,7 @@
 
 mod broadcast;
 mod columns;
+mod compiled;
 mod elementwise;
 mod layout;
 mod matmul;
@@ -29,9 +30,8 @@ pub use layout::{arange, eye, transpose, window};
 pub use matmul::matmul;
 pub use warp::{dot, max, min, reduce_rows, sum, sum_of_squares};
 
-pub(crate) use columns::along_columns;
+pub(crate) use compiled::{CompiledElement, CompiledScalar};
 pub(crate) use layout::columns_of;
-pub(crate) use warp::{Sum, squares_along_rows};
 
 pub use crate::pool::trim;
 

@@ -1,5 +1,6 @@
 //! The types of elements that arrays store: f16, f32 and f64.
 
+use crate::cpu::CompiledElement;
 use crate::half as conversions;
 use half::f16;
 use octopus_cuda::Stored;
@@ -7,7 +8,7 @@ use octopus_files::NpyElement;
 
 /// A type of which an [`Array`](crate::Array) stores its elements: `f16`, `f32` or `f64`; sealed, as
 /// [`octopus_cuda::Stored`] is. Arithmetic is for those that are a [`Scalar`](crate::Scalar), too.
-pub trait ArrayElement: Stored + NpyElement {
+pub trait ArrayElement: Stored + NpyElement + CompiledElement {
     /// Zero.
     const ZERO: Self;
 

@@ -1,13 +1,14 @@
 //! The types of numbers that are computed with: f32 and f64.
 
 use crate::ArrayElement;
+use crate::cpu::CompiledScalar;
 use octopus_cuda::Real;
 use octopus_random::{FloatingPoint, exact};
 
 /// `f32` or `f64`; sealed, as [`octopus_cuda::Real`] is.
 ///
 /// Elementary functions are those of [`octopus_random::exact`], the same as the kernels': every machine gives the same bits.
-pub trait Scalar: ArrayElement + Real + FloatingPoint {
+pub trait Scalar: ArrayElement + Real + FloatingPoint + CompiledScalar {
     /// One.
     const ONE: Self;
     /// The minimum of nothing.

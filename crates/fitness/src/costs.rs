@@ -142,8 +142,8 @@ fn through(small: (f64, Times), large: (f64, Times)) -> KernelCost {
 /// Seconds a call: the median over samples of as many calls as fill the sample's time. `finish` ends a sample.
 fn seconds(
     config: &CostsConfig,
-    mut call: impl FnMut() -> Result<(), CudaError>,
-    finish: impl Fn() -> Result<(), CudaError>,
+    call: &mut dyn FnMut() -> Result<(), CudaError>,
+    finish: &dyn Fn() -> Result<(), CudaError>,
 ) -> Result<f64, CudaError> {
     let mut time = |calls: u32| {
         let clock = Instant::now();
@@ -167,12 +167,12 @@ fn copied_each_second(bytes: usize, seconds: f64) -> f64 {
 
 impl Bench<'_> {
     fn on_cpu(&self, mut call: impl FnMut() -> Result<(), ArrayError>) -> Result<f64, CudaError> {
-        seconds(self.config, || of_twin(call()), || Ok(()))
+        seconds(self.config, &mut || of_twin(call()), &|| Ok(()))
     }
 
     fn on_device(&self, mut call: impl FnMut(&Kernels, &Stream) -> Result<(), CudaError>) -> Result<f64, CudaError> {
         let (kernels, stream) = (self.engine.kernels(), self.engine.stream());
-        seconds(self.config, || call(kernels, stream), || stream.synchronize())
+        seconds(self.config, &mut || call(kernels, stream), &|| stream.synchronize())
     }
 
     fn buffer<T: Scalar>(&self, elements: &[T]) -> Result<DeviceBuffer<T>, CudaError> {
@@ -307,11 +307,11 @@ mod tests {
         ] {
             let config = CostsConfig { samples, sample_time, ..CostsConfig::default() };
             let (mut called, clock) = (0, Instant::now());
-            let count = || {
+            let mut count = || {
                 called = black_box(called + 1);
                 Ok(())
             };
-            let found = seconds(&config, count, || Ok(())).unwrap();
+            let found = seconds(&config, &mut count, &|| Ok(())).unwrap();
             assert_eq!(called, expected);
             // No sample lasts longer than all of them, and one of many calls takes time.
             let calls = if sample_time.is_zero() { 1.0 } else { 65_536.0 };

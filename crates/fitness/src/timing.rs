@@ -98,39 +98,74 @@ pub fn benchmark_device<E: From<ArrayError>>(
     config: &BenchmarkConfig,
     mut work: impl FnMut() -> Result<(), E>,
 ) -> Result<CallTiming, E> {
-    let mut repeat = |calls: u32| (0..calls).try_for_each(|_| work());
+    let mut of_work = None;
+    let timing = timed(device, config, &mut |calls| {
+        let done = (0..calls).try_for_each(|_| work());
+        done.map_err(|error| {
+            of_work = Some(error);
+            EarlyEnd::Work
+        })
+    });
+    match (timing, of_work) {
+        (_, Some(error)) => Err(error),
+        (Ok(timing), None) => Ok(timing),
+        (Err(EarlyEnd::Device(source)), None) => Err(ArrayError::Cuda { device, source }.into()),
+        (Err(EarlyEnd::Work), None) => unreachable!("work that fails has an error"),
+    }
+}
+
+/// Why a benchmark ended early.
+#[derive(Debug)]
+enum EarlyEnd {
+    /// The device failed.
+    Device(CudaError),
+    /// The work failed; its error is of a type that only the caller knows, who has it.
+    Work,
+}
+
+impl From<CudaError> for EarlyEnd {
+    fn from(error: CudaError) -> Self {
+        Self::Device(error)
+    }
+}
+
+/// [`benchmark_device`] of work that is repeated: compiled once, and not for each work.
+fn timed(
+    device: Device,
+    config: &BenchmarkConfig,
+    repeat: &mut dyn FnMut(u32) -> Result<(), EarlyEnd>,
+) -> Result<CallTiming, EarlyEnd> {
     with_device(device, || match device {
-        Device::Cpu => sampled(device, config, BenchmarkClock::Host, |calls| {
+        Device::Cpu => sampled(device, config, BenchmarkClock::Host, &mut |calls| {
             let clock = Instant::now();
             repeat(calls)?;
             Ok(clock.elapsed())
         }),
         Device::Cuda(ordinal) => {
-            let failed = |source: CudaError| E::from(ArrayError::Cuda { device, source });
-            let engine = Engine::of(ordinal).map_err(failed)?;
-            let started = Event::new(engine.context()).map_err(failed)?;
-            let done = Event::new(engine.context()).map_err(failed)?;
-            sampled(device, config, BenchmarkClock::DeviceEvents, |calls| {
-                engine.stream().synchronize().map_err(failed)?;
-                started.record(engine.stream()).map_err(failed)?;
+            let engine = Engine::of(ordinal)?;
+            let started = Event::new(engine.context())?;
+            let done = Event::new(engine.context())?;
+            sampled(device, config, BenchmarkClock::DeviceEvents, &mut |calls| {
+                engine.stream().synchronize()?;
+                started.record(engine.stream())?;
                 repeat(calls)?;
-                done.record(engine.stream()).map_err(failed)?;
-                done.synchronize().map_err(failed)?;
-                done.elapsed_since(&started).map_err(failed)
+                done.record(engine.stream())?;
+                done.synchronize()?;
+                Ok(done.elapsed_since(&started)?)
             })
         }
     })
 }
 
 /// Takes the samples; `time` gives the time of a number of calls.
-fn sampled<E>(
+fn sampled(
     device: Device,
     config: &BenchmarkConfig,
     clock: BenchmarkClock,
-    mut time: impl FnMut(u32) -> Result<Duration, E>,
-) -> Result<CallTiming, E> {
+    time: &mut dyn FnMut(u32) -> Result<Duration, EarlyEnd>,
+) -> Result<CallTiming, EarlyEnd> {
     time(config.warm_up.max(1))?;
-    let calls = enough_calls(MOST_CALLS, config.sample_time, &mut time)?;
+    let calls = enough_calls(MOST_CALLS, config.sample_time, time)?;
     let mut samples = Vec::with_capacity(config.samples as usize);
     for _ in 0..config.samples.max(1) {
         samples.push(time(calls)?.as_secs_f64() / f64::from(calls));
@@ -147,7 +182,7 @@ fn sampled<E>(
 pub(crate) fn enough_calls<E>(
     most: u32,
     sample_time: Duration,
-    mut time: impl FnMut(u32) -> Result<Duration, E>,
+    time: &mut dyn FnMut(u32) -> Result<Duration, E>,
 ) -> Result<u32, E> {
     let mut calls = 1;
     while calls < most && time(calls)? < sample_time {
@@ -186,10 +221,10 @@ mod tests {
             BenchmarkConfig { warm_up: 2, samples: 5, sample_time: Duration::from_micros(30), bytes: Some(1_000_000) };
         let mut asked = vec![];
         // A call takes 10 us, and one sample was disturbed.
-        let benchmark = sampled(Device::Cpu, &config, BenchmarkClock::Host, |calls| {
+        let benchmark = sampled(Device::Cpu, &config, BenchmarkClock::Host, &mut |calls| {
             asked.push(calls);
             let disturbed = if asked.len() == 6 { 500 } else { 10 };
-            Ok::<_, ArrayError>(Duration::from_micros(disturbed) * calls)
+            Ok(Duration::from_micros(disturbed) * calls)
         })
         .unwrap();
         assert_eq!(asked, [2, 1, 2, 4, 4, 4, 4, 4, 4]);
@@ -203,10 +238,10 @@ mod tests {
     fn the_spread_is_that_of_the_middle_half() {
         let config = BenchmarkConfig { samples: 3, sample_time: Duration::from_micros(10), ..Default::default() };
         let mut times = [10, 10, 20, 10, 12].into_iter().map(Duration::from_micros);
-        let benchmark = sampled(Device::Cpu, &config, BenchmarkClock::Host, |calls| {
+        let benchmark = sampled(Device::Cpu, &config, BenchmarkClock::Host, &mut |calls| {
             // The first call that is timed lasts just long enough.
             assert!(calls == 1 || calls == config.warm_up);
-            Ok::<_, ArrayError>(times.next().unwrap())
+            Ok(times.next().unwrap())
         })
         .unwrap();
         // Of 20, 10 and 12 us the median is 12; of the distances from it, 8, 2 and 0 us, it is 2.
@@ -219,8 +254,7 @@ mod tests {
     #[test]
     fn a_clock_that_stands_still_does_not_keep_us() {
         let config = BenchmarkConfig { bytes: None, ..BenchmarkConfig::default() };
-        let benchmark =
-            sampled(Device::Cpu, &config, BenchmarkClock::Host, |_| Ok::<_, ArrayError>(Duration::ZERO)).unwrap();
+        let benchmark = sampled(Device::Cpu, &config, BenchmarkClock::Host, &mut |_| Ok(Duration::ZERO)).unwrap();
         assert_eq!((benchmark.calls, benchmark.spread()), (MOST_CALLS, 0.0));
     }
 

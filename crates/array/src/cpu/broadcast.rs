@@ -103,6 +103,17 @@ impl<T: Copy> OperandRow<'_, T> {
 /// When an operand or `out` does not have the elements that its distances reach.
 pub fn broadcast<T: Scalar>(
     operation: Arithmetic,
+    sides: (usize, usize),
+    x: SliceOperand<'_, T>,
+    y: SliceOperand<'_, T>,
+    out: &mut [T],
+) -> Result<(), ArrayError> {
+    (T::loops().broadcast)(operation, sides, x, y, out)
+}
+
+/// The loop of [`broadcast`], which the table of loops has.
+pub(super) fn broadcast_loop<T: Scalar>(
+    operation: Arithmetic,
     (rows, columns): (usize, usize),
     x: SliceOperand<'_, T>,
     y: SliceOperand<'_, T>,
@@ -128,6 +139,16 @@ pub fn broadcast<T: Scalar>(
 /// # Errors
 /// When an operand or `out` does not have the elements that its distances reach.
 pub fn select<T: Scalar>(
+    sides: (usize, usize),
+    condition: SliceOperand<'_, T>,
+    operands: [SliceOperand<'_, T>; 2],
+    out: &mut [T],
+) -> Result<(), ArrayError> {
+    (T::loops().select)(sides, condition, operands, out)
+}
+
+/// The loop of [`select`], which the table of loops has.
+pub(super) fn select_loop<T: Scalar>(
     (rows, columns): (usize, usize),
     condition: SliceOperand<'_, T>,
     [x, y]: [SliceOperand<'_, T>; 2],
@@ -140,7 +161,7 @@ pub fn select<T: Scalar>(
     Ok(())
 }
 
-/// The loop of [`select`].
+/// The rows of [`select`].
 struct Selection<'a, T> {
     columns: usize,
     condition: SliceOperand<'a, T>,

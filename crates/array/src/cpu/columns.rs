@@ -23,6 +23,16 @@ const STRIP: usize = 1024;
 /// When a slice is not as long as the shape says, or the shape has more elements than memory has addresses.
 pub fn reduce_columns<T: Scalar>(
     reduction: AxisReduction,
+    sides: (usize, usize),
+    x: &[T],
+    out: &mut [T],
+) -> Result<(), ArrayError> {
+    (T::loops().reduce_columns)(reduction, sides, x, out)
+}
+
+/// The loop of [`reduce_columns`], which the table of loops has.
+pub(super) fn reduce_columns_loop<T: Scalar>(
+    reduction: AxisReduction,
     (rows, columns): (usize, usize),
     x: &[T],
     out: &mut [T],
@@ -39,8 +49,16 @@ pub fn reduce_columns<T: Scalar>(
     Ok(())
 }
 
+/// Puts the sum of `(x[i, j] - center[j])^2` over all rows i into `out[j]`; a loop of the table.
+pub(super) fn squares_along_columns<T: Scalar>(sides: (usize, usize), center: &[T], x: &[T], out: &mut [T]) {
+    along_columns::<T, Sum>(sides, x, out, |x, column| {
+        let distance = x - center[column];
+        distance * distance
+    });
+}
+
 /// Joins `term(x[i, j], j)` for all rows i in `out[j]`.
-pub(crate) fn along_columns<T: Scalar, O: Operation<T>>(
+fn along_columns<T: Scalar, O: Operation<T>>(
     (rows, columns): (usize, usize),
     x: &[T],
     out: &mut [T],

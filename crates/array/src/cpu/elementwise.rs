@@ -99,7 +99,7 @@ fn binary<T: Scalar>(
 /// # Errors
 /// When lengths differ.
 pub fn add<T: Scalar>(x: &[T], y: &[T], out: &mut [T]) -> Result<(), ArrayError> {
-    binary("add", x, y, out, |x, y| x + y)
+    (T::loops().of_pairs)(PairFunction::Add, x, y, out)
 }
 
 /// Computes `out[i] = x[i] - y[i]`.
@@ -107,7 +107,7 @@ pub fn add<T: Scalar>(x: &[T], y: &[T], out: &mut [T]) -> Result<(), ArrayError>
 /// # Errors
 /// When lengths differ.
 pub fn sub<T: Scalar>(x: &[T], y: &[T], out: &mut [T]) -> Result<(), ArrayError> {
-    binary("sub", x, y, out, |x, y| x - y)
+    (T::loops().of_pairs)(PairFunction::Sub, x, y, out)
 }
 
 /// Computes `out[i] = x[i] * y[i]`.
@@ -115,7 +115,7 @@ pub fn sub<T: Scalar>(x: &[T], y: &[T], out: &mut [T]) -> Result<(), ArrayError>
 /// # Errors
 /// When lengths differ.
 pub fn mul<T: Scalar>(x: &[T], y: &[T], out: &mut [T]) -> Result<(), ArrayError> {
-    binary("mul", x, y, out, |x, y| x * y)
+    (T::loops().of_pairs)(PairFunction::Mul, x, y, out)
 }
 
 /// Computes `out[i] = x[i] / y[i]`.
@@ -123,7 +123,7 @@ pub fn mul<T: Scalar>(x: &[T], y: &[T], out: &mut [T]) -> Result<(), ArrayError>
 /// # Errors
 /// When lengths differ.
 pub fn div<T: Scalar>(x: &[T], y: &[T], out: &mut [T]) -> Result<(), ArrayError> {
-    binary("div", x, y, out, |x, y| x / y)
+    (T::loops().of_pairs)(PairFunction::Div, x, y, out)
 }
 
 /// Computes `out[i] = a * x[i]`.
@@ -131,7 +131,7 @@ pub fn div<T: Scalar>(x: &[T], y: &[T], out: &mut [T]) -> Result<(), ArrayError>
 /// # Errors
 /// When lengths differ.
 pub fn scale<T: Scalar>(a: T, x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
-    unary("scale", x, out, move |x| a * x)
+    (T::loops().of_each)(ElementFunction::Scale(a), x, out)
 }
 
 /// Computes `out[i] = a * x[i] + y[i]`, rounded after the product and after the sum.
@@ -139,7 +139,7 @@ pub fn scale<T: Scalar>(a: T, x: &[T], out: &mut [T]) -> Result<(), ArrayError> 
 /// # Errors
 /// When lengths differ.
 pub fn axpy<T: Scalar>(a: T, x: &[T], y: &[T], out: &mut [T]) -> Result<(), ArrayError> {
-    binary("axpy", x, y, out, move |x, y| a * x + y)
+    (T::loops().of_pairs)(PairFunction::Axpy(a), x, y, out)
 }
 
 /// Computes `out[i] = exp(x[i])`: 0 below -708 (`f32`: -87), infinity above 709 (88).
@@ -147,7 +147,7 @@ pub fn axpy<T: Scalar>(a: T, x: &[T], y: &[T], out: &mut [T]) -> Result<(), Arra
 /// # Errors
 /// When lengths differ.
 pub fn exp<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
-    unary("exp", x, out, T::exp)
+    (T::loops().of_each)(ElementFunction::Exp, x, out)
 }
 
 /// Computes `out[i] = ln(x[i])`: minus infinity at 0 and below the normal range, NaN for negative numbers.
@@ -155,6 +155,161 @@ pub fn exp<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
 /// # Errors
 /// When lengths differ.
 pub fn ln<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
+    (T::loops().of_each)(ElementFunction::Ln, x, out)
+}
+
+/// Computes `out[i] = sqrt(x[i])`, correctly rounded.
+///
+/// # Errors
+/// When lengths differ.
+pub fn sqrt<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
+    (T::loops().of_each)(ElementFunction::Sqrt, x, out)
+}
+
+/// Computes `out[i] = tanh(x[i])`.
+///
+/// # Errors
+/// When lengths differ.
+pub fn tanh<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
+    (T::loops().of_each)(ElementFunction::Tanh, x, out)
+}
+
+/// Computes `out[i] = 1 / (1 + exp(-x[i]))`; 0 below -708 (`f32`: -87).
+///
+/// # Errors
+/// When lengths differ.
+pub fn sigmoid<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
+    (T::loops().of_each)(ElementFunction::Sigmoid, x, out)
+}
+
+/// Computes `out[i] = 0` where `x[i] < 0`, else `x[i]`: a NaN stays, and so does -0.
+///
+/// # Errors
+/// When lengths differ.
+pub fn relu<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
+    (T::loops().of_each)(ElementFunction::Relu, x, out)
+}
+
+/// Computes `out[i] = |x[i]|`.
+///
+/// # Errors
+/// When lengths differ.
+pub fn abs<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
+    (T::loops().of_each)(ElementFunction::Abs, x, out)
+}
+
+/// Computes `out[i] = x[i] + a`.
+///
+/// # Errors
+/// When lengths differ.
+pub fn add_scalar<T: Scalar>(a: T, x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
+    (T::loops().of_each)(ElementFunction::AddScalar(a), x, out)
+}
+
+/// Computes `out[i] = x[i] / a`.
+///
+/// # Errors
+/// When lengths differ.
+pub fn div_scalar<T: Scalar>(a: T, x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
+    (T::loops().of_each)(ElementFunction::DivScalar(a), x, out)
+}
+
+/// Computes `out[i] = x[i]`, raised to `low` where it is below and then lowered to `high` where it is above; a NaN stays.
+///
+/// # Errors
+/// When lengths differ.
+pub fn clip<T: Scalar>(low: T, high: T, x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
+    (T::loops().of_each)(ElementFunction::Clip(low, high), x, out)
+}
+
+/// Converts to f16, to the nearest, ties to even; infinity from 65520 on.
+///
+/// # Errors
+/// When lengths differ.
+pub fn to_f16<T: ArrayElement>(x: &[T], out: &mut [f16]) -> Result<(), ArrayError> {
+    (T::casts().to_f16)(x, out)
+}
+
+/// Converts to f32, to the nearest, ties to even.
+///
+/// # Errors
+/// When lengths differ.
+pub fn to_f32<T: ArrayElement>(x: &[T], out: &mut [f32]) -> Result<(), ArrayError> {
+    (T::casts().to_f32)(x, out)
+}
+
+/// Converts to f64, which holds each value exactly.
+///
+/// # Errors
+/// When lengths differ.
+pub fn to_f64<T: ArrayElement>(x: &[T], out: &mut [f64]) -> Result<(), ArrayError> {
+    (T::casts().to_f64)(x, out)
+}
+
+/// A function of each element, with its numbers.
+#[derive(Clone, Copy)]
+pub(crate) enum ElementFunction<T> {
+    Scale(T),
+    Exp,
+    Ln,
+    Sqrt,
+    Tanh,
+    Sigmoid,
+    Relu,
+    Abs,
+    AddScalar(T),
+    DivScalar(T),
+    Clip(T, T),
+}
+
+/// A function of the elements of two arrays, with its number.
+#[derive(Clone, Copy)]
+pub(crate) enum PairFunction<T> {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Axpy(T),
+}
+
+/// The loop of [`ElementFunction`], which the table of loops has.
+pub(super) fn of_each<T: Scalar>(function: ElementFunction<T>, x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
+    match function {
+        ElementFunction::Scale(a) => unary("scale", x, out, move |x| a * x),
+        ElementFunction::Exp => unary("exp", x, out, T::exp),
+        ElementFunction::Ln => ln_by_parts(x, out),
+        ElementFunction::Sqrt => unary("sqrt", x, out, T::sqrt),
+        ElementFunction::Tanh => unary("tanh", x, out, T::tanh),
+        ElementFunction::Sigmoid => unary("sigmoid", x, out, T::sigmoid),
+        ElementFunction::Relu => unary("relu", x, out, |x| if x < T::ZERO { T::ZERO } else { x }),
+        ElementFunction::Abs => unary("abs", x, out, T::abs),
+        ElementFunction::AddScalar(a) => unary("add_scalar", x, out, move |x| x + a),
+        ElementFunction::DivScalar(a) => unary("div_scalar", x, out, move |x| x / a),
+        ElementFunction::Clip(low, high) => unary("clip", x, out, move |x| {
+            let raised = if x < low { low } else { x };
+            if raised > high { high } else { raised }
+        }),
+    }
+}
+
+/// The loop of [`PairFunction`], which the table of loops has.
+pub(super) fn of_pairs<T: Scalar>(
+    function: PairFunction<T>,
+    x: &[T],
+    y: &[T],
+    out: &mut [T],
+) -> Result<(), ArrayError> {
+    match function {
+        PairFunction::Add => binary("add", x, y, out, |x, y| x + y),
+        PairFunction::Sub => binary("sub", x, y, out, |x, y| x - y),
+        PairFunction::Mul => binary("mul", x, y, out, |x, y| x * y),
+        PairFunction::Div => binary("div", x, y, out, |x, y| x / y),
+        PairFunction::Axpy(a) => binary("axpy", x, y, out, move |x, y| a * x + y),
+    }
+}
+
+/// The two loops of the logarithm, part by part.
+fn ln_by_parts<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
     same_length("ln", x.len(), out.len())?;
     let arch = Arch::new();
     for (x, out) in x.chunks(LN_PART).zip(out.chunks_mut(LN_PART)) {
@@ -164,93 +319,17 @@ pub fn ln<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
     Ok(())
 }
 
-/// Computes `out[i] = sqrt(x[i])`, correctly rounded.
-///
-/// # Errors
-/// When lengths differ.
-pub fn sqrt<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
-    unary("sqrt", x, out, T::sqrt)
-}
-
-/// Computes `out[i] = tanh(x[i])`.
-///
-/// # Errors
-/// When lengths differ.
-pub fn tanh<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
-    unary("tanh", x, out, T::tanh)
-}
-
-/// Computes `out[i] = 1 / (1 + exp(-x[i]))`; 0 below -708 (`f32`: -87).
-///
-/// # Errors
-/// When lengths differ.
-pub fn sigmoid<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
-    unary("sigmoid", x, out, T::sigmoid)
-}
-
-/// Computes `out[i] = 0` where `x[i] < 0`, else `x[i]`: a NaN stays, and so does -0.
-///
-/// # Errors
-/// When lengths differ.
-pub fn relu<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
-    unary("relu", x, out, |x| if x < T::ZERO { T::ZERO } else { x })
-}
-
-/// Computes `out[i] = |x[i]|`.
-///
-/// # Errors
-/// When lengths differ.
-pub fn abs<T: Scalar>(x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
-    unary("abs", x, out, T::abs)
-}
-
-/// Computes `out[i] = x[i] + a`.
-///
-/// # Errors
-/// When lengths differ.
-pub fn add_scalar<T: Scalar>(a: T, x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
-    unary("add_scalar", x, out, move |x| x + a)
-}
-
-/// Computes `out[i] = x[i] / a`.
-///
-/// # Errors
-/// When lengths differ.
-pub fn div_scalar<T: Scalar>(a: T, x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
-    unary("div_scalar", x, out, move |x| x / a)
-}
-
-/// Computes `out[i] = x[i]`, raised to `low` where it is below and then lowered to `high` where it is above; a NaN stays.
-///
-/// # Errors
-/// When lengths differ.
-pub fn clip<T: Scalar>(low: T, high: T, x: &[T], out: &mut [T]) -> Result<(), ArrayError> {
-    unary("clip", x, out, move |x| {
-        let raised = if x < low { low } else { x };
-        if raised > high { high } else { raised }
-    })
-}
-
-/// Converts to f16, to the nearest, ties to even; infinity from 65520 on.
-///
-/// # Errors
-/// When lengths differ.
-pub fn to_f16<T: ArrayElement>(x: &[T], out: &mut [f16]) -> Result<(), ArrayError> {
+/// The loop of [`to_f16`], which the table of casts has.
+pub(super) fn cast_to_f16<T: ArrayElement>(x: &[T], out: &mut [f16]) -> Result<(), ArrayError> {
     unary("to_f16", x, out, T::into_half)
 }
 
-/// Converts to f32, to the nearest, ties to even.
-///
-/// # Errors
-/// When lengths differ.
-pub fn to_f32<T: ArrayElement>(x: &[T], out: &mut [f32]) -> Result<(), ArrayError> {
+/// The loop of [`to_f32`], which the table of casts has.
+pub(super) fn cast_to_f32<T: ArrayElement>(x: &[T], out: &mut [f32]) -> Result<(), ArrayError> {
     unary("to_f32", x, out, T::into_single)
 }
 
-/// Converts to f64, which holds each value exactly.
-///
-/// # Errors
-/// When lengths differ.
-pub fn to_f64<T: ArrayElement>(x: &[T], out: &mut [f64]) -> Result<(), ArrayError> {
+/// The loop of [`to_f64`], which the table of casts has.
+pub(super) fn cast_to_f64<T: ArrayElement>(x: &[T], out: &mut [f64]) -> Result<(), ArrayError> {
     unary("to_f64", x, out, T::into_double)
 }

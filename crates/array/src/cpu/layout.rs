@@ -9,6 +9,11 @@ const TILE: usize = 16;
 
 /// Computes `out[i] = start + step * (first + i)`, with the index rounded to the type, then the product, then the sum.
 pub fn arange<T: Scalar>(start: T, step: T, first: usize, out: &mut [T]) {
+    (T::loops().arange)(start, step, first, out);
+}
+
+/// The loop of [`arange`], which the table of loops has.
+pub(super) fn arange_loop<T: Scalar>(start: T, step: T, first: usize, out: &mut [T]) {
     for (i, out) in (first as u64..).zip(out) {
         *out = start + step * T::from_u64(i);
     }

@@ -21,6 +21,11 @@ const DEPTH: usize = 256;
 /// # Errors
 /// When a slice is not as long as its shape says, or the shape has more elements than memory has addresses.
 pub fn matmul<T: Scalar>(shape: MatrixShape, a: &[T], b: &[T], c: &mut [T]) -> Result<(), ArrayError> {
+    (T::loops().matmul)(shape, a, b, c)
+}
+
+/// The loop of [`matmul`], which the table of loops has.
+pub(super) fn matmul_loop<T: Scalar>(shape: MatrixShape, a: &[T], b: &[T], c: &mut [T]) -> Result<(), ArrayError> {
     let MatrixShape { m, k, n } = shape;
     let elements = |rows: usize, columns: usize| {
         rows.checked_mul(columns).ok_or(ArrayError::TooLarge { operation: "matmul", rows, columns })

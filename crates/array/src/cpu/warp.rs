@@ -153,19 +153,19 @@ impl<T: Scalar> Terms for Products<'_, T> {
 /// Returns the sum of all elements; +0 for none.
 #[must_use]
 pub fn sum<T: Scalar>(x: &[T]) -> T {
-    reduce::<T, Sum>(x)
+    (T::loops().reduce)(AxisReduction::Sum, x)
 }
 
 /// Returns the smallest element; NaN when there is one, infinity for no elements.
 #[must_use]
 pub fn min<T: Scalar>(x: &[T]) -> T {
-    reduce::<T, Min>(x)
+    (T::loops().reduce)(AxisReduction::Min, x)
 }
 
 /// Returns the largest element; NaN when there is one, minus infinity for no elements.
 #[must_use]
 pub fn max<T: Scalar>(x: &[T]) -> T {
-    reduce::<T, Max>(x)
+    (T::loops().reduce)(AxisReduction::Max, x)
 }
 
 /// Returns the sum of `x[i] * y[i]`, each product rounded; +0 for no elements.
@@ -173,14 +173,13 @@ pub fn max<T: Scalar>(x: &[T]) -> T {
 /// # Errors
 /// When lengths differ.
 pub fn dot<T: Scalar>(x: &[T], y: &[T]) -> Result<T, ArrayError> {
-    same_length("dot", x.len(), y.len())?;
-    Ok(reduce::<T, Sum>(Products(x, y)))
+    (T::loops().dot)(x, y)
 }
 
 /// Returns the sum of `(x[i] - center)^2`, rounded after each operation; +0 for no elements.
 #[must_use]
 pub fn sum_of_squares<T: Scalar>(center: T, x: &[T]) -> T {
-    reduce::<T, Sum>(Deviations(x, center))
+    (T::loops().sum_of_squares)(center, x)
 }
 
 /// Joins the numbers of each row of `x`, which has `rows` x `columns` elements, in `out`: each row is reduced as an array of
@@ -189,6 +188,36 @@ pub fn sum_of_squares<T: Scalar>(center: T, x: &[T]) -> T {
 /// # Errors
 /// When a slice is not as long as the shape says, or the shape has more elements than memory has addresses.
 pub fn reduce_rows<T: Scalar>(
+    reduction: AxisReduction,
+    sides: (usize, usize),
+    x: &[T],
+    out: &mut [T],
+) -> Result<(), ArrayError> {
+    (T::loops().reduce_rows)(reduction, sides, x, out)
+}
+
+/// The loop of [`sum`], [`min`] and [`max`], which the table of loops has.
+pub(super) fn reduce_loop<T: Scalar>(reduction: AxisReduction, x: &[T]) -> T {
+    match reduction {
+        AxisReduction::Sum => reduce::<T, Sum>(x),
+        AxisReduction::Min => reduce::<T, Min>(x),
+        AxisReduction::Max => reduce::<T, Max>(x),
+    }
+}
+
+/// The loop of [`dot`], which the table of loops has.
+pub(super) fn dot_loop<T: Scalar>(x: &[T], y: &[T]) -> Result<T, ArrayError> {
+    same_length("dot", x.len(), y.len())?;
+    Ok(reduce::<T, Sum>(Products(x, y)))
+}
+
+/// The loop of [`sum_of_squares`], which the table of loops has.
+pub(super) fn sum_of_squares_loop<T: Scalar>(center: T, x: &[T]) -> T {
+    reduce::<T, Sum>(Deviations(x, center))
+}
+
+/// The loop of [`reduce_rows`], which the table of loops has.
+pub(super) fn reduce_rows_loop<T: Scalar>(
     reduction: AxisReduction,
     (rows, columns): (usize, usize),
     x: &[T],
@@ -206,8 +235,8 @@ pub fn reduce_rows<T: Scalar>(
     Ok(())
 }
 
-/// Puts the sum of `(x[i, j] - center[i])^2` over all columns j into `out[i]`.
-pub(crate) fn squares_along_rows<T: Scalar>(columns: usize, center: &[T], x: &[T], out: &mut [T]) {
+/// Puts the sum of `(x[i, j] - center[i])^2` over all columns j into `out[i]`; a loop of the table.
+pub(super) fn squares_along_rows<T: Scalar>(columns: usize, center: &[T], x: &[T], out: &mut [T]) {
     along_rows::<T, Sum, _>(columns, x, out, |row, at| Deviations(row, center[at]));
 }
 
