@@ -95,6 +95,19 @@ impl EventPool {
     }
 }
 
+#[derive(Default)]
+pub(crate) struct Timeline;
+
+impl Timeline {
+    pub(crate) fn read(&self, session: &DeviceSession) {
+        match session.primary {}
+    }
+
+    pub(crate) fn end(&self, session: &DeviceSession) {
+        match session.primary {}
+    }
+}
+
 impl DeviceSession {
     pub(crate) fn wait_for_all(&self) -> Answer<()> {
         match self.primary {}

@@ -8,6 +8,7 @@
 //! | Arrays | [`DeviceBuffer`] on the device, [`PinnedBuffer`] on the host, of [`Element`]s |
 //! | Copies in the background | [`Transfer`] |
 //! | Order and time | [`Stream`], [`Event`], [`Stream::measure`] |
+//! | What a device did when | [`record_device_work`], [`take_device_work`] |
 //! | Kernels | [`Kernels`]: arrays, reductions, matrix products; [`PTX`] |
 //! | Chains of NUTS | [`NutsKernels`] over [`NutsData`], [`NutsGeometry`], [`NutsChains`], [`NutsTeam`], [`NutsSlot`] |
 //! | Many data sets at once | [`NutsBatchKernels`] over [`NutsBatch`], [`NutsBatchSlot`] |
@@ -73,6 +74,7 @@ mod pinned;
 mod ptx;
 mod session;
 mod stream;
+mod timeline;
 mod transfer;
 mod usage;
 
@@ -107,6 +109,7 @@ pub use nuts::{
 };
 pub use pinned::PinnedBuffer;
 pub use stream::{Event, Stream};
+pub use timeline::{DeviceWork, DeviceWorkKind, record_device_work, take_device_work};
 pub use transfer::Transfer;
 pub use usage::Usage;
 

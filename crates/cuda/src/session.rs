@@ -3,7 +3,7 @@
 //! After an error that loses the context, every call on the device gives that first error again.
 
 use crate::CudaError;
-use crate::binding::{EventPool, PrimaryContext, RawDevice};
+use crate::binding::{EventPool, PrimaryContext, RawDevice, Timeline};
 use crate::patience::Patience;
 use crate::usage::Counters;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,6 +18,7 @@ pub(crate) struct DeviceSession {
     pub(crate) counters: Counters,
     pub(crate) patience: Patience,
     pub(crate) events: EventPool,
+    pub(crate) timeline: Timeline,
     /// Whether work was queued since the host last waited for all of it.
     queued: AtomicBool,
 }
@@ -52,11 +53,18 @@ impl DeviceSession {
             counters: Counters::default(),
             patience: Patience::default(),
             events: EventPool::default(),
+            timeline: Timeline::default(),
             queued: AtomicBool::new(false),
         });
         known.retain(|entry| entry.ordinal != ordinal);
         known.push(Known { ordinal, session: Arc::downgrade(&session), lost: None });
         Ok(session)
+    }
+
+    /// Returns the sessions of all devices.
+    pub(crate) fn all() -> Vec<Arc<Self>> {
+        let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        known.iter().filter_map(|entry| entry.session.upgrade()).collect()
     }
 
     pub(crate) fn ordinal(&self) -> u32 {
@@ -119,6 +127,7 @@ impl Drop for DeviceSession {
             // Releasing a lost context may wait for work that never ends.
             self.primary.abandon();
         } else {
+            self.timeline.end(self);
             self.events.end(self);
         }
     }

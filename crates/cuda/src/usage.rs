@@ -36,6 +36,16 @@ pub(crate) enum Direction {
     Download,
 }
 
+impl Direction {
+    /// Returns the copy in words.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Upload => "copy to the device",
+            Self::Download => "copy from the device",
+        }
+    }
+}
+
 /// One amount with its peak.
 #[derive(Debug, Default)]
 pub(crate) struct Held {

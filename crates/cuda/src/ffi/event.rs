@@ -6,11 +6,11 @@ use super::wait::done;
 use crate::CudaError;
 use crate::session::DeviceSession;
 use core::ptr;
-use cust::sys::{self, CUevent};
+use cust::sys::{self, CUevent, CUstream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-pub(super) const RECORD: Operation<'static> = Operation::Call("recording an event (cuEventRecord)");
+const RECORD: Operation<'static> = Operation::Call("recording an event (cuEventRecord)");
 pub(super) const ASK: Operation<'static> = Operation::Call("asking for an event (cuEventQuery)");
 
 /// One event with timing.
@@ -48,37 +48,23 @@ impl RawEvent {
 
     pub(crate) fn record(&self, stream: &RawStream) -> Result<(), CudaError> {
         self.session.same(stream.session(), "recording an event")?;
-        self.session.call(RECORD, || {
-            // SAFETY: both handles are alive and of this context (checked).
-            unsafe { sys::cuEventRecord(self.handle, stream.handle()) }
-        })
+        record(&self.session, self.handle, stream.handle())
     }
 
     pub(crate) fn is_done(&self) -> Result<bool, CudaError> {
-        self.session.enter()?;
-        // SAFETY: the handle is alive, its context current.
-        let result = unsafe { sys::cuEventQuery(self.handle) };
-        self.session.judge(done(check(ASK, result)))
+        is_done(&self.session, self.handle)
     }
 
     pub(crate) fn synchronize(&self) -> Result<(), CudaError> {
-        // SAFETY: the handle is alive, its context current.
-        let wait = || unsafe { sys::cuEventSynchronize(self.handle) };
-        // SAFETY: as above.
-        let ask = || unsafe { sys::cuEventQuery(self.handle) };
-        self.session.wait((Operation::Call("waiting for an event (cuEventSynchronize)"), wait), (ASK, ask))
+        synchronize(&self.session, self.handle)
     }
 
     /// Returns the device's time from another event to this one; both must be done.
     pub(crate) fn elapsed_since(&self, earlier: &Self) -> Result<Duration, CudaError> {
         self.session.same(&earlier.session, "timing between events")?;
-        let mut milliseconds = 0.0_f32;
-        self.session.call(Operation::Call("timing between events (cuEventElapsedTime)"), || {
-            // SAFETY: the pointer is to a live, writable float; both handles are alive and of this context (checked).
-            unsafe { sys::cuEventElapsedTime(&raw mut milliseconds, earlier.handle, self.handle) }
-        })?;
+        let seconds = seconds_between(&self.session, earlier.handle, self.handle)?;
         // Events recorded in the other order give a negative time, a faulty driver anything: neither is a duration.
-        Ok(Duration::try_from_secs_f64(f64::from(milliseconds) / 1e3).unwrap_or_default())
+        Ok(Duration::try_from_secs_f64(seconds).unwrap_or_default())
     }
 }
 
@@ -121,6 +107,44 @@ impl EventPool {
     fn spares(&self) -> MutexGuard<'_, Vec<Spare>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Puts an event behind the work that a stream has now; both are alive and of this context. No stream is the default
+/// stream.
+pub(super) fn record(session: &DeviceSession, event: CUevent, stream: CUstream) -> Result<(), CudaError> {
+    session.call(RECORD, || {
+        // SAFETY: both handles are alive and of this context (the callers see to it).
+        unsafe { sys::cuEventRecord(event, stream) }
+    })
+}
+
+/// Returns whether the device has passed an event, which is alive and of this context.
+pub(super) fn is_done(session: &DeviceSession, event: CUevent) -> Result<bool, CudaError> {
+    session.enter()?;
+    // SAFETY: the handle is alive, its context current.
+    let result = unsafe { sys::cuEventQuery(event) };
+    session.judge(done(check(ASK, result)))
+}
+
+/// Waits until the device has passed an event, which is alive and of this context.
+pub(super) fn synchronize(session: &DeviceSession, event: CUevent) -> Result<(), CudaError> {
+    // SAFETY: the handle is alive, its context current.
+    let wait = || unsafe { sys::cuEventSynchronize(event) };
+    // SAFETY: as above.
+    let ask = || unsafe { sys::cuEventQuery(event) };
+    session.wait((Operation::Call("waiting for an event (cuEventSynchronize)"), wait), (ASK, ask))
+}
+
+/// Returns the device's time from one event to another, negative where the other came first. Both are done, alive and of
+/// this context.
+pub(super) fn seconds_between(session: &DeviceSession, from: CUevent, to: CUevent) -> Result<f64, CudaError> {
+    let mut milliseconds = 0.0_f32;
+    session.call(Operation::Call("timing between events (cuEventElapsedTime)"), || {
+        // SAFETY: the pointer is to a live, writable float; both handles are alive and of this context (the callers see
+        // to it).
+        unsafe { sys::cuEventElapsedTime(&raw mut milliseconds, from, to) }
+    })?;
+    Ok(f64::from(milliseconds) / 1e3)
 }
 
 /// Makes an event, which is recorded nowhere yet.

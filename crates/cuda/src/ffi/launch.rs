@@ -6,7 +6,7 @@ use super::module::RawFunction;
 use super::status::Operation;
 use super::stream::RawStream;
 use crate::ptx::{self, Parameter};
-use crate::{CudaError, DeviceBuffer, Element};
+use crate::{CudaError, DeviceBuffer, DeviceWorkKind, Element};
 use core::ffi::c_void;
 use core::ptr;
 use cust::sys;
@@ -120,7 +120,7 @@ impl<'a> Launch<'a> {
         let (function, shared_bytes, stream) = (self.function.handle(), self.shared_bytes, stream.handle());
         let name = self.function.name();
         let operation = if self.together.is_some() { Operation::LaunchTogether(name) } else { Operation::Launch(name) };
-        session.call(operation, || {
+        let launch = || {
             let pointers = pointers.as_mut_ptr();
             // SAFETY: function and stream are alive and of this context; there is one pointer for each parameter
             // that the kernel declares, to as many bytes as its kind has (checked), in `words`; the driver has copied them when
@@ -156,7 +156,12 @@ impl<'a> Launch<'a> {
                     )
                 }
             }
-        })?;
+        };
+        session.submit(
+            stream,
+            || (name.to_owned().into(), DeviceWorkKind::Kernel),
+            || session.call(operation, launch),
+        )?;
         session.counters.launched();
         session.has_queued();
         if let Some(patience) = self.together {

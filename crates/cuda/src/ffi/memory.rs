@@ -1,9 +1,11 @@
 //! Device memory: allocation, and copies that are done when they return.
 
 use super::status::Operation;
+use super::timeline::copy_of;
 use crate::session::DeviceSession;
 use crate::usage::Direction;
 use crate::{CudaError, Element, limit};
+use core::ptr;
 use cust::memory::{DevicePointer, cuda_free, cuda_malloc};
 use cust::sys::{self, CUdeviceptr};
 use std::ops::Range;
@@ -113,11 +115,15 @@ impl RawDeviceMemory {
         if length == 0 {
             return self.session.healthy();
         }
-        self.session.call(Operation::Call("copying on the device (cuMemcpyDtoD_v2)"), || {
-            // SAFETY: both ranges are within their allocations (checked), which are two: `self` is borrowed for
-            // writing. The copy may outlast this call; memory is freed only when the context is idle (see `drop`).
-            unsafe { sys::cuMemcpyDtoD_v2(to, from, length * size_of::<T>()) }
-        })?;
+        let bytes = length * size_of::<T>();
+        let copy = || {
+            self.session.call(Operation::Call("copying on the device (cuMemcpyDtoD_v2)"), || {
+                // SAFETY: both ranges are within their allocations (checked), which are two: `self` is borrowed for
+                // writing. The copy may outlast this call; memory is freed only when the context is idle (see `drop`).
+                unsafe { sys::cuMemcpyDtoD_v2(to, from, bytes) }
+            })
+        };
+        self.session.submit(ptr::null_mut(), || copy_of("copy on the device", bytes), copy)?;
         self.session.has_queued();
         Ok(())
     }
@@ -136,7 +142,7 @@ impl RawDeviceMemory {
         }
         self.session.settle()?;
         let clock = Instant::now();
-        copy()?;
+        self.session.submit(ptr::null_mut(), || copy_of(direction.words(), bytes), copy)?;
         self.session.counters.copied(direction, bytes, clock.elapsed());
         Ok(())
     }

@@ -9,6 +9,7 @@ use super::memory::RawDeviceMemory;
 use super::pinned::PinnedMemory;
 use super::status::Operation;
 use super::stream::RawStream;
+use super::timeline::copy_of;
 use crate::usage::Direction;
 use crate::{CudaError, Element};
 use cust::sys;
@@ -74,7 +75,7 @@ impl InFlight {
         started.record(stream)?;
         // From here on a failure drops `pinned`, which waits for the device before it frees.
         if bytes > 0 {
-            session.call(Operation::Call(words), || match direction {
+            let copy = || match direction {
                 // SAFETY: the range is within the device's allocation (checked), which is freed only when the
                 // context is idle; the page-locked side has room (checked), is owned by `Self`, lent to nobody
                 // until the event `done`, and freed only when the context is idle. Any bits are values of T.
@@ -85,7 +86,9 @@ impl InFlight {
                 Direction::Download => unsafe {
                     sys::cuMemcpyDtoHAsync_v2(pinned.pointer(), address, bytes, stream.handle())
                 },
-            })?;
+            };
+            let what = || copy_of(direction.words(), bytes);
+            session.submit(stream.handle(), what, || session.call(Operation::Call(words), copy))?;
             session.has_queued();
         }
         done.record(stream)?;

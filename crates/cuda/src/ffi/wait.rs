@@ -45,10 +45,7 @@ impl DeviceSession {
     /// other streams have now: none of them is made to be independent of it (`RawStream::new`).
     fn await_all_streams(&self, expected: Expected) -> Result<(), CudaError> {
         let mark = self.events.take(self)?;
-        let recorded = self.call(event::RECORD, || {
-            // SAFETY: the event is alive and of this context; no stream is the default stream.
-            unsafe { sys::cuEventRecord(mark, ptr::null_mut()) }
-        });
+        let recorded = event::record(self, mark, ptr::null_mut());
         // SAFETY: the event is alive and of this context, which is current.
         let ask = || unsafe { sys::cuEventQuery(mark) };
         let waited = recorded.and_then(|()| self.ask_until_done(expected, (event::ASK, ask)));

@@ -1,6 +1,6 @@
 //! How many calls of the driver the host makes: none without a reason.
 
-use crate::scenario::{context, run};
+use crate::scenario::context;
 use octopus_cuda::{DeviceBuffer, Kernels, PinnedBuffer, Stream};
 use std::path::PathBuf;
 
@@ -12,14 +12,16 @@ macro_rules! with_trace {
             let file =
                 std::env::temp_dir().join(format!("octopus-cuda-calls-{}-{}", stringify!($name), std::process::id()));
             let settings = format!("trace={}", file.display());
-            run(concat!(module_path!(), "::", stringify!($name)), &settings, || $body);
+            $crate::scenario::run(concat!(module_path!(), "::", stringify!($name)), &settings, || $body);
             let _ = std::fs::remove_file(file);
         }
     };
 }
 
+pub(crate) use with_trace;
+
 /// The calls of a function so far, in the process that runs the body.
-fn calls(function: &str) -> usize {
+pub(crate) fn calls(function: &str) -> usize {
     let settings = std::env::var("OCTOPUS_SOFTGPU").expect("there are settings");
     let file = settings.split(';').find_map(|setting| setting.strip_prefix("trace=")).expect("there is a trace");
     let trace = std::fs::read_to_string(PathBuf::from(file)).expect("it can be read");

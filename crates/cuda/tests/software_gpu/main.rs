@@ -14,4 +14,5 @@ mod numbers;
 mod order_and_time;
 mod scenario;
 mod threads;
+mod timeline;
 mod transfers;
