@@ -69,8 +69,8 @@ pub(crate) struct LogArgs {
     /// Also write all log events to FILE as JSON lines; only an earlier log is replaced
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) log_file: Option<PathBuf>,
-    /// Write a timeline to FILE, for Perfetto, chrome://tracing or `octopus plot`; only an earlier
-    /// profile is replaced
+    /// Write a timeline of the program and its GPUs to FILE, for Perfetto, chrome://tracing or
+    /// `octopus plot`; only an earlier profile is replaced
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) profile: Option<PathBuf>,
 }

@@ -1,13 +1,18 @@
-//! `--profile FILE`: what each thread of a command did when, in the form of Chrome's traces.
+//! `--profile FILE`: what each thread of a command did when, and each GPU by its own clock, in the form of Chrome's
+//! traces.
 //!
 //! The profile is in memory until the command has ended: some 300 bytes for each span, of which a run makes about a
 //! hundred a second.
 
+mod on_device;
+
 use anyhow::{Context, Result};
+use octopus_device::{record_device_work, take_device_work};
 use octopus_files::write_named;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Instant;
 use tracing::Subscriber;
 use tracing_chrome::{ChromeLayer, ChromeLayerBuilder, FlushGuard};
 use tracing_subscriber::registry::LookupSpan;
@@ -16,6 +21,8 @@ use tracing_subscriber::registry::LookupSpan;
 pub(crate) struct Profile {
     file: PathBuf,
     text: Text,
+    /// When the clock of the layer began.
+    began: OnceLock<Instant>,
 }
 
 /// The text of a profile, to which a thread of the layer writes.
@@ -39,10 +46,11 @@ impl Profile {
     /// # Errors
     /// When the file cannot be written.
     pub(crate) fn begin(file: &Path) -> Result<Self> {
-        let profile = Self { file: file.to_owned(), text: Text::default() };
+        let profile = Self { file: file.to_owned(), text: Text::default(), began: OnceLock::new() };
         if !file.exists() {
             profile.write(b"[]\n")?;
         }
+        record_device_work(true);
         Ok(profile)
     }
 
@@ -51,7 +59,10 @@ impl Profile {
     where
         S: Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
     {
-        ChromeLayerBuilder::new().writer(self.text.clone()).include_args(true).include_locations(false).build()
+        let builder = ChromeLayerBuilder::new().writer(self.text.clone()).include_args(true).include_locations(false);
+        let built = builder.build();
+        self.began.get_or_init(Instant::now);
+        built
     }
 
     /// Writes the file.
@@ -60,7 +71,12 @@ impl Profile {
     /// When the file cannot be written.
     pub(crate) fn keep(self) -> Result<()> {
         let text = self.text.0.lock().unwrap_or_else(PoisonError::into_inner);
-        self.write(&text)
+        record_device_work(false);
+        let work = take_device_work();
+        match self.began.get() {
+            Some(&began) if !work.is_empty() => self.write(&on_device::with_device_work(&text, &work, began)),
+            _ => self.write(&text),
+        }
     }
 
     fn write(&self, text: &[u8]) -> Result<()> {

@@ -82,7 +82,10 @@ pub use needs::Needs;
 pub use nvml::{
     ComputeMode, DeviceInfo, DeviceProcess, NvmlFacts, NvmlFailure, ProcessKind, TEST_DOUBLE, Throttle, memory_text,
 };
-pub use octopus_cuda::{Context as CudaContext, CudaError, PTX, limit_device_memory};
+pub use octopus_cuda::{
+    Context as CudaContext, CudaError, DeviceWork, DeviceWorkKind, PTX, limit_device_memory, record_device_work,
+    take_device_work,
+};
 pub use probe::Probe;
 pub use provider::{NoProvider, Provider, ScriptedProvider, SystemProvider};
 pub use report::{Overall, SCHEMA, VerifyReport, verify, verify_with};

@@ -5,6 +5,8 @@ use crate::support::{Answer, fingerprints};
 use octopus_device::{CostsCache, DeviceCosts, KernelCost, LinearCost};
 use octopus_random::{Purpose, Stream};
 use octopus_softgpu::DeviceReport;
+use serde_json::Value;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -75,6 +77,56 @@ fn a_gpu_gives_the_draws_of_the_cpu_and_the_record_tells_what_it_used() {
     let quiet = octopus(&double, "", &format!("{SHORT} --quiet --device cuda --out {{}}/quiet"));
     let said = &quiet.sampled().stderr;
     assert!(["run:", "device:", "data:", "%"].iter().all(|words| !said.contains(words)), "--quiet is quiet: {said}");
+}
+
+/// The spans of a profile that a device did by its own clock, and all other spans.
+fn spans(profile: &Path) -> (Vec<Value>, Vec<Value>) {
+    let events: Vec<Value> = serde_json::from_slice(&fs::read(profile).unwrap()).unwrap();
+    let spans = events.into_iter().filter(|event| event["ph"] != "M" && event["ph"] != "i");
+    spans.partition(|span| span["cat"] == "device")
+}
+
+#[test]
+fn a_profile_has_each_kernel_and_each_copy_and_changes_no_bit() {
+    let Some(double) = Double::with_sampler(&["f64_32x4"]) else { return };
+    let words = format!("{SHORT} --quiet --device cuda");
+    octopus(&double, "", &format!("{words} --out {{}}/plain")).sampled();
+    let [trace, report, profile] = ["trace", "report", "profile.json"].map(|name| double.scratch().join(name));
+    let settings = format!("trace={};report={}", trace.display(), report.display());
+    octopus(&double, &settings, &format!("{words} --out {{}}/run --profile {{}}/profile.json")).sampled();
+    assert_eq!(prints(&double, "run"), prints(&double, "plain"));
+
+    let (on_device, on_host) = spans(&profile);
+    let (copies, kernels): (Vec<&Value>, Vec<&Value>) =
+        on_device.iter().partition(|span| span["args"]["bytes"].is_u64());
+    assert_eq!(kernels.len() as u64, DeviceReport::read(&report).unwrap()[0].launches);
+    // Each line has the function, its code, and the bytes of a copy.
+    let trace = fs::read_to_string(trace).unwrap();
+    let copied = trace.lines().filter(|line| line.starts_with("cuMemcpy")).map(|line| line.split(' ').nth(2).unwrap());
+    let mut called: Vec<u64> = copied.map(|bytes| bytes.parse().unwrap()).collect();
+    let mut recorded: Vec<u64> = copies.iter().map(|span| span["args"]["bytes"].as_u64().unwrap()).collect();
+    (called.sort_unstable(), recorded.sort_unstable());
+    assert_eq!(recorded, called);
+    let names: BTreeSet<&str> = kernels.iter().map(|span| span["name"].as_str().unwrap()).collect();
+    assert!(names.contains("nuts_run_hierarchical_normal_f64_32x1"), "{names:?}");
+
+    // Within the command's own spans, and one after the other in each row.
+    let times = |span: &Value| (span["ts"].as_f64().unwrap(), span["dur"].as_f64().unwrap_or_default());
+    let of_host = || on_host.iter().map(|span| times(span).0);
+    let (first, last) = (of_host().fold(f64::INFINITY, f64::min), of_host().fold(0.0, f64::max));
+    let mut ends: HashMap<u64, f64> = HashMap::new();
+    for span in &on_device {
+        let (begin, took) = times(span);
+        assert!(took >= 0.0 && first <= begin && begin + took <= last, "{span}");
+        // Microseconds are written with nanoseconds, and rounded in the last digit.
+        let before = ends.insert(span["tid"].as_u64().unwrap(), begin + took);
+        assert!(before.is_none_or(|end| end <= begin + 1e-3), "{span}");
+    }
+    octopus(&double, "", "plot {}/profile.json --kind profile --format svg --out {}/plots").succeeds();
+    let svg = fs::read_to_string(double.scratch().join("plots/profile_plot.svg")).unwrap();
+    for row in ["cuda:0 kernels", "cuda:0 copies", "cuda:0: nuts_run_hierarchical_normal_f64_32x1"] {
+        assert!(svg.contains(row), "{row}: {svg}");
+    }
 }
 
 /// Blocks of threads share its chains' evaluations.

@@ -18,8 +18,8 @@ const THIN: f64 = 1.0;
 /// The most rows of a picture.
 const MOST_ROWS: usize = 40;
 
-const CAPTION: &str =
-    "Each bar is a piece of work, grey where it waits; a kind of work that encloses others stands above them.";
+const CAPTION: &str = "Each bar is a piece of work, grey where it waits; a kind of work that encloses others stands above them. What a GPU \
+     did by its own clock comes last: rows of all its kernels and all its copies, then of each kind.";
 
 impl Plot for ProfilePlot {
     fn about(&self) -> About {
