@@ -28,7 +28,7 @@ const STEPS: [Step; 13] = [
     // With the binary that the tests have built, as `validate`.
     ("rehearse", rehearse::run),
     ("interpret", |root| interpret::run(root, false)),
-    // Last: it leaves a program with faults, all of them off, where that of the tests was.
+    // Last: what it builds takes the place of the program that the tests have built.
     ("mutants of the change", mutants::of_change),
 ];
 

@@ -72,7 +72,7 @@ impl HostileOptions {
 /// When the binary or the user's files are missing, or a folder cannot be written.
 pub(crate) fn run(root: &Path, options: &HostileOptions) -> Result<TaskOutcome> {
     run::timed("hostile", || {
-        let program = run::tested(root);
+        let program = run::released(root);
         let folder = target(root).join("hostile");
         if folder.exists() {
             fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;

@@ -345,7 +345,7 @@ impl Words {
 }
 
 fn output(root: &Path, gpu: &SoftwareGpu, case: &Case) -> Result<Output> {
-    let mut octopus = Command::new(run::tested(root));
+    let mut octopus = Command::new(run::released(root));
     octopus.args(&case.words);
     gpu.command(&mut octopus, &case.settings);
     octopus.output().with_context(|| format!("cannot start {}", octopus.get_program().display()))

@@ -29,7 +29,7 @@ pub(crate) fn run(root: &Path) -> Result<TaskOutcome> {
             }
         };
         let folder = target(root).join("rehearsal");
-        bundle::make(root, &run::tested(root), &folder)?;
+        bundle::make(root, &run::released(root), &folder)?;
         let results = target(root).join("rehearsal-results");
         if results.exists() {
             fs::remove_dir_all(&results).with_context(|| format!("cannot replace {}", results.display()))?;
@@ -43,7 +43,7 @@ pub(crate) fn run(root: &Path) -> Result<TaskOutcome> {
             // A failed step is for the judge: it says which, and why.
             run::status(&mut script)?;
         }
-        accept::judge(&run::tested(root), &results, None)
+        accept::judge(&run::released(root), &results, None)
     })
 }
 

@@ -24,16 +24,11 @@ pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// The profile in which everything is built that is tested.
-pub(crate) const PROFILE: &str = "tests";
+/// The profile in which everything is built, so that the program and the tests share their dependencies.
+pub(crate) const PROFILE: &str = "release";
 
-/// The binary `octopus` that [`build_octopus`] has built.
+/// The binary `octopus` that [`build_octopus`] or the tests have built.
 pub(crate) fn released(root: &Path) -> PathBuf {
-    target(root).join("release").join(format!("octopus{}", std::env::consts::EXE_SUFFIX))
-}
-
-/// The binary `octopus` that the tests have built and used.
-pub(crate) fn tested(root: &Path) -> PathBuf {
     target(root).join(PROFILE).join(format!("octopus{}", std::env::consts::EXE_SUFFIX))
 }
 

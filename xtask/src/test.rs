@@ -1,4 +1,4 @@
-//! `cargo xtask test`: every test of the workspace, in the profile `tests`.
+//! `cargo xtask test`: every test of the workspace.
 
 use crate::run::{self, PROFILE, TaskOutcome, cargo, cargo_has};
 use crate::{chromium, skipped, venv};
@@ -101,7 +101,7 @@ fn test_threads() -> usize {
 
 /// Returns the name of this machine's GPU, or why it has none that can be used, by the program that the tests have built.
 fn gpus(root: &Path) -> Result<String, String> {
-    let listed = run::output(Command::new(run::tested(root)).args(["device", "list", "--json"]));
+    let listed = run::output(Command::new(run::released(root)).args(["device", "list", "--json"]));
     first_gpu(&listed.map_err(|error| format!("{error:#}"))?)
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn hand_over(root: &Path, arguments: &[String]) -> Result<TaskOutcome
 /// # Errors
 /// When the binary cannot be started: the tests come first.
 pub(crate) fn step(root: &Path, arguments: &[String]) -> Result<TaskOutcome> {
-    let mut command = Command::new(run::tested(root));
+    let mut command = Command::new(run::released(root));
     run::step("validate", command.arg("validate").args(arguments).current_dir(root), run::own_code)
 }
 

@@ -16,9 +16,10 @@ use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
 use tracing::{Event, Level, Subscriber};
 use tracing_chrome::FlushGuard;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt;
 use tracing_subscriber::layer::{Context as LayerContext, Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
-use tracing_subscriber::{EnvFilter, fmt};
 
 /// The environment variable with the filter for stderr, e.g. `octopus_runs=debug`; it takes precedence over `-v`.
 /// Crates that it does not name keep their warnings.
@@ -104,18 +105,18 @@ impl Write for LogFile {
 }
 
 /// Returns the filter for stderr: that of the environment, or else, where its text is empty, that of `-v`.
-fn chosen(verbose: u8, text: &str) -> Result<EnvFilter, UsageError> {
+fn chosen(verbose: u8, text: &str) -> Result<Targets, UsageError> {
     let level = match verbose {
         0 => LevelFilter::WARN,
         1 => LevelFilter::INFO,
         _ => LevelFilter::DEBUG,
     };
-    if text.is_empty() { Ok(EnvFilter::default().add_directive(level.into())) } else { filter(text) }
+    if text.is_empty() { Ok(Targets::new().with_default(level)) } else { filter(text) }
 }
 
 /// Reads the environment's filter.
-fn filter(text: &str) -> Result<EnvFilter, UsageError> {
-    EnvFilter::try_new(format!("{},{text}", LevelFilter::WARN)).map_err(|error| {
+fn filter(text: &str) -> Result<Targets, UsageError> {
+    format!("{},{text}", LevelFilter::WARN).parse().map_err(|error| {
         UsageError(format!("{VARIABLE}={text}: {error}; give a level (info), or levels of crates (octopus_runs=debug)"))
     })
 }

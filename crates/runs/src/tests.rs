@@ -782,7 +782,7 @@ fn a_read_only_folder_is_told() {
     assert!(error.contains("run") && error.contains("permissions"), "{error}");
 }
 
-/// `cargo test --profile tests -p octopus-trace prd -- --ignored --nocapture`
+/// `cargo test --release -p octopus-trace prd -- --ignored --nocapture`
 #[test]
 #[ignore = "a measurement"]
 fn time_of_a_prd_run() {
@@ -832,7 +832,7 @@ fn a_part_of_a_run_is_a_table_of_draws() {
     }
 }
 
-/// `cargo test --profile tests -p octopus-runs begin_corpus -- --ignored`
+/// `cargo test --release -p octopus-runs begin_corpus -- --ignored`
 #[test]
 #[ignore = "writes fuzz/corpus"]
 fn begin_corpus() {

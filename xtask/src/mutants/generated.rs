@@ -134,7 +134,10 @@ pub(crate) fn of_change(root: &Path) -> Result<TaskOutcome> {
 
 fn try_changed(faults: &[ListedFault], workshop: &Workshop, root: &Path, clock: Clock) -> Result<TaskOutcome> {
     let lines = one_build::source_lines(root, faults)?;
-    one_build::staged(faults, &lines, &Staged { workshop, root, clock, profile: PROFILE, alone: false })
+    let outcome = one_build::staged(faults, &lines, &Staged { workshop, root, clock, profile: PROFILE, alone: false });
+    // A program with faults stands where users look for theirs: cargo puts that back when it builds next.
+    let _ = fs::remove_file(run::released(root));
+    outcome
 }
 
 /// cargo-mutants, and the copy of the sources for it.

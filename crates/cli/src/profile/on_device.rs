@@ -118,7 +118,7 @@ mod tests {
         let kind = DeviceWorkKind::Kernel;
         let kernel =
             DeviceWork { device: 0, stream: 1, name: "fill".into(), kind, begin: began, duration: Duration::ZERO };
-        let all = String::from_utf8(with_device_work(own.as_bytes(), &[kernel.clone()], began)).unwrap();
+        let all = String::from_utf8(with_device_work(own.as_bytes(), std::slice::from_ref(&kernel), began)).unwrap();
         assert!(all.starts_with("[\n{\"ph\":\"i\",\"pid\":1},\n{"), "{all}");
         assert_eq!(serde_json::from_str::<Vec<Value>>(&all).unwrap().len(), 4);
         // What was done before the clock began has no place.

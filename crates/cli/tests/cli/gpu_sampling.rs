@@ -105,7 +105,8 @@ fn a_profile_has_each_kernel_and_each_copy_and_changes_no_bit() {
     let copied = trace.lines().filter(|line| line.starts_with("cuMemcpy")).map(|line| line.split(' ').nth(2).unwrap());
     let mut called: Vec<u64> = copied.map(|bytes| bytes.parse().unwrap()).collect();
     let mut recorded: Vec<u64> = copies.iter().map(|span| span["args"]["bytes"].as_u64().unwrap()).collect();
-    (called.sort_unstable(), recorded.sort_unstable());
+    called.sort_unstable();
+    recorded.sort_unstable();
     assert_eq!(recorded, called);
     let names: BTreeSet<&str> = kernels.iter().map(|span| span["name"].as_str().unwrap()).collect();
     assert!(names.contains("nuts_run_hierarchical_normal_f64_32x1"), "{names:?}");

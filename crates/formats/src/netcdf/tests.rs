@@ -75,7 +75,7 @@ fn damaged_files_never_panic() {
     }
 }
 
-/// `cargo test --profile tests -p octopus-trace time_of -- --ignored --nocapture`
+/// `cargo test --release -p octopus-trace time_of -- --ignored --nocapture`
 #[test]
 #[ignore = "a measurement"]
 fn time_of_a_prd_trace() {

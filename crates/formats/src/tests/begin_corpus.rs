@@ -7,7 +7,7 @@ use octopus_trace::{Array, Dataset, InferenceData, Values};
 use std::fs;
 use std::path::Path;
 
-/// `cargo test --profile tests -p octopus-formats begin_corpus -- --ignored`
+/// `cargo test --release -p octopus-formats begin_corpus -- --ignored`
 #[test]
 #[ignore = "writes fuzz/corpus"]
 fn begin_corpus() {

@@ -1,6 +1,6 @@
 """Reads Octopus' Parquet files of square roots with pyarrow, named `TYPE-SHAPE.parquet`, e.g. `f4-5x3.parquet`.
 
-    OCTOPUS_PYTHON_ZARR3=/tmp/zarr3/bin/python cargo nextest run --cargo-profile tests -E 'test(pyarrow_reads)'
+    OCTOPUS_PYTHON_ZARR3=/tmp/zarr3/bin/python cargo nextest run --release -E 'test(pyarrow_reads)'
 
 The Python is that of `crates/runs/tests/arviz/check_zarr3.py`.
 """

@@ -1,7 +1,7 @@
 //! Pictures of unit tests are on record, so that a change of drawing is noticed where each shape of a picture is drawn.
 //!
 //! After a change that is meant, look at the gallery (`tests/pictures`), then `PICTURES=accept cargo nextest run
-//! --cargo-profile tests -p octopus-report --lib` puts the pictures of the tests on record.
+//! --release -p octopus-report --lib` puts the pictures of the tests on record.
 
 use super::scene::Scene;
 use super::svg::svg;

@@ -1,8 +1,8 @@
 //! What the gallery draws is on record, picture by picture: whoever changes a line of drawing sees which pictures
 //! change, looks at them, and accepts them.
 //!
-//! After a change that is meant: `cargo run --profile tests -p octopus-report --example gallery -- gallery` draws the
-//! new pictures, to look at; `INSTA_UPDATE=always cargo nextest run --cargo-profile tests -p octopus-report --test
+//! After a change that is meant: `cargo run --release -p octopus-report --example gallery -- gallery` draws the
+//! new pictures, to look at; `INSTA_UPDATE=always cargo nextest run --release -p octopus-report --test
 //! pictures` puts them on record.
 
 #[path = "../../examples/gallery/checks.rs"]

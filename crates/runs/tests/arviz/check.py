@@ -1,7 +1,7 @@
 """Opens Octopus' files with ArviZ, and writes files with ArviZ for Octopus to read.
 
     python -m venv /tmp/arviz && /tmp/arviz/bin/pip install -r requirements.txt
-    OCTOPUS_PYTHON=/tmp/arviz/bin/python cargo test --profile tests -p octopus-runs --test arviz -- --nocapture
+    OCTOPUS_PYTHON=/tmp/arviz/bin/python cargo test --release -p octopus-runs --test arviz -- --nocapture
 
 The Rust test calls `check.py open DIR` and `check.py write DIR`. Real numbers travel through JSON as text
 that keeps every bit.

@@ -1,7 +1,7 @@
 """Opens Octopus' Zarr stores of both versions with xarray and zarr 3, and its Parquet files with pandas.
 
     python -m venv /tmp/zarr3 && /tmp/zarr3/bin/pip install -r requirements-zarr3.txt
-    OCTOPUS_PYTHON_ZARR3=/tmp/zarr3/bin/python cargo test --profile tests -p octopus-runs --test arviz -- --nocapture
+    OCTOPUS_PYTHON_ZARR3=/tmp/zarr3/bin/python cargo test --release -p octopus-runs --test arviz -- --nocapture
 
 The Rust test calls `check_zarr3.py open DIR`; what xarray read it writes as `copy.zarr`, which Rust reads.
 """
