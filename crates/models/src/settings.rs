@@ -54,7 +54,7 @@ impl TableFile {
         let Some(RowFilter { column, label }) = only else {
             return Ok(observations::read_grouped(path, group, value, self.rules())?);
         };
-        let sets = observations::read_sets(path, group, value, column, self.rules())?.sets;
+        let sets = observations::read_grouped_sets(path, group, value, column, self.rules())?.sets;
         match sets.into_iter().find(|(name, _)| name == label) {
             Some((_, data)) => Ok(data?),
             None => Err(BuildError::NoRow { path: path.clone(), column: column.clone(), label: label.clone() }),

@@ -60,6 +60,22 @@ impl GroupedData {
     /// When the lengths differ, there is no observation, a group index has no label, a group has no
     /// observation, or a value is not finite.
     pub fn new(labels: Labels, group: &[usize], values: &[f64]) -> Result<Self, DataError> {
+        Self::sorted(labels, group.iter().copied(), values)
+    }
+
+    /// Sorts `values` into groups as [`new`](Self::new) does, by group indices of half the size.
+    ///
+    /// # Errors
+    /// See [`new`](Self::new).
+    pub fn of_codes(labels: Labels, group: &[u32], values: &[f64]) -> Result<Self, DataError> {
+        Self::sorted(labels, group.iter().map(|&j| j as usize), values)
+    }
+
+    fn sorted(
+        labels: Labels,
+        group: impl ExactSizeIterator<Item = usize> + Clone,
+        values: &[f64],
+    ) -> Result<Self, DataError> {
         if group.len() != values.len() {
             return Err(DataError::Lengths { groups: group.len(), values: values.len() });
         }
@@ -67,7 +83,7 @@ impl GroupedData {
             return Err(DataError::NoObservations);
         }
         let mut counts = vec![0usize; labels.len()];
-        for (row, (&j, &value)) in group.iter().zip(values).enumerate() {
+        for (row, (j, &value)) in group.clone().zip(values).enumerate() {
             if j >= labels.len() {
                 return Err(DataError::NoLabel { row, group: j, labels: labels.len() });
             }
@@ -85,7 +101,7 @@ impl GroupedData {
         }
         let mut next = starts.clone();
         let mut sorted = vec![0.0; values.len()];
-        for (&j, &value) in group.iter().zip(values) {
+        for (j, &value) in group.zip(values) {
             sorted[next[j]] = value;
             next[j] += 1;
         }

@@ -1,6 +1,6 @@
 //! The errors of a user's table of observations, with their messages.
 
-use super::DecimalMark;
+use super::{ColumnKind, DecimalMark};
 use arrow_schema::DataType;
 use octopus_trace::{DataError, LeftOut};
 use std::fmt;
@@ -66,9 +66,9 @@ pub enum ObservationsError {
         /// The column.
         column: String,
         /// What it is asked for.
-        first: &'static str,
+        first: String,
         /// What else it is asked for.
-        second: &'static str,
+        second: String,
     },
     /// A decimal mark was given for a Parquet file.
     #[error("{} is Parquet, whose numbers have no decimal mark: leave out --decimal", path.display())]
@@ -137,6 +137,32 @@ pub enum ObservationsError {
         existing: Vec<String>,
         /// The existing column whose name is most like it, if any is.
         nearest: Option<String>,
+    },
+    /// No column was read by this name.
+    #[error("{}: no column is read as `{name}`{}; those that are read: {}", path.display(), nearest.as_ref().map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default(), list(read))]
+    NotRead {
+        /// The file.
+        path: PathBuf,
+        /// The name asked for.
+        name: String,
+        /// The names of the columns that are read.
+        read: Vec<String>,
+        /// The one whose name is most like it, if any is.
+        nearest: Option<String>,
+    },
+    /// A column has values of another kind than are asked for.
+    #[error("{}: column `{column}` has {found}{}, where {wanted} are needed: correct the column, or name another one", path.display(), example.as_ref().map(|value| format!(" such as `{value}`")).unwrap_or_default())]
+    OtherKind {
+        /// The file.
+        path: PathBuf,
+        /// The column, by its name in the file.
+        column: String,
+        /// The kind of its values.
+        found: ColumnKind,
+        /// One of its values that does not fit.
+        example: Option<String>,
+        /// The kind asked for.
+        wanted: ColumnKind,
     },
     /// Two columns have the same name.
     #[error("{} has two columns `{column}`: rename one", path.display())]
@@ -232,6 +258,12 @@ pub enum CellProblem {
     /// The cell holds words where a number is needed.
     #[error("`{value}` is not a number; correct it or remove the row")]
     Text {
+        /// The text of the cell.
+        value: String,
+    },
+    /// The cell holds a number that is not whole, or is beyond 64 bits.
+    #[error("`{value}` is no whole number of 64 bits; correct it or remove the row")]
+    NotWhole {
         /// The text of the cell.
         value: String,
     },

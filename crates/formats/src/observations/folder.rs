@@ -1,7 +1,7 @@
 //! A folder of Parquet files that are one table, as Spark, DuckDB, Polars and pyarrow write them: folders in it such as
 //! `year=2024` (Hive's partitions) are columns.
 
-use super::ObservationsError;
+use super::{ColumnKind, DecimalMark, ObservationsError, number};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -35,6 +35,16 @@ pub(super) fn parts(folder: &Path) -> Result<Vec<PartitionFile>, ObservationsErr
         return Err(not_one(format!("{} and {} lie in folders of other columns", shown(first), shown(other))));
     }
     Ok(found)
+}
+
+/// Returns the kinds of the columns that the folders give, by all their values.
+pub(super) fn kinds(parts: &[PartitionFile]) -> Vec<ColumnKind> {
+    let columns = parts.first().map_or(0, |part| part.columns.len());
+    let kind = |at: usize| {
+        let cells = parts.iter().filter_map(|part| part.columns.get(at)?.1.as_deref());
+        number::kind(cells, DecimalMark::Point).unwrap_or(ColumnKind::Label)
+    };
+    (0..columns).map(kind).collect()
 }
 
 fn collect(

@@ -20,15 +20,24 @@ pub(super) enum LabelKind {
 #[derive(Debug, Default)]
 pub(super) struct LabelIndex {
     labels: IndexSet<String>,
+    /// Whether the last label was new.
+    was_new: bool,
     pub(super) kind: LabelKind,
 }
 
 impl LabelIndex {
     /// Returns the number of `label`, a new one if it has not been seen.
     pub(super) fn index(&mut self, label: &str) -> usize {
-        match self.labels.get_index_of(label) {
-            Some(index) => index,
-            None => self.labels.insert_full(label.to_owned()).0,
+        let known = self.labels.get_index_of(label);
+        self.was_new = known.is_none();
+        known.unwrap_or_else(|| self.labels.insert_full(label.to_owned()).0)
+    }
+
+    /// Takes the last label back: if it was new, it has not been seen.
+    pub(super) fn take_back(&mut self) {
+        if self.was_new {
+            self.labels.pop();
+            self.was_new = false;
         }
     }
 

@@ -1,6 +1,6 @@
 //! Numbers as people write them: decimal marks, missing values, and thousands separators, which are refused.
 
-use super::CellProblem;
+use super::{CellProblem, ColumnKind};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -66,6 +66,49 @@ pub(super) fn number(cell: &str, decimal: DecimalMark) -> Result<f64, CellProble
         Some(value) if value.is_finite() => Ok(value),
         Some(value) => Err(CellProblem::NotFinite { value }),
         None => Err(not_a_number(cell, decimal)),
+    }
+}
+
+/// Returns a whole number; one with decimals that are 0, such as `3.0`, is whole.
+pub(super) fn integer(cell: &str, decimal: DecimalMark) -> Result<i64, CellProblem> {
+    match cell.parse() {
+        Ok(value) => Ok(value),
+        Err(_) => whole(number(cell, decimal)?).ok_or_else(|| CellProblem::NotWhole { value: cell.to_owned() }),
+    }
+}
+
+/// Returns the value as a whole number, if it is one of those that reals tell from their neighbours.
+pub(super) fn whole(value: f64) -> Option<i64> {
+    const MOST: f64 = (1_i64 << 53) as f64;
+    (value.fract() == 0.0 && value.abs() <= MOST).then_some(value as i64)
+}
+
+/// Returns the kind of a column by the text of its cells. What is missing says nothing; `007` is a label.
+pub(super) fn kind<'a>(cells: impl Iterator<Item = &'a str>, decimal: DecimalMark) -> Option<ColumnKind> {
+    cells.map(str::trim).filter_map(|cell| kind_of_cell(cell, decimal)).reduce(wider)
+}
+
+/// Returns the kind of one cell; `None` where it is missing.
+pub(super) fn kind_of_cell(cell: &str, decimal: DecimalMark) -> Option<ColumnKind> {
+    if cell.is_empty() || is_missing_word(cell) {
+        return None;
+    }
+    let digits = cell.strip_prefix(['+', '-']).unwrap_or(cell);
+    let is_code = digits.len() > 1 && digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit());
+    Some(match number(cell, decimal) {
+        _ if is_code => ColumnKind::Label,
+        Ok(_) if cell.parse::<i64>().is_ok() => ColumnKind::Integer,
+        Ok(_) | Err(CellProblem::NotFinite { .. }) => ColumnKind::Real,
+        Err(_) => ColumnKind::Label,
+    })
+}
+
+/// Returns the kind that holds cells of both kinds.
+pub(super) fn wider(one: ColumnKind, other: ColumnKind) -> ColumnKind {
+    match (one, other) {
+        (ColumnKind::Label, _) | (_, ColumnKind::Label) => ColumnKind::Label,
+        (ColumnKind::Real, _) | (_, ColumnKind::Real) => ColumnKind::Real,
+        _ => ColumnKind::Integer,
     }
 }
 
@@ -142,6 +185,53 @@ mod tests {
         assert!(told("1,500", Point).contains("--decimal ,") && told("1,500", Point).contains("thousands"));
         assert!(told("1.5", Comma).contains("`1.5` has a decimal point"), "{}", told("1.5", Comma));
         assert!(told("1.500", Comma).contains("thousands"), "{}", told("1.500", Comma));
+    }
+
+    #[test]
+    fn whole_numbers_are_told_from_others() {
+        use DecimalMark::{Comma, Point};
+        for (cell, mark, value) in [
+            ("3", Point, 3),
+            ("+7", Point, 7),
+            ("-0", Point, 0),
+            ("3.0", Point, 3),
+            ("3,0", Comma, 3),
+            ("-2e3", Point, -2000),
+            ("9007199254740992.0", Point, 1 << 53),
+            ("9223372036854775807", Point, i64::MAX),
+            ("-9223372036854775808", Point, i64::MIN),
+        ] {
+            assert_eq!(integer(cell, mark), Ok(value), "{cell}");
+        }
+        for cell in ["2.5", "9223372036854775808", "1e16", "-1e300", "9007199254740994.0"] {
+            let told = integer(cell, Point).unwrap_err().to_string();
+            assert!(told.starts_with(&format!("`{cell}` is no whole number")), "{told}");
+        }
+        for cell in ["", "NA", "NaN"] {
+            assert!(integer(cell, Point).unwrap_err().is_missing(), "{cell:?}");
+        }
+        assert!(integer("x", Point).unwrap_err().to_string().contains("`x` is not a number"));
+        assert!(integer("1,5", Point).unwrap_err().to_string().contains("--decimal ,"));
+    }
+
+    #[test]
+    fn the_kind_of_a_column_holds_all_its_cells() {
+        use ColumnKind::{Integer, Label, Real};
+        for (cells, expected) in [
+            (&["1", " -2 ", "NA", ""][..], Some(Integer)),
+            (&["1", "2.5"], Some(Real)),
+            (&["2.5", "1"], Some(Real)),
+            (&["1", "1e400"], Some(Real)),
+            (&["18446744073709551616"], Some(Real)),
+            (&["1", "x", "2.5"], Some(Label)),
+            (&["2.5", "1,5"], Some(Label)),
+            (&["007"], Some(Label)),
+            (&["0", "-0", "0.5"], Some(Real)),
+            (&["NA", "", "null"], None),
+        ] {
+            assert_eq!(kind(cells.iter().copied(), DecimalMark::Point), expected, "{cells:?}");
+        }
+        assert_eq!(kind(["1,5"].into_iter(), DecimalMark::Comma), Some(Real));
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Observations from Parquet: which types of columns and compressions are accepted, and empty cells.
 
+use super::columns::Asked;
 use super::labels::LabelKind;
-use super::number::number;
-use super::{
-    CellProblem, CellRules, Cells, Columns, DecimalMark, ObservationsError, RowPlace, Rows, find_column, instant,
-};
+use super::number::{integer, number, whole};
+use super::rows::{Cells, RowCells, Rows};
+use super::{CellProblem, CellRules, ColumnKind, DecimalMark, ObservationsError, RowPlace, TableColumns, instant};
 use crate::parquet_files::unknown_codec;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -30,13 +30,29 @@ enum Place<'a> {
     Folder(Option<&'a str>),
 }
 
-/// Reads a file; `of_folder` are columns that the names of its folders give.
+/// The columns that the names of a file's folders give.
+#[derive(Clone, Copy, Default)]
+pub(super) struct OfFolder<'a> {
+    /// Names and values; `None` where the value is missing.
+    pub(super) columns: &'a [(String, Option<String>)],
+    /// Their kinds, by the values of all folders.
+    pub(super) kinds: &'a [ColumnKind],
+}
+
+impl<'a> OfFolder<'a> {
+    fn get(self, name: &str) -> Option<(Option<&'a str>, ColumnKind)> {
+        let at = self.columns.iter().position(|(column, _)| column == name)?;
+        Some((self.columns[at].1.as_deref(), *self.kinds.get(at)?))
+    }
+}
+
+/// Reads a file. The first file of a table tells which columns it has, where all are read, and of what kinds.
 pub(super) fn read<R: ChunkReader + 'static>(
     path: &Path,
     file: R,
-    wanted: Columns<'_>,
+    asked: Asked<'_>,
     rules: CellRules,
-    of_folder: &[(String, Option<String>)],
+    of_folder: OfFolder<'_>,
     rows: &mut Rows,
 ) -> Result<(), ObservationsError> {
     let damaged = |error: &dyn ToString| ObservationsError::Damaged { path: path.to_owned(), what: error.to_string() };
@@ -44,52 +60,116 @@ pub(super) fn read<R: ChunkReader + 'static>(
         return Err(ObservationsError::DecimalOfParquet { path: path.to_owned() });
     }
     let reader = reader(file).map_err(|error| damaged(&error))?;
-    let in_folder = |name: &str| of_folder.iter().find(|(column, _)| column == name);
     let of_file: Vec<String> = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
     // A column that the folder's name gives may stand in the file too.
-    let beside = of_folder.iter().map(|(column, _)| column).filter(|column| !of_file.contains(column));
-    let columns: Vec<String> = of_file.iter().chain(beside).cloned().collect();
-    let mut roots = Vec::new();
-    let mut place = |column, fits: fn(&DataType) -> bool, expected| {
-        let index = find_column(path, &columns, column, wanted)?;
-        if let Some((_, value)) = in_folder(column) {
-            return Ok(Place::Folder(value.as_deref()));
+    let beside = of_folder.columns.iter().map(|(column, _)| column).filter(|column| !of_file.contains(column));
+    let header: Vec<String> = of_file.iter().chain(beside).cloned().collect();
+    let (mut roots, mut notes) = (Vec::new(), Vec::new());
+    let mut place = |column: &str, kind: Option<ColumnKind>| {
+        let index = asked.find(path, &header, column)?;
+        if let Some((value, found)) = of_folder.get(column) {
+            return Ok((Place::Folder(value), kind.unwrap_or(found)));
         }
         let found = reader.schema().field(index).data_type();
-        if !fits(found) {
+        let Some(kind) = kind.map_or_else(|| kind_of(found), |kind| fits(found, kind).then_some(kind)) else {
             let (path, column, found) = (path.to_owned(), column.to_owned(), found.clone());
-            return Err(ObservationsError::ColumnType { path, column, found, expected });
-        }
-        rows.notes.extend(note(column, found));
+            return Err(ObservationsError::ColumnType { path, column, found, expected: expected(kind) });
+        };
+        notes.extend(note(column, found));
         roots.push(index);
-        Ok(Place::File(column))
+        Ok((Place::File(header[index].as_str()), kind))
     };
-    const LABELS: &str = "text, whole numbers, dates, times, lengths of time or booleans";
-    let group = place(wanted.group, is_label, LABELS)?;
-    let set = wanted.set.map(|column| place(column, is_label, LABELS)).transpose()?;
-    let value = place(wanted.value, is_number, "numbers")?;
+    let mut places = Vec::new();
+    if rows.columns.is_empty() {
+        for column in asked.among(&header) {
+            match place(&column.column, column.kind) {
+                Ok((found, kind)) => {
+                    places.push(found);
+                    rows.columns.push((column, Cells::new(kind)));
+                }
+                // Nobody has asked for it.
+                Err(ObservationsError::ColumnType { column, found, .. }) if *asked.columns == TableColumns::All => {
+                    rows.notes.insert(format!("column `{column}` has type {found} and is not read"));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    } else {
+        for (column, cells) in &rows.columns {
+            places.push(place(&column.column, Some(cells.kind()))?.0);
+        }
+    }
+    let set = asked.set.map(|column| place(column, Some(ColumnKind::Label))).transpose()?.map(|(set, _)| set);
+    rows.notes.extend(notes);
     check_codec(path, reader.metadata(), &roots)?;
     let mask = ProjectionMask::roots(reader.parquet_schema(), roots);
     let mut read = 0;
     for batch in reader.with_projection(mask).build().map_err(|error| damaged(&error))? {
         let batch = batch.map_err(|error| damaged(&error))?;
-        let labels = |place, kind: &mut LabelKind| labels(&batch, place, kind).map_err(|what| damaged(&what));
-        let groups = labels(group, &mut rows.labels.kind)?;
-        let sets = set.map(|set| labels(set, &mut rows.sets.kind)).transpose()?;
-        let values = values(&batch, value).map_err(|what| damaged(&what))?;
-        for (at, value) in values.into_iter().enumerate() {
+        let mut columns = Vec::with_capacity(places.len());
+        for ((_, cells), place) in rows.columns.iter_mut().zip(&places) {
+            let cells = match cells {
+                Cells::Real(_) => values(&batch, *place).map(BatchColumn::Real),
+                Cells::Integer(_) => integers(&batch, *place).map(BatchColumn::Integer),
+                Cells::Label(known, _) => labels(&batch, *place, &mut known.kind).map(BatchColumn::Label),
+            };
+            columns.push(cells.map_err(|what| damaged(&what))?);
+        }
+        let sets = set.map(|set| labels(&batch, set, &mut rows.sets.kind)).transpose();
+        let sets = sets.map_err(|what| damaged(&what))?;
+        for row in 0..batch.num_rows() {
             read += 1;
-            let set = sets.as_ref().map(|sets| sets[at].as_deref());
-            let cells = Cells { group: groups[at].as_deref(), value, set };
-            rows.push(cells, wanted, rules).map_err(|(column, problem)| ObservationsError::Cell {
+            let cells = BatchRow { columns: &columns, sets: sets.as_deref(), row };
+            rows.push(&cells, asked.set, rules).map_err(|(column, problem)| ObservationsError::Cell {
                 path: path.to_owned(),
                 place: RowPlace { line: None, row: read },
-                column: column.to_owned(),
+                column,
                 problem,
             })?;
         }
     }
     Ok(())
+}
+
+/// The cells of a column in a batch of rows.
+enum BatchColumn {
+    Real(Vec<Result<f64, CellProblem>>),
+    Integer(Vec<Result<i64, CellProblem>>),
+    Label(Vec<Option<String>>),
+}
+
+/// A row of a batch.
+struct BatchRow<'a> {
+    columns: &'a [BatchColumn],
+    sets: Option<&'a [Option<String>]>,
+    row: usize,
+}
+
+impl RowCells for BatchRow<'_> {
+    fn real(&self, column: usize) -> Result<f64, CellProblem> {
+        match &self.columns[column] {
+            BatchColumn::Real(cells) => cells[self.row].clone(),
+            _ => Err(CellProblem::Empty),
+        }
+    }
+
+    fn integer(&self, column: usize) -> Result<i64, CellProblem> {
+        match &self.columns[column] {
+            BatchColumn::Integer(cells) => cells[self.row].clone(),
+            _ => Err(CellProblem::Empty),
+        }
+    }
+
+    fn label(&self, column: usize) -> Option<&str> {
+        match &self.columns[column] {
+            BatchColumn::Label(cells) => cells[self.row].as_deref(),
+            _ => None,
+        }
+    }
+
+    fn set(&self) -> Option<&str> {
+        self.sets?[self.row].as_deref()
+    }
 }
 
 /// Returns the reader of a file.
@@ -161,6 +241,33 @@ fn is_label(data_type: &DataType) -> bool {
             | DataType::Timestamp(..)
             | DataType::Duration(_)
     ) || is_exact(data_type)
+}
+
+/// Returns whether a column of this type has values of the kind. Booleans are 0 and 1.
+fn fits(data_type: &DataType, kind: ColumnKind) -> bool {
+    match kind {
+        ColumnKind::Real => is_number(data_type),
+        ColumnKind::Integer => is_number(data_type) || *data_type == DataType::Boolean,
+        ColumnKind::Label => is_label(data_type),
+    }
+}
+
+/// Returns the kind of values that a column of this type has; `None` where it is not read.
+fn kind_of(data_type: &DataType) -> Option<ColumnKind> {
+    if data_type.is_integer() {
+        return Some(ColumnKind::Integer);
+    }
+    [ColumnKind::Real, ColumnKind::Label].into_iter().find(|&kind| fits(data_type, kind))
+}
+
+/// Returns the types that have values of a kind, or of any, in words.
+fn expected(kind: Option<ColumnKind>) -> &'static str {
+    match kind {
+        Some(ColumnKind::Real) => "numbers",
+        Some(ColumnKind::Integer) => "whole numbers",
+        Some(ColumnKind::Label) => "text, whole numbers, dates, times, lengths of time or booleans",
+        None => "numbers, text, dates, times, lengths of time or booleans",
+    }
 }
 
 fn is_number(data_type: &DataType) -> bool {
@@ -235,6 +342,29 @@ fn values(batch: &RecordBatch, place: Place<'_>) -> Result<Vec<Result<f64, CellP
             exact(column)?.into_iter().map(of_text).collect()
         }
     })
+}
+
+/// Returns the cells of a column as whole numbers.
+fn integers(batch: &RecordBatch, place: Place<'_>) -> Result<Vec<Result<i64, CellProblem>>, String> {
+    let of_text = |text: Option<&str>| integer(text.unwrap_or_default().trim(), DecimalMark::Point);
+    let name = match place {
+        Place::Folder(value) => return Ok(vec![of_text(value); batch.num_rows()]),
+        Place::File(name) => name,
+    };
+    let column = column(batch, name)?;
+    match column.data_type() {
+        DataType::Boolean => {
+            Ok(column.as_boolean().iter().map(|cell| cell.map(i64::from).ok_or(CellProblem::Empty)).collect())
+        }
+        DataType::Float16 | DataType::Float32 | DataType::Float64 => {
+            let cell = |value: Result<f64, CellProblem>| {
+                let value = value?;
+                whole(value).ok_or_else(|| CellProblem::NotWhole { value: value.to_string() })
+            };
+            Ok(values(batch, place)?.into_iter().map(cell).collect())
+        }
+        _ => Ok(exact(column)?.iter().map(|text| of_text(text.as_deref())).collect()),
+    }
 }
 
 /// Returns the cells of a column of whole numbers or decimals as text; `None` where a cell is null.

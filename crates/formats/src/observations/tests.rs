@@ -3,6 +3,7 @@
 mod missing;
 mod other_files;
 mod places;
+mod tables;
 mod types;
 
 use super::*;
@@ -29,8 +30,13 @@ fn read_sets(
     value: &str,
     set: &str,
 ) -> Result<Vec<(String, GroupedData)>, ObservationsError> {
-    let found = super::read_sets(path, group, value, set, CellRules::default())?;
+    let found = super::read_grouped_sets(path, group, value, set, CellRules::default())?;
     found.sets.into_iter().map(|(name, data)| Ok((name, data?))).collect()
+}
+
+/// The columns of grouped observations.
+fn two(group: &str, value: &str) -> TableColumns {
+    TableColumns::groups_and_values(group, value)
 }
 
 fn file(name: &str, bytes: impl AsRef<[u8]>) -> (TempDir, PathBuf) {

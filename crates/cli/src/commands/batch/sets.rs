@@ -94,7 +94,7 @@ pub(super) fn read(
             .collect::<Result<_>>()?,
         (Some(column), false) => {
             let whole = file(source, None)?;
-            let found = observations::read_sets(source, &whole.group, &whole.value, column, whole.rules())?;
+            let found = observations::read_grouped_sets(source, &whole.group, &whole.value, column, whole.rules())?;
             if found.without_set > 0 {
                 let rows = counted(found.without_set, "row");
                 output::warn(format!("{}: {rows} without a value in `{column}` left out", source.display()));

@@ -57,7 +57,7 @@ fn words_for_missing_labels_are_left_out_of_every_format() {
         ("y", Arc::new(Float64Array::from(vec![1.0, 2.0]))),
     ];
     let (_dir, path) = file("a.parquet", parquet_bytes(columns));
-    let found = super::super::read_sets(&path, "city", "y", "study", DROP).unwrap();
+    let found = super::super::read_sets(&path, &two("city", "y"), "study", DROP).unwrap();
     assert_eq!((found.sets.len(), found.without_set), (1, 1));
 }
 
@@ -92,13 +92,13 @@ fn what_is_wrong_is_never_left_out() {
 #[test]
 fn each_data_set_counts_its_own() {
     let (_dir, path) = file("a.csv", "city,y,study\na,1,s\na,,s\nb,2,t\n,4,t\nb,,u\na,8,\na,16,NA\n");
-    let found = super::super::read_sets(&path, "city", "y", "study", DROP).unwrap();
+    let found = super::super::read_sets(&path, &two("city", "y"), "study", DROP).unwrap();
     assert_eq!(found.without_set, 2);
     let counts = |left_out: LeftOut| (left_out.without_value, left_out.without_group);
     let shown: Vec<_> = found
         .sets
         .iter()
-        .map(|(name, data)| (name.as_str(), data.as_ref().map(|data| (data.values().len(), counts(data.left_out())))))
+        .map(|(name, data)| (name.as_str(), data.as_ref().map(|data| (data.rows(), counts(data.left_out())))))
         .collect();
     assert!(matches!(shown[..2], [("s", Ok((1, (1, 0)))), ("t", Ok((1, (0, 1))))]), "{shown:?}");
     let error = found.sets[2].1.as_ref().unwrap_err().to_string();

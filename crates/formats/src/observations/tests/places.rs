@@ -103,7 +103,7 @@ fn comments_come_before_the_header() {
 
 fn notes(text: &str) -> Vec<String> {
     let (_dir, path) = file("a.csv", text);
-    let rows = read(&path, Columns { group: "city", value: "y", set: None }, CellRules::default()).unwrap();
+    let rows = read(&path, Asked { columns: &two("city", "y"), set: None }, CellRules::default()).unwrap();
     rows.notes.into_iter().collect()
 }
 

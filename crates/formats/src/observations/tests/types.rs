@@ -1,6 +1,7 @@
 //! Types of Parquet: decimals, dates and times, booleans, bytes that are text.
 
 use super::*;
+use crate::observations::rows::Cells;
 use arrow_array::types::{ArrowPrimitiveType, Decimal256Type};
 use arrow_array::{
     Array, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Decimal256Array, DurationMicrosecondArray,
@@ -99,8 +100,9 @@ fn zones_whose_offsets_are_not_known_are_told() {
         let times: ArrayRef = Arc::new(TimestampMicrosecondArray::from(vec![MICROSECONDS]).with_timezone(zone));
         let y: ArrayRef = Arc::new(Float64Array::from(vec![1.0]));
         let (_dir, path) = file("a.parquet", parquet_bytes(vec![("city", times), ("y", y)]));
-        let rows = read(&path, Columns { group: "city", value: "y", set: None }, CellRules::default()).unwrap();
-        assert!(rows.labels.label(0).starts_with("2020-01-31 1"), "{}", rows.labels.label(0));
+        let rows = read(&path, Asked { columns: &two("city", "y"), set: None }, CellRules::default()).unwrap();
+        let Cells::Label(labels, _) = &rows.columns[0].1 else { panic!("no labels") };
+        assert!(labels.label(0).starts_with("2020-01-31 1"), "{}", labels.label(0));
         rows.notes
     };
     let told = notes("Europe/Rome");
