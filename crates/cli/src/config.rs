@@ -9,14 +9,15 @@ use crate::args::{
 use crate::calibration::{MANY_SHORT, default_sampler};
 use crate::exit::UsageError;
 use anyhow::{Context, Result};
-use octopus_density::GroupedData;
 use octopus_device::{DeviceChoice, DeviceRequest, Source};
+use octopus_formats::observations::DataTable;
 use octopus_models::settings::put;
 use octopus_models::{BuildError, DataSize, Model, ModelError, ModelOption, OptionGroup, Problem, Registry, TableFile};
 use octopus_runs::device::choice_text;
 use octopus_runs::{Goal, MemoryNeed, RunError, RunRequest};
 use octopus_sampler::{ConfigError, SamplerConfig, Strategy};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -44,6 +45,9 @@ pub(crate) struct RunConfig {
     /// The model's settings; those that are left out have their defaults.
     #[serde(skip)]
     pub(crate) settings: Table,
+    /// The columns of the user's table that options name, by the model's names for them.
+    #[serde(skip)]
+    pub(crate) columns: BTreeMap<String, String>,
     /// The places where the model's settings were given.
     #[serde(skip)]
     pub(crate) given: Given,
@@ -83,6 +87,7 @@ impl Default for RunConfig {
             goal: Goal::default(),
             auto: None,
             settings: Table::new(),
+            columns: BTreeMap::new(),
             given: Given::default(),
             warnings: Vec::new(),
         }
@@ -227,12 +232,12 @@ impl RunConfig {
 
     /// # Errors
     /// When an option is given that the model does not have, or that does not go with another.
-    fn set_model(&mut self, args: &SampleArgs, model: &dyn Model, models: Registry) -> Result<(), UsageError> {
+    fn set_model(&mut self, args: &SampleArgs, model: &dyn Model, models: Registry) -> Result<()> {
         let DataArgs { data, .. } = &args.data;
         let table = data.as_ref().map(|_| "--data").or(args.batch.batch.as_ref().map(|_| "--batch"));
         if let Some(option) = table.filter(|_| !model.reads_table()) {
             let name = model.name();
-            return Err(UsageError(format!("{option}: {name} reads no table of observations; leave it out")));
+            return Err(UsageError(format!("{option}: {name} reads no table of observations; leave it out")).into());
         }
         let in_file = || {
             let path = self.given.file.as_ref().filter(|_| self.settings.get("data").is_some_and(names_a_table))?;
@@ -240,11 +245,17 @@ impl RunConfig {
         };
         let table = table.map(str::to_owned).or_else(in_file);
         let options = args.model_settings.given_for(model, models, OF_A_POSTERIOR)?;
+        let (of_columns, options): (Vec<_>, Vec<_>) = options.into_iter().partition(|given| column_of(given).is_some());
         let of_data = options.iter().find(|option| option.option.group == OptionGroup::Data);
         if let (Some(table), Some(GivenOption { option, .. })) = (&table, of_data) {
-            return Err(UsageError(format!("{option}: the data come from {table}; leave out one of both")));
+            return Err(UsageError(format!("{option}: the data come from {table}; leave out one of both")).into());
         }
         self.put_options(&options);
+        self.name_columns(args, &of_columns, table.is_some())?;
+        if args.data.data.is_some() || args.batch.batch.is_some() {
+            let table = if args.data.data.is_some() { "--data" } else { "--batch" };
+            self.check_columns(table, model)?;
+        }
         if let Some(path) = data {
             let path = if path.as_os_str() == "-" { Path::new("/dev/stdin") } else { path };
             if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
@@ -253,11 +264,63 @@ impl RunConfig {
                     path.display()
                 ));
             }
-            if let Some(table) = args.data.table(path, None) {
-                put_table(&mut self.settings, &table)?;
+            put_table(&mut self.settings, &args.data.table(path, None, &self.columns))?;
+        }
+        Ok(())
+    }
+
+    /// Takes the columns that options name: for the table of `--data` or `--batch`, or else for the one in the file of
+    /// settings.
+    ///
+    /// # Errors
+    /// When there is no table.
+    fn name_columns(
+        &mut self,
+        args: &SampleArgs,
+        options: &[GivenOption<'_>],
+        in_table: bool,
+    ) -> Result<(), UsageError> {
+        let is_given = args.data.data.is_some() || args.batch.batch.is_some();
+        if !is_given {
+            if let (Some(GivenOption { option, .. }), false) = (options.first(), in_table) {
+                return Err(UsageError(format!(
+                    "{option}: needs --data, the table that it is about; give --data FILE"
+                )));
+            }
+            self.put_options(options);
+            return Ok(());
+        }
+        self.columns = args.data.columns().map(|(name, column)| (name.to_owned(), column.clone())).collect();
+        for given in options {
+            self.given.options.push((given.option.setting, given.to_string()));
+            if let (Some(name), Some(column)) = (column_of(given), given.value.as_str()) {
+                self.columns.insert(name.to_owned(), column.to_owned());
             }
         }
         Ok(())
+    }
+
+    /// Checks the columns that options name against those that the model reads: `table` is the option of the table.
+    ///
+    /// # Errors
+    /// When the model does not read one, or one has no name.
+    fn check_columns(&self, table: &str, model: &dyn Model) -> Result<()> {
+        let columns = model.columns(&self.settings).map_err(|error| self.explained(error, model.options()))?;
+        let options = model.options();
+        if let Some(other) = self.columns.keys().find(|name| columns.iter().all(|column| column.name != **name)) {
+            let names: Vec<String> = columns.iter().map(|column| format!("`{}`", column.name)).collect();
+            let read = if names.is_empty() { "all columns by their names".to_owned() } else { names.join(", ") };
+            let (option, model) = (option_of_column(other, options), model.name());
+            let why = format!("{option}: {model} reads no column that it could name, it reads {read}; leave it out");
+            return Err(UsageError(why).into());
+        }
+        let lacking = columns.iter().filter(|one| one.must_be_named && !self.columns.contains_key(&*one.name));
+        let lacking: Vec<String> = lacking.map(|column| option_of_column(&column.name, options)).collect();
+        if lacking.is_empty() {
+            return Ok(());
+        }
+        let lacking = lacking.join(" and ");
+        Err(UsageError(format!("{table}: needs {lacking}, to name columns of the table")).into())
     }
 
     /// Builds the model with its data.
@@ -267,22 +330,23 @@ impl RunConfig {
     pub(crate) fn problem(&self, model: &dyn Model) -> Result<Arc<dyn Problem>> {
         let size = model.data_size(&self.settings).map_err(|error| self.explained(error, model.options()))?;
         check_size(size)?;
-        model.build(&self.settings, None).map_err(|error| self.explained(error, model.options()))
+        model.read_and_build(&self.settings, None).map_err(|error| self.explained(error, model.options()))
     }
 
-    /// Builds the model with data that have been read from a table.
+    /// Builds the model with the table in `file`, which is in `table` if it has been read.
     ///
     /// # Errors
-    /// When a setting of the model is unknown or out of range, or the model does not take the data.
+    /// When a setting of the model is unknown or out of range, the table cannot be read, or the model does not take the
+    /// data.
     pub(crate) fn problem_of(
         &self,
         model: &dyn Model,
-        table: &TableFile,
-        data: GroupedData,
+        file: &TableFile,
+        table: Option<DataTable>,
     ) -> Result<Arc<dyn Problem>> {
         let mut settings = self.settings.clone();
-        put_table(&mut settings, table)?;
-        model.build(&settings, Some(data)).map_err(|error| self.explained(error, model.options()))
+        put_table(&mut settings, file)?;
+        model.read_and_build(&settings, table).map_err(|error| self.explained(error, model.options()))
     }
 
     /// Returns an error of the model's settings that names the option or the file that gave the setting.
@@ -434,6 +498,21 @@ fn put_table(settings: &mut Table, table: &TableFile) -> Result<(), UsageError> 
     Ok(())
 }
 
+/// Returns the model's name for the column that an option names, if it names one.
+fn column_of(given: &GivenOption<'_>) -> Option<&'static str> {
+    given.option.setting.strip_prefix("data.file.")
+}
+
+/// Returns the option that names a column: the program's own or the model's, else the setting.
+fn option_of_column(name: &str, options: &[ModelOption]) -> String {
+    let setting = format!("data.file.{name}");
+    match options.iter().find(|option| option.setting == setting) {
+        Some(option) => option.to_string(),
+        None if ["group", "value"].contains(&name) => format!("--{name}"),
+        None => setting,
+    }
+}
+
 /// Adds to the complaint about an entry that no setting of the model has where it belongs, or what else a file may have.
 fn beside_the_models(entry: &str, what: String) -> String {
     if entry.contains('.') || !what.starts_with("unknown field") {
@@ -518,6 +597,7 @@ pub(crate) fn in_options(error: BuildError, options: &[ModelOption]) -> anyhow::
         BuildError::Model(ModelError::Setting { field, value, expected }) => {
             UsageError(format!("{} {value}: {expected}", option(field, options))).into()
         }
+        BuildError::NoTable => UsageError(BuildError::NoTable.to_string()).into(),
         other => other.into(),
     }
 }

@@ -5,7 +5,7 @@
 //! | read a trace of any format, also of PyMC, NumPyro, nutpie, CmdStan | [`read_trace`], [`detect_format`] |
 //! | hand draws to ArviZ, xarray, pandas, Stan's tools, a spreadsheet | the writers below |
 //! | write numbers into one Parquet file, more than memory holds | [`parquet_plan`] |
-//! | read a user's observations | [`observations::read_grouped`] |
+//! | read a user's observations | [`observations::read_table`], [`observations::read_grouped`] |
 //!
 //! Run folders, which grow while a run samples, are `octopus-runs`.
 //!

@@ -8,9 +8,10 @@ use octopus_formats::observations;
 const OBSERVATION: u64 = 56;
 /// The bytes of a group beside its observations: its effect in the vectors of the density, its size and its label.
 const GROUP: u64 = 192;
-/// The bytes of a row that has been read from a table and is not yet sorted: its value and its group, in lists that have
-/// doubled when they were full.
-const ROW: u64 = 32;
+/// The bytes of a cell that has been read from a table and is not yet sorted, in a list that has doubled when it was full.
+const CELL: u64 = 16;
+/// The columns of a table of grouped observations, the fewest that are reckoned with.
+const COLUMNS: u64 = 2;
 
 /// What the data of a model take of the memory, foretold.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,13 +36,17 @@ impl DataSize {
         }
     }
 
-    /// Returns that of a table; `None` where the table does not tell its size.
-    pub fn of_table(table: &TableFile) -> Option<Self> {
+    /// Returns that of a table of which so many columns are read, at least two; `None` where the table does not tell its
+    /// size.
+    pub fn of_table(table: &TableFile, columns: usize) -> Option<Self> {
         let size = observations::table_size(&table.path)?;
-        let reading = size.text.saturating_add(ROW.saturating_mul(size.rows));
+        let columns = (columns as u64).max(COLUMNS);
+        let reading = size.text.saturating_add(CELL.saturating_mul(columns).saturating_mul(size.rows));
+        // More columns than two take as much in the model as while they are read.
+        let row = OBSERVATION.saturating_add(CELL.saturating_mul(columns - COLUMNS));
         Some(Self {
             what: format!("a model of the about {} rows of {}", size.rows, table.path.display()),
-            bytes: reading.max(OBSERVATION.saturating_mul(size.rows)),
+            bytes: reading.max(row.saturating_mul(size.rows)),
             advice: "give a table of fewer rows, or more memory",
         })
     }
@@ -62,23 +67,21 @@ mod tests {
     fn data_take_what_their_rows_take() {
         assert_eq!(DataSize::of_groups(2, 10).bytes, 2 * 192 + 10 * 56);
         let dir = tempfile::tempdir().unwrap();
-        let of = |label: &str| {
+        let of = |label: &str, columns: usize| {
             let path = dir.path().join(format!("{}.csv", label.len()));
             std::fs::write(&path, format!("g,y\n{}", format!("{label},1\n").repeat(1000))).unwrap();
-            let table = TableFile {
-                path,
-                group: "g".into(),
-                value: "y".into(),
-                drop_missing: false,
-                decimal: Default::default(),
-                only: None,
-            };
+            let settings = format!("[data.file]\npath = {path:?}").parse().unwrap();
+            let table = TableFile::in_settings(&settings).unwrap();
             let size = observations::table_size(&table.path).unwrap();
-            (DataSize::of_table(&table).unwrap().bytes, size.rows, size.text)
+            (DataSize::of_table(&table, columns).unwrap().bytes, size.rows, size.text)
         };
-        let (bytes, rows, _) = of("a");
-        assert_eq!(bytes, 56 * rows);
-        let (bytes, rows, text) = of(&"a".repeat(60));
+        for few in [0, 2] {
+            let (bytes, rows, _) = of("a", few);
+            assert_eq!(bytes, 56 * rows);
+        }
+        let (bytes, rows, _) = of("a", 5);
+        assert_eq!(bytes, (56 + 3 * 16) * rows);
+        let (bytes, rows, text) = of(&"a".repeat(60), 2);
         assert_eq!(bytes, text + 32 * rows);
     }
 }

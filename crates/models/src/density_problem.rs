@@ -1,8 +1,10 @@
 //! A density as a problem, for programs that sample it without a [`Model`](crate::Model).
 
-use crate::{ModelError, Problem, sha256};
+use crate::{BuildError, ModelError, Problem, TableFile, settings, sha256};
 use octopus_density::{Dim, Labels, LogDensity};
+use octopus_formats::observations::DataTable;
 use octopus_trace::{Array, DataRecord, Dataset, InferenceData, Values};
+use serde::Serialize;
 use toml::Table;
 
 /// The axis of observations.
@@ -10,8 +12,9 @@ const OBSERVATION: &str = "observation";
 
 /// A density with the observations that it was made with, as a [`Problem`].
 ///
-/// It has no settings and no name in a [`Registry`](crate::Registry): a run of it in a folder can be read and diagnosed by
-/// every command, but `octopus resume` cannot build it again.
+/// Without a model in a [`Registry`](crate::Registry) a run of it in a folder can be read and diagnosed by every command,
+/// but `octopus resume` cannot build it again. A model's [`build`](crate::Model::build) adds what it is
+/// [built from](Self::built_from).
 #[derive(Clone, Debug)]
 pub struct DensityProblem<D> {
     density: D,
@@ -38,6 +41,20 @@ impl<D: LogDensity + 'static> DensityProblem<D> {
             ..DataRecord::default()
         };
         Ok(Self { density, observed, data, settings: Table::new() })
+    }
+
+    /// Adds the settings from which a model builds the problem again, and the record of the user's table if the model has
+    /// read one: `settings` have the table as `data.file`.
+    ///
+    /// # Errors
+    /// When TOML has no form for a value, or `settings` lack the table.
+    pub fn built_from(self, settings: &impl Serialize, table: Option<&DataTable>) -> Result<Self, BuildError> {
+        let settings = settings::write(settings)?;
+        let data = match table {
+            Some(table) => TableFile::in_settings(&settings).ok_or(BuildError::NoTable)?.record(table),
+            None => self.data,
+        };
+        Ok(Self { data, settings, ..self })
     }
 }
 

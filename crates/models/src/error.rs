@@ -84,6 +84,9 @@ pub enum BuildError {
     /// A table of observations cannot be read.
     #[error(transparent)]
     Observations(#[from] ObservationsError),
+    /// The model needs a table of observations, and the settings name none.
+    #[error("the model needs a table of observations: give --data FILE, or `data.file.path` in a file of settings")]
+    NoTable,
     /// The absolute path of a file cannot be found, e.g. because the working folder is gone.
     #[error("cannot find {}: {source}", path.display())]
     Path {

@@ -1,5 +1,6 @@
 //! The fingerprint of data, by which a run knows its own again.
 
+use octopus_formats::observations::{ColumnValues, DataTable};
 use sha2::{Digest, Sha256};
 
 /// Returns the SHA-256 of the values as little-endian f64, in hexadecimal: the fingerprint of a data set.
@@ -8,5 +9,31 @@ pub fn sha256(values: &[f64]) -> String {
     for value in values {
         hash.update(value.to_le_bytes());
     }
+    in_hexadecimal(hash)
+}
+
+/// Returns the SHA-256 of a table: of each column its name, its kind and its values, of labels their texts and numbers.
+pub(crate) fn table_sha256(table: &DataTable) -> String {
+    fn text(hash: &mut Sha256, text: &str) {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text);
+    }
+    let mut hash = Sha256::new();
+    for (name, column) in table.columns() {
+        text(&mut hash, name);
+        text(&mut hash, &column.kind().to_string());
+        match column {
+            ColumnValues::Real(values) => values.iter().for_each(|value| hash.update(value.to_le_bytes())),
+            ColumnValues::Integer(values) => values.iter().for_each(|value| hash.update(value.to_le_bytes())),
+            ColumnValues::Label(column) => {
+                column.codes().iter().for_each(|code| hash.update(code.to_le_bytes()));
+                (0..column.labels().len()).for_each(|at| text(&mut hash, &column.labels().text(at)));
+            }
+        }
+    }
+    in_hexadecimal(hash)
+}
+
+fn in_hexadecimal(hash: Sha256) -> String {
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

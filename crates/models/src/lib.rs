@@ -3,6 +3,7 @@
 //! | you want | use |
 //! |--|--|
 //! | a posterior from a name and settings | [`Registry`], [`Model::build`], [`Problem`] |
+//! | a model of your own that reads the user's table | [`ModelColumn`], [`FileData`], [`DensityProblem`] |
 //! | a model of your own in the commands | [`Model`], [`Registry::new`], and `octopus_cli::main` |
 //! | parameters and data drawn from a model | [`Simulator`] |
 //! | the density of phase 0, with any number of groups and observations | [`HierarchicalNormal`] |
@@ -38,6 +39,7 @@ mod option;
 mod registry;
 pub mod settings;
 mod simulator;
+mod table_file;
 
 pub use data_size::DataSize;
 pub use density_problem::DensityProblem;
@@ -45,11 +47,11 @@ pub use eight_schools::{EightSchools, EightSchoolsModel, EightSchoolsProblem, Sc
 pub use error::{BuildError, ModelError};
 pub use fingerprint::sha256;
 pub use hierarchical_normal::{
-    DataSource, HierarchicalNormal, HierarchicalNormalModel, HierarchicalNormalProblem, HierarchicalPrior,
+    DataSource, GroupedFile, HierarchicalNormal, HierarchicalNormalModel, HierarchicalNormalProblem, HierarchicalPrior,
     HierarchicalSettings, HierarchicalSimulator, Likelihood, synthetic,
 };
 pub use model::{CalibrationTest, Effects, Model, NamedLikelihood, Problem, Simulated};
 pub use option::{ModelOption, OptionGroup, OptionKind};
 pub use registry::Registry;
-pub use settings::{RowFilter, TableFile};
 pub use simulator::Simulator;
+pub use table_file::{FileData, ModelColumn, RowFilter, TableFile};

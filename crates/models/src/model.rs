@@ -1,8 +1,9 @@
 //! The traits by which programs know models, and posteriors given data.
 
 use crate::exact::{Exact, ExactError};
-use crate::{BuildError, DataSize, ModelError, ModelOption, Simulator};
+use crate::{BuildError, DataSize, ModelColumn, ModelError, ModelOption, Simulator, TableFile};
 use octopus_density::{Dim, GroupedData, LogDensity};
+use octopus_formats::observations::DataTable;
 use octopus_trace::{DataRecord, InferenceData};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,26 +25,59 @@ pub trait Model: Send + Sync {
         &[]
     }
 
-    /// Returns whether the model reads a [table of groups and values](crate::TableFile), from the setting `data.file`.
+    /// Returns whether the model reads [the user's table](TableFile), the setting `data.file`: then `--data` and `--batch`
+    /// work for it.
     fn reads_table(&self) -> bool {
         false
     }
 
-    /// Returns how large the data of [`build`](Self::build) are, before they are made or read; `None` where they are small,
-    /// or do not tell.
+    /// Returns the columns that the model reads from the user's table, which may depend on other settings. An empty list
+    /// stands for all columns of the file: by their names there, with the kinds that are found.
     ///
     /// # Errors
     /// When a setting is unknown or out of range.
-    fn data_size(&self, _settings: &Table) -> Result<Option<DataSize>, BuildError> {
-        Ok(None)
+    fn columns(&self, _settings: &Table) -> Result<Vec<ModelColumn>, BuildError> {
+        Ok(Vec::new())
     }
 
-    /// Builds the posterior that `settings` describe; settings that are left out have their defaults. `read` has the
-    /// observations of `data.file` if they have been read already, e.g. from a table of many data sets.
+    /// Returns how large the data of [`build`](Self::build) are, before they are made or read; `None` where they are small,
+    /// or do not tell. A table that the settings name is asked here.
     ///
     /// # Errors
-    /// When a setting is unknown or out of range, or the data cannot be read.
-    fn build(&self, settings: &Table, read: Option<GroupedData>) -> Result<Arc<dyn Problem>, BuildError>;
+    /// When a setting is unknown or out of range.
+    fn data_size(&self, settings: &Table) -> Result<Option<DataSize>, BuildError> {
+        match TableFile::in_settings(settings).filter(|_| self.reads_table()) {
+            Some(file) => Ok(DataSize::of_table(&file, self.columns(settings)?.len())),
+            None => Ok(None),
+        }
+    }
+
+    /// Builds the posterior that `settings` describe; settings that are left out have their defaults. `table` has the
+    /// [columns](Self::columns) of `data.file`, if the settings have one: [`read_and_build`](Self::read_and_build) reads
+    /// them.
+    ///
+    /// # Errors
+    /// When a setting is unknown or out of range, or the data cannot be used.
+    fn build(&self, settings: &Table, table: Option<DataTable>) -> Result<Arc<dyn Problem>, BuildError>;
+
+    /// Builds the posterior, and before it reads the user's table if `settings` have one and it is not in `table` yet. The
+    /// settings that [`build`](Self::build) is given have the table's absolute path.
+    ///
+    /// # Errors
+    /// When a setting is unknown or out of range, or the data cannot be read or used.
+    fn read_and_build(&self, settings: &Table, table: Option<DataTable>) -> Result<Arc<dyn Problem>, BuildError> {
+        // A setting `data.file` of another form is refused by `build`, by its name.
+        let Some(file) = TableFile::in_settings(settings).filter(|_| self.reads_table()) else {
+            return self.build(settings, None);
+        };
+        let table = match table {
+            Some(table) => table,
+            None => file.read(&self.columns(settings)?)?,
+        };
+        let mut settings = settings.clone();
+        file.put_into(&mut settings)?;
+        self.build(&settings, Some(table))
+    }
 
     /// Returns the settings of a [simulator](Self::simulator) that a command line may give.
     fn simulator_options(&self) -> &'static [ModelOption] {

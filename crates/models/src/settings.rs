@@ -3,74 +3,8 @@
 //! An unknown setting, or one of the wrong type, is refused here.
 
 use crate::BuildError;
-use octopus_density::GroupedData;
-use octopus_formats::observations::{self, CellRules, DecimalMark};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use std::path::PathBuf;
 use toml::{Table, Value};
-
-/// A table of observations in the user's file: the setting `data.file` of models that [read a
-/// table](crate::Model::reads_table).
-#[derive(Clone, Debug, PartialEq, serde::Serialize, Deserialize)]
-#[serde(
-    deny_unknown_fields,
-    expecting = "the table [data.file] with path, group and value, such as path = \"y.csv\", group = \"city\", value = \"y\""
-)]
-pub struct TableFile {
-    /// The file.
-    pub path: PathBuf,
-    /// The column of group labels.
-    pub group: String,
-    /// The column of values.
-    pub value: String,
-    /// Whether rows without a group or a value are left out; else they are refused.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub drop_missing: bool,
-    /// The mark before the decimals, `.` or `,`.
-    #[serde(default, skip_serializing_if = "is_point")]
-    pub decimal: DecimalMark,
-    /// The rows that belong to the data set; `None` stands for all rows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub only: Option<RowFilter>,
-}
-
-fn is_point(mark: &DecimalMark) -> bool {
-    *mark == DecimalMark::Point
-}
-
-impl TableFile {
-    /// Returns how the cells are read.
-    pub fn rules(&self) -> CellRules {
-        CellRules { drop_missing: self.drop_missing, decimal: self.decimal }
-    }
-
-    /// Reads the observations.
-    ///
-    /// # Errors
-    /// When the table cannot be read, or no row belongs to the data set.
-    pub fn read(&self) -> Result<GroupedData, BuildError> {
-        let Self { path, group, value, only, .. } = self;
-        let Some(RowFilter { column, label }) = only else {
-            return Ok(observations::read_grouped(path, group, value, self.rules())?);
-        };
-        let sets = observations::read_grouped_sets(path, group, value, column, self.rules())?.sets;
-        match sets.into_iter().find(|(name, _)| name == label) {
-            Some((_, data)) => Ok(data?),
-            None => Err(BuildError::NoRow { path: path.clone(), column: column.clone(), label: label.clone() }),
-        }
-    }
-}
-
-/// The rows of a table that have `label` in `column`.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RowFilter {
-    /// The column.
-    pub column: String,
-    /// The label.
-    pub label: String,
-}
 
 /// Puts a value at a place such as `prior.mu_sd`, and makes the tables on the way to it. Data come from one source: a
 /// value that is put into a source in the table `data` removes all other sources from that table.
@@ -114,6 +48,7 @@ pub fn write<T: serde::Serialize>(settings: &T) -> Result<Table, BuildError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde::Deserialize;
 
     fn table(text: &str) -> Table {
         text.parse().unwrap()

@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// When the record's model is not in `models`, or the data have gone or changed.
 pub fn of_run(models: Registry, record: &RunRecord) -> Result<Arc<dyn Problem>, TraceError> {
     let model = models.find(&record.model.name).map_err(TraceError::Record)?;
-    let problem = model.build(&record.model.settings, None).map_err(|error| match error {
+    let problem = model.read_and_build(&record.model.settings, None).map_err(|error| match error {
         error @ BuildError::Form { .. } => TraceError::Record(error),
         other => other.into(),
     })?;

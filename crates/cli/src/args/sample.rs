@@ -16,6 +16,7 @@ use octopus_runs::Goal;
 use octopus_sampler::{MetricKind, Parameterization, Precision, SamplerConfig, Strategy};
 use serde::de::DeserializeOwned;
 use serde::de::value::{Error as ValueError, StrDeserializer};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -71,7 +72,7 @@ pub(crate) struct SampleArgs {
 pub(crate) struct DataArgs {
     /// Observations for models that read a table: CSV with a header line, after comments that begin
     /// with #, or Parquet as a file or a folder
-    #[arg(long, value_name = "FILE", group = "table", requires = "group", requires = "value")]
+    #[arg(long, value_name = "FILE", group = "table")]
     pub(crate) data: Option<PathBuf>,
     /// The column of group labels
     #[arg(long, value_name = "COL")]
@@ -88,16 +89,22 @@ pub(crate) struct DataArgs {
 }
 
 impl DataArgs {
-    /// Returns the table in `path` whose rows in `only` are read; `None` where its columns are not named.
-    pub(crate) fn table(&self, path: &Path, only: Option<RowFilter>) -> Option<TableFile> {
-        Some(TableFile {
+    /// Returns the table in `path` whose rows in `only` are read, with the columns that options name.
+    pub(crate) fn table(&self, path: &Path, only: Option<RowFilter>, columns: &BTreeMap<String, String>) -> TableFile {
+        TableFile {
             path: path.to_owned(),
-            group: self.group.clone()?,
-            value: self.value.clone()?,
+            columns: columns.clone(),
             drop_missing: self.drop_missing,
             decimal: self.decimal.unwrap_or_default(),
             only,
-        })
+        }
+    }
+
+    /// Returns the columns that `--group` and `--value` name, by the model's names for them.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = (&'static str, &String)> {
+        [("group", &self.group), ("value", &self.value)]
+            .into_iter()
+            .filter_map(|(name, column)| Some((name, column.as_ref()?)))
     }
 }
 
@@ -108,7 +115,7 @@ pub(crate) struct BatchArgs {
     /// Sample each file of a folder, or with --batch-by each part of one file
     ///
     /// The columns are named by --group and --value. The same command with the same --out continues an interrupted batch.
-    #[arg(long, value_name = "DIR|FILE", group = "table", requires = "group", requires = "value")]
+    #[arg(long, value_name = "DIR|FILE", group = "table")]
     #[arg(conflicts_with_all = ["dry_run", "checkpoint_every"])]
     #[arg(conflicts_with_all = ["target_ess", "target_rhat", "max_seconds"])]
     pub(crate) batch: Option<PathBuf>,
@@ -335,20 +342,22 @@ mod tests {
             drop_missing: true,
             decimal: Some(DecimalMark::Comma),
         };
+        let columns: BTreeMap<String, String> =
+            args.columns().map(|(name, column)| (name.to_owned(), column.clone())).collect();
+        assert_eq!(columns, [("group", "g"), ("value", "y")].map(|(a, b)| (a.to_owned(), b.to_owned())).into());
         let rows = RowFilter { column: "study".to_owned(), label: "b".to_owned() };
         let expected = TableFile {
             path: "d.csv".into(),
-            group: "g".to_owned(),
-            value: "y".to_owned(),
+            columns: columns.clone(),
             drop_missing: true,
             decimal: DecimalMark::Comma,
             only: Some(rows.clone()),
         };
-        assert_eq!(args.table(Path::new("d.csv"), Some(rows)).as_ref(), Some(&expected));
-        let plain = DataArgs { drop_missing: false, decimal: None, ..args };
+        assert_eq!(args.table(Path::new("d.csv"), Some(rows), &columns), expected);
+        let plain = DataArgs { drop_missing: false, decimal: None, value: None, ..args };
         let expected = TableFile { drop_missing: false, decimal: DecimalMark::Point, only: None, ..expected };
-        assert_eq!(plain.table(Path::new("d.csv"), None), Some(expected));
-        assert_eq!(DataArgs { value: None, ..plain }.table(Path::new("d.csv"), None), None);
+        assert_eq!(plain.table(Path::new("d.csv"), None, &columns), expected);
+        assert_eq!(plain.columns().map(|(name, _)| name).collect::<Vec<_>>(), ["group"]);
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! A model that is defined here: every command knows it by its line in the registry, and nothing else had to change.
 
 use crate::support::{Answer, fingerprints, has_gpu, run};
-use octopus_density::{DensityError, Dim, GroupedData, Labels, Layout, LogDensity, Role, Transform, Variable};
+use octopus_density::{DensityError, Dim, Labels, Layout, LogDensity, Role, Transform, Variable};
+use octopus_formats::observations::{ColumnKind, DataTable};
 use octopus_models::{
-    BuildError, CalibrationTest, Model, ModelError, ModelOption, OptionGroup, OptionKind, Problem, Registry, Simulated,
-    Simulator, settings,
+    BuildError, CalibrationTest, Model, ModelColumn, ModelError, ModelOption, OptionGroup, OptionKind, Problem,
+    Registry, Simulated, Simulator, settings,
 };
 use octopus_random::Stream;
 use octopus_runs::{RunFolder, RunStatus};
@@ -91,18 +92,17 @@ impl Model for OneMean {
         true
     }
 
-    fn build(&self, asked: &Table, read: Option<GroupedData>) -> Result<Arc<dyn Problem>, BuildError> {
+    fn columns(&self, _settings: &Table) -> Result<Vec<ModelColumn>, BuildError> {
+        let column = ModelColumn::named_by_user;
+        Ok(vec![column("group", ColumnKind::Label), column("value", ColumnKind::Real)])
+    }
+
+    fn build(&self, asked: &Table, table: Option<DataTable>) -> Result<Arc<dyn Problem>, BuildError> {
         let asked: OneMeanSettings = settings::read(asked)?;
-        let y = match (read, asked.data.as_ref().and_then(|data| data.get("file"))) {
-            (Some(read), _) => read.values().to_vec(),
-            (None, Some(file)) => {
-                let file: octopus_models::TableFile = file.clone().try_into().expect("as the command line gives it");
-                file.read()?.values().to_vec()
-            }
-            (None, None) => match &asked.numbers {
-                Some(path) => numbers(path)?,
-                None => vec![1.0, 2.0, 2.0, 3.0],
-            },
+        let y = match (table, &asked.numbers) {
+            (Some(table), _) => table.real("value")?.into_owned(),
+            (None, Some(path)) => numbers(path)?,
+            (None, None) => vec![1.0, 2.0, 2.0, 3.0],
         };
         let data = DataRecord {
             source: "some numbers".to_owned(),
@@ -268,7 +268,7 @@ fn inside() {
     std::process::exit(octopus_cli::main(Registry::new(&MODELS), words).into());
 }
 
-fn command(dir: &Path, words: &str) -> Command {
+pub(crate) fn command(dir: &Path, words: &str) -> Command {
     let words: Vec<String> =
         words.split_whitespace().map(|word| word.replace("{}", dir.to_str().expect("text"))).collect();
     let mut command = Command::new(std::env::current_exe().expect("tests know their file"));

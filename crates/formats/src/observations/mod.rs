@@ -31,7 +31,7 @@ pub use columns::{ColumnKind, TableColumn, TableColumns};
 pub use error::{CellProblem, ObservationsError, RowPlace};
 pub use number::{DecimalMark, is_missing_word};
 pub use size::{TableSize, table_size};
-pub use table::{Column, DataTable, LabelColumn};
+pub use table::{ColumnValues, DataTable, LabelColumn};
 
 use columns::{Asked, GROUPS, VALUES};
 use folder::PartitionFile;
@@ -60,9 +60,9 @@ impl CellRules {
 
 /// A table that is divided into data sets.
 #[derive(Debug)]
-pub struct DataSets<T = DataTable> {
+pub struct DataSets {
     /// Each data set with its label, in the order of their first appearance.
-    pub sets: Vec<(String, Result<T, ObservationsError>)>,
+    pub sets: Vec<(String, Result<DataTable, ObservationsError>)>,
     /// The rows that were left out since they have no label of a data set.
     pub without_set: usize,
 }
@@ -119,23 +119,6 @@ pub fn read_grouped(
 ) -> Result<GroupedData, ObservationsError> {
     let columns = TableColumns::groups_and_values(group_column, value_column);
     read_table(path, &columns, rules)?.into_grouped(GROUPS, VALUES)
-}
-
-/// Reads the observations in `path` as [`read_grouped`] does, and divides them into data sets as [`read_sets`] does.
-///
-/// # Errors
-/// See [`read_grouped`] and [`read_sets`].
-pub fn read_grouped_sets(
-    path: &Path,
-    group_column: &str,
-    value_column: &str,
-    set_column: &str,
-    rules: CellRules,
-) -> Result<DataSets<GroupedData>, ObservationsError> {
-    let columns = TableColumns::groups_and_values(group_column, value_column);
-    let DataSets { sets, without_set } = read_sets(path, &columns, set_column, rules)?;
-    let grouped = |table: Result<DataTable, _>| table.and_then(|table| table.into_grouped(GROUPS, VALUES));
-    Ok(DataSets { sets: sets.into_iter().map(|(name, table)| (name, grouped(table))).collect(), without_set })
 }
 
 fn read(path: &Path, asked: Asked<'_>, rules: CellRules) -> Result<Rows, ObservationsError> {

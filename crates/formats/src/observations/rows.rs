@@ -1,7 +1,7 @@
 //! The rows of a table while they are read: a wrong cell is refused, and a row that lacks a cell may be left out.
 
 use super::labels::LabelIndex;
-use super::table::{Column, DataTable, LabelColumn};
+use super::table::{ColumnValues, DataTable, LabelColumn};
 use super::{CellProblem, CellRules, ColumnKind, TableColumn};
 use indexmap::IndexSet;
 use octopus_trace::LeftOut;
@@ -76,11 +76,11 @@ impl Cells {
         }
     }
 
-    fn into_column(self) -> Column {
+    fn into_column(self) -> ColumnValues {
         match self {
-            Self::Real(values) => Column::Real(values),
-            Self::Integer(values) => Column::Integer(values),
-            Self::Label(labels, codes) => Column::Label(LabelColumn { labels: labels.into_labels(), codes }),
+            Self::Real(values) => ColumnValues::Real(values),
+            Self::Integer(values) => ColumnValues::Integer(values),
+            Self::Label(labels, codes) => ColumnValues::Label(LabelColumn { labels: labels.into_labels(), codes }),
         }
     }
 
@@ -215,7 +215,7 @@ impl Rows {
         let sets = self.sets.all().count();
         let mut rows = vec![0; sets];
         self.set.iter().for_each(|&set| rows[set as usize] += 1);
-        let mut columns: Vec<Vec<(TableColumn, Column)>> = (0..sets).map(|_| Vec::new()).collect();
+        let mut columns: Vec<Vec<(TableColumn, ColumnValues)>> = (0..sets).map(|_| Vec::new()).collect();
         let left_out: Vec<LeftOut> = (0..sets).map(|set| self.left_out(set)).collect();
         for (asked, cells) in self.columns {
             for (columns, part) in columns.iter_mut().zip(cells.divide(&self.set, sets)) {

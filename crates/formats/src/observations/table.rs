@@ -37,12 +37,12 @@ pub struct DataTable {
 #[derive(Clone, Debug, PartialEq)]
 struct ReadColumn {
     column: String,
-    values: Column,
+    values: ColumnValues,
 }
 
 /// The values of one column, a row each.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Column {
+pub enum ColumnValues {
     /// Finite real numbers.
     Real(Vec<f64>),
     /// Whole numbers.
@@ -51,7 +51,7 @@ pub enum Column {
     Label(LabelColumn),
 }
 
-impl Column {
+impl ColumnValues {
     /// Returns the kind of the values.
     pub fn kind(&self) -> ColumnKind {
         match self {
@@ -59,6 +59,11 @@ impl Column {
             Self::Integer(_) => ColumnKind::Integer,
             Self::Label(_) => ColumnKind::Label,
         }
+    }
+
+    /// Returns the labels, where the values are labels.
+    pub fn as_labels(&self) -> Option<&LabelColumn> {
+        if let Self::Label(column) = self { Some(column) } else { None }
     }
 }
 
@@ -82,8 +87,14 @@ impl LabelColumn {
 }
 
 impl DataTable {
-    pub(super) fn of_rows(path: &Path, columns: Vec<(TableColumn, Column)>, rows: usize, left_out: LeftOut) -> Self {
-        let named = |(asked, values): (TableColumn, Column)| (asked.name, ReadColumn { column: asked.column, values });
+    pub(super) fn of_rows(
+        path: &Path,
+        columns: Vec<(TableColumn, ColumnValues)>,
+        rows: usize,
+        left_out: LeftOut,
+    ) -> Self {
+        let named =
+            |(asked, values): (TableColumn, ColumnValues)| (asked.name, ReadColumn { column: asked.column, values });
         Self { path: path.to_owned(), columns: columns.into_iter().map(named).collect(), rows, left_out }
     }
 
@@ -103,7 +114,7 @@ impl DataTable {
     }
 
     /// Returns all columns with their names: in the order in which they were asked for, or else in the file's.
-    pub fn columns(&self) -> impl Iterator<Item = (&str, &Column)> {
+    pub fn columns(&self) -> impl Iterator<Item = (&str, &ColumnValues)> {
         self.columns.iter().map(|(name, read)| (name.as_str(), &read.values))
     }
 
@@ -111,7 +122,7 @@ impl DataTable {
     ///
     /// # Errors
     /// When no column of this name was read.
-    pub fn column(&self, name: &str) -> Result<&Column, ObservationsError> {
+    pub fn column(&self, name: &str) -> Result<&ColumnValues, ObservationsError> {
         Ok(&self.read(name)?.values)
     }
 
@@ -131,9 +142,9 @@ impl DataTable {
     pub fn real(&self, name: &str) -> Result<Cow<'_, [f64]>, ObservationsError> {
         let read = self.read(name)?;
         match &read.values {
-            Column::Real(values) => Ok(Cow::Borrowed(values)),
-            Column::Integer(values) => Ok(Cow::Owned(values.iter().map(|&value| value as f64).collect())),
-            Column::Label(_) => Err(self.other_kind(read, ColumnKind::Real)),
+            ColumnValues::Real(values) => Ok(Cow::Borrowed(values)),
+            ColumnValues::Integer(values) => Ok(Cow::Owned(values.iter().map(|&value| value as f64).collect())),
+            ColumnValues::Label(_) => Err(self.other_kind(read, ColumnKind::Real)),
         }
     }
 
@@ -144,7 +155,7 @@ impl DataTable {
     pub fn integer(&self, name: &str) -> Result<&[i64], ObservationsError> {
         let read = self.read(name)?;
         match &read.values {
-            Column::Integer(values) => Ok(values),
+            ColumnValues::Integer(values) => Ok(values),
             _ => Err(self.other_kind(read, ColumnKind::Integer)),
         }
     }
@@ -156,9 +167,9 @@ impl DataTable {
     pub fn labels(&self, name: &str) -> Result<Cow<'_, LabelColumn>, ObservationsError> {
         let read = self.read(name)?;
         match &read.values {
-            Column::Label(column) => Ok(Cow::Borrowed(column)),
-            Column::Integer(values) => Ok(Cow::Owned(numbered(values))),
-            Column::Real(_) => Err(self.other_kind(read, ColumnKind::Label)),
+            ColumnValues::Label(column) => Ok(Cow::Borrowed(column)),
+            ColumnValues::Integer(values) => Ok(Cow::Owned(numbered(values))),
+            ColumnValues::Real(_) => Err(self.other_kind(read, ColumnKind::Label)),
         }
     }
 
@@ -172,9 +183,12 @@ impl DataTable {
     }
 
     /// Sorts values into groups as [`grouped`](Self::grouped) does, without a copy of the labels.
-    pub(super) fn into_grouped(mut self, group: &str, value: &str) -> Result<GroupedData, ObservationsError> {
+    ///
+    /// # Errors
+    /// See [`grouped`](Self::grouped).
+    pub fn into_grouped(mut self, group: &str, value: &str) -> Result<GroupedData, ObservationsError> {
         let labels = match self.columns.get_mut(group) {
-            Some(ReadColumn { values: Column::Label(column), .. }) => {
+            Some(ReadColumn { values: ColumnValues::Label(column), .. }) => {
                 std::mem::replace(&mut column.labels, Labels::Range(0))
             }
             _ => return self.grouped(group, value),
@@ -196,15 +210,15 @@ impl DataTable {
             _ => text.parse::<f64>().is_ok(),
         };
         let example = match &read.values {
-            Column::Label(LabelColumn { labels, .. }) => {
+            ColumnValues::Label(LabelColumn { labels, .. }) => {
                 let odd = (0..labels.len()).find(|&at| !is_number(&labels.text(at)));
                 (odd.unwrap_or(0) < labels.len()).then(|| labels.text(odd.unwrap_or(0)))
             }
-            Column::Real(values) => {
+            ColumnValues::Real(values) => {
                 let odd = values.iter().find(|value| value.fract() != 0.0).or(values.first());
                 odd.map(f64::to_string)
             }
-            Column::Integer(values) => values.first().map(i64::to_string),
+            ColumnValues::Integer(values) => values.first().map(i64::to_string),
         };
         ObservationsError::OtherKind {
             path: self.path.clone(),

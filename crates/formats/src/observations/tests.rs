@@ -30,8 +30,8 @@ fn read_sets(
     value: &str,
     set: &str,
 ) -> Result<Vec<(String, GroupedData)>, ObservationsError> {
-    let found = super::read_grouped_sets(path, group, value, set, CellRules::default())?;
-    found.sets.into_iter().map(|(name, data)| Ok((name, data?))).collect()
+    let found = super::read_sets(path, &two(group, value), set, CellRules::default())?;
+    found.sets.into_iter().map(|(name, data)| Ok((name, data?.into_grouped(GROUPS, VALUES)?))).collect()
 }
 
 /// The columns of grouped observations.

@@ -11,7 +11,7 @@ pub use problem::EightSchoolsProblem;
 pub use simulator::SchoolsSimulator;
 
 use crate::{BuildError, CalibrationTest, Model, Problem, Simulated, settings};
-use octopus_density::GroupedData;
+use octopus_formats::observations::DataTable;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use toml::Table;
@@ -57,7 +57,7 @@ impl Model for EightSchoolsModel {
         "effects with known standard errors about a common mean"
     }
 
-    fn build(&self, settings: &Table, _read: Option<GroupedData>) -> Result<Arc<dyn Problem>, BuildError> {
+    fn build(&self, settings: &Table, _table: Option<DataTable>) -> Result<Arc<dyn Problem>, BuildError> {
         Ok(Arc::new(EightSchoolsProblem::new(settings::read(settings)?)?))
     }
 

@@ -5,20 +5,22 @@
 mod density;
 pub(crate) mod exact;
 mod findings;
+mod grouped_file;
 mod problem;
 mod simulator;
 pub mod synthetic;
 mod truth;
 
 pub use density::{HierarchicalNormal, HierarchicalPrior, Likelihood};
+pub use grouped_file::GroupedFile;
 pub use problem::HierarchicalNormalProblem;
 pub use simulator::HierarchicalSimulator;
 
 use crate::{
-    BuildError, CalibrationTest, DataSize, Model, ModelError, ModelOption, OptionGroup, OptionKind, Problem, Simulated,
-    TableFile, settings,
+    BuildError, CalibrationTest, DataSize, Model, ModelColumn, ModelError, ModelOption, OptionGroup, OptionKind,
+    Problem, Simulated, TableFile, settings,
 };
-use octopus_density::GroupedData;
+use octopus_formats::observations::DataTable;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use synthetic::{BALANCED, HierarchicalSpec, check_size};
@@ -35,7 +37,7 @@ pub enum DataSource {
     /// The observations are made up.
     Synthetic(HierarchicalSpec),
     /// The observations are read from the user's table.
-    File(TableFile),
+    File(GroupedFile),
 }
 
 /// The table `data` of settings. A file may hold anything there; errors name the entry that is wrong.
@@ -43,7 +45,7 @@ pub enum DataSource {
 #[serde(deny_unknown_fields)]
 struct Sources {
     synthetic: Option<HierarchicalSpec>,
-    file: Option<TableFile>,
+    file: Option<GroupedFile>,
 }
 
 impl TryFrom<Sources> for DataSource {
@@ -279,12 +281,16 @@ impl Model for HierarchicalNormalModel {
         let HierarchicalSettings { data, .. } = settings::read(settings)?;
         Ok(match data {
             DataSource::Synthetic(spec) => Some(spec.size()?),
-            DataSource::File(table) => DataSize::of_table(&table),
+            DataSource::File(file) => DataSize::of_table(&TableFile::from(file), grouped_file::columns().len()),
         })
     }
 
-    fn build(&self, settings: &Table, read: Option<GroupedData>) -> Result<Arc<dyn Problem>, BuildError> {
-        Ok(Arc::new(HierarchicalNormalProblem::new(settings::read(settings)?, read)?))
+    fn columns(&self, _settings: &Table) -> Result<Vec<ModelColumn>, BuildError> {
+        Ok(grouped_file::columns())
+    }
+
+    fn build(&self, settings: &Table, table: Option<DataTable>) -> Result<Arc<dyn Problem>, BuildError> {
+        Ok(Arc::new(HierarchicalNormalProblem::new(settings::read(settings)?, table)?))
     }
 
     fn simulator_options(&self) -> &'static [ModelOption] {

@@ -1,13 +1,14 @@
 //! The hierarchical normal model with its data: made up or read from a file, true values, effects of groups.
 
 use super::truth::Truth;
-use super::{DataSource, HierarchicalSettings, HierarchicalSimulator, findings};
+use super::{DataSource, GroupedFile, HierarchicalSettings, HierarchicalSimulator, findings, grouped_file};
 use crate::exact::{Exact, ExactError, ExactPosterior};
 use crate::{
-    BuildError, Effects, HierarchicalNormal, Likelihood, ModelError, NamedLikelihood, Problem, RowFilter, Simulator,
-    TableFile, settings, sha256,
+    BuildError, Effects, HierarchicalNormal, Likelihood, ModelError, NamedLikelihood, Problem, Simulator, TableFile,
+    settings, sha256,
 };
-use octopus_density::{Dim, GroupedData, Labels, LogDensity};
+use octopus_density::{Dim, Labels, LogDensity};
+use octopus_formats::observations::DataTable;
 use octopus_trace::{Array, DataRecord, Dataset, InferenceData, Values};
 use std::collections::HashMap;
 use std::path::absolute;
@@ -27,20 +28,24 @@ pub struct HierarchicalNormalProblem {
 }
 
 impl HierarchicalNormalProblem {
-    /// Makes the problem that `settings` describe. `read` has the observations if they have been read already.
+    /// Makes the problem that `settings` describe. `table` has the columns `group` and `value` of the user's table if they
+    /// have been read already.
     ///
     /// # Errors
     /// When a setting is out of range, the data cannot be read, or their groups differ from those recorded in the
     /// settings.
-    pub fn new(settings: HierarchicalSettings, read: Option<GroupedData>) -> Result<Self, BuildError> {
+    pub fn new(settings: HierarchicalSettings, table: Option<DataTable>) -> Result<Self, BuildError> {
         let HierarchicalSettings { likelihood, grouping: expected, data: source, prior } = settings;
-        let (observed, truth) = match (&source, read) {
-            (_, Some(observed)) => (observed, None),
+        let (observed, truth) = match (&source, table) {
+            (_, Some(table)) => (grouped_file::grouped(table)?, None),
             (DataSource::Synthetic(spec), None) => {
                 let made = spec.generate()?;
                 (made.data, Some(Truth::new(spec, made.group_means)))
             }
-            (DataSource::File(file), None) => (file.read()?, None),
+            (DataSource::File(file), None) => {
+                let table = TableFile::from(file.clone()).read(&grouped_file::columns())?;
+                (grouped_file::grouped(table)?, None)
+            }
         };
         let (source, described) = described(source)?;
         let data = DataRecord {
@@ -157,9 +162,9 @@ fn described(source: DataSource) -> Result<(DataSource, String), BuildError> {
         }
         DataSource::File(file) => {
             let path = absolute(&file.path).map_err(|source| BuildError::Path { path: file.path.clone(), source })?;
-            let rows = file.only.as_ref().map(|RowFilter { column, label }| format!(", rows with {column} = {label}"));
-            let described = format!("{}{}", path.display(), rows.unwrap_or_default());
-            (DataSource::File(TableFile { path, ..file }), described)
+            let file = GroupedFile { path, ..file };
+            let described = TableFile::from(file.clone()).describe();
+            (DataSource::File(file), described)
         }
     })
 }

@@ -8,9 +8,9 @@ use crate::exit::UsageError;
 use crate::output;
 use anyhow::{Context, Result, bail};
 use octopus::model_record;
-use octopus_density::{GroupedData, LogDensity};
+use octopus_density::LogDensity;
 use octopus_diag::counted;
-use octopus_formats::observations::{self, ObservationsError};
+use octopus_formats::observations::{DataTable, ObservationsError};
 use octopus_models::{Model, Problem, RowFilter, TableFile};
 use octopus_random::philox4x32_10;
 use octopus_runs::{RunFolder, RunRecord, RunStatus, RunWriter, is_vacant};
@@ -78,30 +78,22 @@ pub(super) fn read(
     model: &dyn Model,
     out: &Path,
 ) -> Result<Vec<Set>> {
-    let file = |path: &Path, only| {
-        let table = args.data.table(path, only);
-        table.ok_or_else(|| UsageError("--batch: needs --group and --value".into()))
-    };
+    let file = |path: &Path, only| args.data.table(path, only, &config.columns);
     std::fs::metadata(source).with_context(|| format!("--batch: cannot read {}", source.display()))?;
-    let found: Vec<(String, TableFile, Result<GroupedData>)> = match (&args.batch.batch_by, source.is_dir()) {
-        (None, true) => tables(source)?
-            .into_iter()
-            .map(|(name, path)| {
-                let table = file(&path, None)?;
-                let data = table.read().map_err(Into::into);
-                Ok((name, table, data))
-            })
-            .collect::<Result<_>>()?,
+    // A file is read when its model is built.
+    let found: Vec<(String, TableFile, Result<Option<DataTable>>)> = match (&args.batch.batch_by, source.is_dir()) {
+        (None, true) => tables(source)?.into_iter().map(|(name, path)| (name, file(&path, None), Ok(None))).collect(),
         (Some(column), false) => {
-            let whole = file(source, None)?;
-            let found = observations::read_grouped_sets(source, &whole.group, &whole.value, column, whole.rules())?;
+            let whole = file(source, None);
+            let columns = model.columns(&config.settings)?;
+            let found = whole.read_sets(&columns, column)?;
             if found.without_set > 0 {
                 let rows = counted(found.without_set, "row");
                 output::warn(format!("{}: {rows} without a value in `{column}` left out", source.display()));
             }
-            let one = |(label, data): (String, Result<GroupedData, ObservationsError>)| {
+            let one = |(label, data): (String, Result<DataTable, ObservationsError>)| {
                 let rows = RowFilter { column: column.clone(), label: label.clone() };
-                (label, TableFile { only: Some(rows), ..whole.clone() }, data.map_err(Into::into))
+                (label, TableFile { only: Some(rows), ..whole.clone() }, data.map(Some).map_err(Into::into))
             };
             let mut found: Vec<_> = found.sets.into_iter().map(one).collect();
             found.sort_by(|a, b| by_name(&a.0, &b.0));
@@ -119,8 +111,8 @@ pub(super) fn read(
             return Err(UsageError(why).into());
         }
     };
-    let set = |(number, (name, source, data)): (usize, (String, TableFile, Result<GroupedData>))| {
-        let problem = data.and_then(|data| config.problem_of(model, &source, data));
+    let set = |(number, (name, source, data)): (usize, (String, TableFile, Result<Option<DataTable>>))| {
+        let problem = data.and_then(|table| config.problem_of(model, &source, table));
         let sampler = SamplerConfig { seed: seed(config.sampler.seed, number), ..config.sampler.clone() };
         let (problem, state) = match problem {
             Ok(problem) => (Some(problem), State::Open(Begin::Anew(sampler.clone()), None)),
