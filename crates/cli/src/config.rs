@@ -234,8 +234,8 @@ impl RunConfig {
     /// When an option is given that the model does not have, or that does not go with another.
     fn set_model(&mut self, args: &SampleArgs, model: &dyn Model, models: Registry) -> Result<()> {
         let DataArgs { data, .. } = &args.data;
-        let table = data.as_ref().map(|_| "--data").or(args.batch.batch.as_ref().map(|_| "--batch"));
-        if let Some(option) = table.filter(|_| !model.reads_table()) {
+        let given = data.as_ref().map(|_| "--data").or(args.batch.batch.as_ref().map(|_| "--batch"));
+        if let Some(option) = given.filter(|_| !model.reads_table()) {
             let name = model.name();
             return Err(UsageError(format!("{option}: {name} reads no table of observations; leave it out")).into());
         }
@@ -243,7 +243,7 @@ impl RunConfig {
             let path = self.given.file.as_ref().filter(|_| self.settings.get("data").is_some_and(names_a_table))?;
             Some(format!("data.file in {}", path.display()))
         };
-        let table = table.map(str::to_owned).or_else(in_file);
+        let table = given.map(str::to_owned).or_else(in_file);
         let options = args.model_settings.given_for(model, models, OF_A_POSTERIOR)?;
         let (of_columns, options): (Vec<_>, Vec<_>) = options.into_iter().partition(|given| column_of(given).is_some());
         let of_data = options.iter().find(|option| option.option.group == OptionGroup::Data);
@@ -251,10 +251,16 @@ impl RunConfig {
             return Err(UsageError(format!("{option}: the data come from {table}; leave out one of both")).into());
         }
         self.put_options(&options);
-        self.name_columns(args, &of_columns, table.is_some())?;
-        if args.data.data.is_some() || args.batch.batch.is_some() {
-            let table = if args.data.data.is_some() { "--data" } else { "--batch" };
-            self.check_columns(table, model)?;
+        match (given, table, of_columns.first()) {
+            (Some(given), ..) => {
+                self.name_columns(args, &of_columns);
+                self.check_columns(given, model)?;
+            }
+            (None, None, Some(GivenOption { option, .. })) => {
+                return Err(UsageError(format!("{option}: needs --data, the table of the column")).into());
+            }
+            // The table is the one in the file of settings.
+            (None, ..) => self.put_options(&of_columns),
         }
         if let Some(path) = data {
             let path = if path.as_os_str() == "-" { Path::new("/dev/stdin") } else { path };
@@ -269,27 +275,8 @@ impl RunConfig {
         Ok(())
     }
 
-    /// Takes the columns that options name: for the table of `--data` or `--batch`, or else for the one in the file of
-    /// settings.
-    ///
-    /// # Errors
-    /// When there is no table.
-    fn name_columns(
-        &mut self,
-        args: &SampleArgs,
-        options: &[GivenOption<'_>],
-        in_table: bool,
-    ) -> Result<(), UsageError> {
-        let is_given = args.data.data.is_some() || args.batch.batch.is_some();
-        if !is_given {
-            if let (Some(GivenOption { option, .. }), false) = (options.first(), in_table) {
-                return Err(UsageError(format!(
-                    "{option}: needs --data, the table that it is about; give --data FILE"
-                )));
-            }
-            self.put_options(options);
-            return Ok(());
-        }
+    /// Takes the columns that options name, for the table of `--data` or `--batch`.
+    fn name_columns(&mut self, args: &SampleArgs, options: &[GivenOption<'_>]) {
         self.columns = args.data.columns().map(|(name, column)| (name.to_owned(), column.clone())).collect();
         for given in options {
             self.given.options.push((given.option.setting, given.to_string()));
@@ -297,7 +284,6 @@ impl RunConfig {
                 self.columns.insert(name.to_owned(), column.to_owned());
             }
         }
-        Ok(())
     }
 
     /// Checks the columns that options name against those that the model reads: `table` is the option of the table.

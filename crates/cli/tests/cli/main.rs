@@ -27,6 +27,7 @@ mod needs;
 mod options;
 mod outputs;
 mod own_model;
+mod own_table;
 mod profile;
 mod random;
 mod settings;

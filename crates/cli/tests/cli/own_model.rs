@@ -263,21 +263,36 @@ const WORDS: &str = "OCTOPUS_TEST_OWN_MODEL";
 #[test]
 #[ignore = "started by other tests"]
 fn inside() {
-    let words = std::env::var(WORDS).expect("another test starts this one");
-    let words = std::iter::once("octopus").chain(words.split('\n'));
-    std::process::exit(octopus_cli::main(Registry::new(&MODELS), words).into());
+    main_of(Registry::new(&MODELS));
 }
 
-pub(crate) fn command(dir: &Path, words: &str) -> Command {
+/// The program with these models, with the words that [`command_of`] has left.
+pub(crate) fn main_of(models: Registry) {
+    let words = std::env::var(WORDS).expect("another test starts this one");
+    let words = std::iter::once("octopus").chain(words.split('\n'));
+    std::process::exit(octopus_cli::main(models, words).into());
+}
+
+/// Starts the program with the models of the test `inside`, which calls [`main_of`].
+pub(crate) fn command_of(inside: &str, dir: &Path, words: &str) -> Command {
     let words: Vec<String> =
         words.split_whitespace().map(|word| word.replace("{}", dir.to_str().expect("text"))).collect();
     let mut command = Command::new(std::env::current_exe().expect("tests know their file"));
-    command.args(["own_model::inside", "--exact", "--ignored", "--nocapture"]).env(WORDS, words.join("\n"));
+    command.args([inside, "--exact", "--ignored", "--nocapture"]).env(WORDS, words.join("\n"));
     command
 }
 
+fn command(dir: &Path, words: &str) -> Command {
+    command_of("own_model::inside", dir, words)
+}
+
 fn own(dir: &Path, words: &str) -> Answer {
-    let output = command(dir, words).output().expect("starts");
+    answer_of(command(dir, words))
+}
+
+/// Runs a command of [`command_of`] to its end.
+pub(crate) fn answer_of(mut command: Command) -> Answer {
+    let output = command.output().expect("starts");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     // What the harness says first is not the program's.
     let stdout = text(&output.stdout).trim_start().replacen("running 1 test\n", "", 1);

@@ -20,6 +20,7 @@ const OF_OTHERS: &[(&str, &[&str])] = &[
     ("systemctl", &["--now"]),
     ("wsl", &["--set-version", "--shutdown", "--update"]),
     ("octopus, hidden", &["--first-draw"]),
+    ("the model of docs/models.md", &["--ill"]),
     ("every program", &["--help", "--version"]),
 ];
 

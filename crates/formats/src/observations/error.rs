@@ -164,6 +164,20 @@ pub enum ObservationsError {
         /// The kind asked for.
         wanted: ColumnKind,
     },
+    /// A model does not take a value.
+    #[error("{}: column `{column}` has {value} in row {} of the rows that were read: it {expected}; correct the cell", path.display(), row + 1)]
+    Refused {
+        /// The file.
+        path: PathBuf,
+        /// The column, by its name in the file.
+        column: String,
+        /// The row of the table, counted from 0; the message counts from 1. Rows that were left out do not count.
+        row: usize,
+        /// The value.
+        value: String,
+        /// The values that are allowed, e.g. `must be 0 or 1`.
+        expected: &'static str,
+    },
     /// Two columns have the same name.
     #[error("{} has two columns `{column}`: rename one", path.display())]
     ColumnTwice {

@@ -203,6 +203,21 @@ impl DataTable {
             .map_err(|source| ObservationsError::Data { path: self.path.clone(), source })
     }
 
+    /// Returns the error of a value that a model does not take; `expected` says which it takes, e.g. `must be 0 or 1`.
+    pub fn refuse(&self, name: &str, row: usize, expected: &'static str) -> ObservationsError {
+        let read = match self.read(name) {
+            Ok(read) => read,
+            Err(error) => return error,
+        };
+        let value = match &read.values {
+            ColumnValues::Real(values) => values.get(row).map(f64::to_string),
+            ColumnValues::Integer(values) => values.get(row).map(i64::to_string),
+            ColumnValues::Label(column) => column.codes.get(row).map(|&code| column.labels.text(code as usize)),
+        };
+        let (path, column) = (self.path.clone(), read.column.clone());
+        ObservationsError::Refused { path, column, row, value: value.unwrap_or_else(|| "nothing".to_owned()), expected }
+    }
+
     /// The error of a column that has values of another kind than are asked for, with one of them.
     fn other_kind(&self, read: &ReadColumn, wanted: ColumnKind) -> ObservationsError {
         let is_number = |text: &str| match wanted {

@@ -220,6 +220,11 @@ fn what_a_column_is_not_is_told_with_its_value() {
         (data.labels("age").unwrap_err(), &["real numbers such as `45.5`, where labels are needed"]),
         (data.real("aeg").unwrap_err(), &["no column is read as `aeg` (did you mean `age`?)", "`age`, `n`, `city`"]),
         (data.grouped("city", "zzzz").unwrap_err(), &["`zzzz`; those that are read"]),
+        (data.refuse("n", 1, "must be 1"), &["column `n` has 2 in row 2 of the rows that were read: it must be 1"]),
+        (data.refuse("age", 1, "must be 1"), &["column `age` has 45.5 in row 2"]),
+        (data.refuse("city", 1, "must be 4"), &["column `city` has 5x in row 2", "it must be 4; correct the cell"]),
+        (data.refuse("city", 2, "must be 4"), &["has nothing in row 3"]),
+        (data.refuse("cities", 0, "must be 4"), &["no column is read as `cities`"]),
     ] {
         let told = told.to_string();
         assert!(told.contains("a.csv") && words.iter().all(|word| told.contains(word)), "{told}");
