@@ -78,7 +78,7 @@ impl LayerConfig {
 }
 
 /// Units that see the same input and learn by one rule.
-struct Column<T: Scalar> {
+struct UnitColumn<T: Scalar> {
     rule: PlasticityRule,
     /// Shape (units, inputs).
     weights: Array<T>,
@@ -89,7 +89,7 @@ struct Column<T: Scalar> {
 /// The columns that act at the same time, and what they have shown last.
 struct Level<T: Scalar> {
     resolution: usize,
-    columns: Vec<Column<T>>,
+    columns: Vec<UnitColumn<T>>,
     shown: Array<T>,
 }
 
@@ -112,7 +112,7 @@ impl<T: Scalar> LayerHierarchy<T> {
         let mut levels = Vec::new();
         let mut inputs = config.inputs;
         for (&units, &resolution) in config.units.iter().zip(&config.resolutions) {
-            let columns = RULES.iter().enumerate().map(|(index, &rule)| Column::new(index, rule, units, inputs));
+            let columns = RULES.iter().enumerate().map(|(index, &rule)| UnitColumn::new(index, rule, units, inputs));
             let columns = columns.collect::<Result<Vec<_>, _>>()?;
             inputs = columns.len() * units;
             levels.push(Level { resolution, columns, shown: Array::zeros(inputs)? });
@@ -192,7 +192,7 @@ impl<T: Scalar> LayerHierarchy<T> {
     }
 }
 
-impl<T: Scalar> Column<T> {
+impl<T: Scalar> UnitColumn<T> {
     fn new(index: usize, rule: PlasticityRule, units: usize, inputs: usize) -> Result<Self, ArrayError> {
         let weight = |place: usize| {
             let (unit, input) = (place / inputs, place % inputs);

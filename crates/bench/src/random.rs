@@ -71,13 +71,13 @@ pub fn run(beside: &TimedBeside, draws: usize, small: bool) -> Result<DrawTiming
     let small = small || gpu.is_test_double();
     let (draws, gpu_draws) = if small { (SMALL, SMALL) } else { (draws, GPU_SHARE * draws) };
     let config = if small { config(small) } else { BenchmarkConfig::default() };
-    let mut bench = Bench { gpu: beside.device(), config, draws, gpu_draws, rows: Vec::new() };
+    let mut bench = DrawBench { gpu: beside.device(), config, draws, gpu_draws, rows: Vec::new() };
     bench.all::<f64>().and_then(|()| bench.all::<f32>())?;
     Ok(DrawTimings { schema: 1, gpu, draws, gpu_draws, rows: bench.rows })
 }
 
 /// A benchmark under way.
-struct Bench {
+struct DrawBench {
     gpu: Option<Device>,
     config: BenchmarkConfig,
     draws: usize,
@@ -85,7 +85,7 @@ struct Bench {
     rows: Vec<DrawRow>,
 }
 
-impl Bench {
+impl DrawBench {
     fn all<T: Scalar>(&mut self) -> Result<(), BenchError> {
         for (name, distribution) in distributions::<T>()? {
             let mut out = vec![T::ZERO; self.draws];

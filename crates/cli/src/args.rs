@@ -344,8 +344,8 @@ pub(crate) struct LooArgs {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) var: Vec<String>,
     /// How the weights of several models are found
-    #[arg(long, value_enum, default_value_t = Weights::Stacking)]
-    pub(crate) weights: Weights,
+    #[arg(long, value_enum, default_value_t = ModelWeights::Stacking)]
+    pub(crate) weights: ModelWeights,
     /// Draws per chain of a run folder to compute log likelihoods of
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) draws: usize,
@@ -353,7 +353,7 @@ pub(crate) struct LooArgs {
 
 /// How models are weighed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Weights {
+pub(crate) enum ModelWeights {
     /// The mixture that predicts best
     Stacking,
     /// By elpd, averaged over bootstraps of the observations

@@ -21,9 +21,9 @@ use signs::Sign;
 /// The inputs and outputs of a command.
 #[derive(Default)]
 pub(crate) struct Outputs {
-    inputs: Vec<Place>,
+    inputs: Vec<NamedPath>,
     /// Inputs that are folders of files, which together are one table.
-    tables: Vec<Place>,
+    tables: Vec<NamedPath>,
     outputs: Vec<Output>,
     /// The first path that cannot be told a place.
     failed: Option<anyhow::Error>,
@@ -31,7 +31,7 @@ pub(crate) struct Outputs {
 
 /// A path on the command line, or one that a file on the command line names.
 #[derive(Debug)]
-struct Place {
+struct NamedPath {
     /// Who names it, e.g. `--data`.
     named_by: String,
     given: PathBuf,
@@ -44,13 +44,13 @@ struct Place {
 }
 
 struct Output {
-    place: Place,
-    kind: Kind,
+    place: NamedPath,
+    kind: OutputKind,
 }
 
 /// What is written to a place.
 #[derive(Clone, Copy)]
-pub(crate) enum Kind {
+pub(crate) enum OutputKind {
     /// A file that takes the place of an earlier one of its kind, by this sign, and of no other.
     Result(Sign),
     /// A file that is replaced with --force. Without it, who writes it refuses what is there.
@@ -73,7 +73,7 @@ pub(crate) enum Kind {
 /// What is in a run folder itself.
 const OF_A_RUN: [&str; 5] = ["run.toml", "draws", "warmup", "state", ".lock"];
 
-impl Place {
+impl NamedPath {
     fn of(named_by: &str, given: &Path) -> Result<Self> {
         let destination = Destination::of(given).map_err(|error| UsageError(format!("{named_by}: {error}")))?;
         let at = whole(destination.path());
@@ -148,18 +148,18 @@ impl Outputs {
     /// Adds a file or folder that is read.
     pub(crate) fn input(&mut self, named_by: &str, path: &Path) {
         // Who reads it says what is wrong with it.
-        self.inputs.extend(Place::of(named_by, path));
+        self.inputs.extend(NamedPath::of(named_by, path));
     }
 
     /// Adds a table that is read, which may be a folder of files.
     pub(crate) fn table(&mut self, named_by: &str, path: &Path) {
         self.input(named_by, path);
-        self.tables.extend(Place::of(named_by, path).into_iter().filter(|place| place.at.is_dir()));
+        self.tables.extend(NamedPath::of(named_by, path).into_iter().filter(|place| place.at.is_dir()));
     }
 
     /// Adds what is written.
-    pub(crate) fn output(&mut self, option: &str, path: &Path, kind: Kind) {
-        match Place::of(option, path) {
+    pub(crate) fn output(&mut self, option: &str, path: &Path, kind: OutputKind) {
+        match NamedPath::of(option, path) {
             Ok(place) => self.outputs.push(Output { place, kind }),
             Err(error) => self.failed = self.failed.take().or(Some(error)),
         }
@@ -175,7 +175,7 @@ impl Outputs {
         }
         for (number, output) in self.outputs.iter().enumerate() {
             // What flows into a device replaces nothing.
-            if output.place.is_stream && matches!(output.kind, Kind::Result(_) | Kind::Trace(..)) {
+            if output.place.is_stream && matches!(output.kind, OutputKind::Result(_) | OutputKind::Trace(..)) {
                 continue;
             }
             output.is_in_no_table(&self.tables)?;
@@ -191,12 +191,12 @@ impl Outputs {
 }
 
 impl Output {
-    fn is_no_input(&self, inputs: &[Place]) -> Result<()> {
+    fn is_no_input(&self, inputs: &[NamedPath]) -> Result<()> {
         let place = &self.place;
         for input in inputs.iter().filter(|input| !input.is_stream) {
             if place.is(input) {
                 // Pictures may lie beside the files that they are of, but not under their names.
-                if matches!(self.kind, Kind::Pictures(_)) && input.at.is_dir() {
+                if matches!(self.kind, OutputKind::Pictures(_)) && input.at.is_dir() {
                     continue;
                 }
                 return Err(place.refuse(format!("{} reads this; name another", input.named_by)));
@@ -220,7 +220,7 @@ impl Output {
     }
 
     /// Refuses a place in a folder of which every file is read, now or when somebody reads it again.
-    fn is_in_no_table(&self, tables: &[Place]) -> Result<()> {
+    fn is_in_no_table(&self, tables: &[NamedPath]) -> Result<()> {
         let Some(table) = tables.iter().find(|table| self.place.at.starts_with(&table.at)) else { return Ok(()) };
         let (by, folder) = (&table.named_by, table.given.display());
         Err(self.place.refuse(format!("it lies in {folder}, the table that {by} reads; name a place outside")))
@@ -230,33 +230,37 @@ impl Output {
     fn spoils(&self, folder: &Path) -> bool {
         let there = self.place.at.exists();
         match self.kind {
-            Kind::Pictures(_) | Kind::BesidePictures(_) | Kind::Folder(_) | Kind::Owned(..) | Kind::Run(_) => false,
+            OutputKind::Pictures(_)
+            | OutputKind::BesidePictures(_)
+            | OutputKind::Folder(_)
+            | OutputKind::Owned(..)
+            | OutputKind::Run(_) => false,
             // A file of a folder of data sets is a data set.
-            Kind::Result(sign) => !(there && sign.is_on(&self.place.at)) && (there || !RunFolder::is_run(folder)),
-            Kind::Forced | Kind::Trace(..) => there,
+            OutputKind::Result(sign) => !(there && sign.is_on(&self.place.at)) && (there || !RunFolder::is_run(folder)),
+            OutputKind::Forced | OutputKind::Trace(..) => there,
         }
     }
 
     /// Whether this output writes, replaces or removes what lies in it at this path.
     fn takes(&self, inside: &Path) -> bool {
         match self.kind {
-            Kind::Result(_) | Kind::BesidePictures(_) | Kind::Forced => false,
-            Kind::Trace(..) | Kind::Run(_) => true,
-            Kind::Folder(owns) | Kind::Pictures(owns) | Kind::Owned(owns, _) => owns(inside),
+            OutputKind::Result(_) | OutputKind::BesidePictures(_) | OutputKind::Forced => false,
+            OutputKind::Trace(..) | OutputKind::Run(_) => true,
+            OutputKind::Folder(owns) | OutputKind::Pictures(owns) | OutputKind::Owned(owns, _) => owns(inside),
         }
     }
 
     /// Refuses a place in a run folder: there, only the run itself writes, and pictures in folders of their own.
     fn is_in_no_run(&self) -> Result<()> {
-        let is_own = matches!(self.kind, Kind::Run(_));
+        let is_own = matches!(self.kind, OutputKind::Run(_));
         for folder in self.place.at.ancestors().skip(usize::from(is_own)).filter(|folder| RunFolder::is_run(folder)) {
             let first = self.place.at.strip_prefix(folder).ok().and_then(|inside| inside.components().next());
             let is_free = first.is_some_and(|first| !OF_A_RUN.iter().any(|name| first.as_os_str() == *name));
-            if matches!(self.kind, Kind::Pictures(_) | Kind::BesidePictures(_)) && is_free {
+            if matches!(self.kind, OutputKind::Pictures(_) | OutputKind::BesidePictures(_)) && is_free {
                 continue;
             }
             let more = match self.kind {
-                Kind::Pictures(_) => "a folder in it, such as its `plots`, or one beside it",
+                OutputKind::Pictures(_) => "a folder in it, such as its `plots`, or one beside it",
                 _ => "a place beside it",
             };
             let run = folder.display();
@@ -284,28 +288,30 @@ impl Output {
 
     /// Whether this output is a file whatever is written to it.
     fn is_a_file(&self) -> bool {
-        matches!(self.kind, Kind::Result(_) | Kind::BesidePictures(_) | Kind::Forced)
+        matches!(self.kind, OutputKind::Result(_) | OutputKind::BesidePictures(_) | OutputKind::Forced)
     }
 
     /// Refuses to replace what is not to be replaced.
     fn may_replace(&self) -> Result<()> {
         let place = &self.place;
         match self.kind {
-            Kind::Run(force) => {
+            OutputKind::Run(force) => {
                 return Ok(RunWriter::may_create(&place.given, CreateOptions { force, ..CreateOptions::default() })?);
             }
-            Kind::Trace(format, force) => return Ok(format.may_write(&place.at, force)?),
-            Kind::Folder(_) | Kind::Pictures(_) | Kind::Owned(..) if place.at.exists() && !place.at.is_dir() => {
+            OutputKind::Trace(format, force) => return Ok(format.may_write(&place.at, force)?),
+            OutputKind::Folder(_) | OutputKind::Pictures(_) | OutputKind::Owned(..)
+                if place.at.exists() && !place.at.is_dir() =>
+            {
                 return Err(place.refuse("it is a file; name a folder"));
             }
-            Kind::Owned(owns, is_ours) => {
+            OutputKind::Owned(owns, is_ours) => {
                 let Some(file) = first_that(&place.at, owns).filter(|_| !is_ours(&place.at)) else { return Ok(()) };
                 let why =
                     format!("{} in it would be replaced, and is none of octopus'; name another folder", file.display());
                 return Err(place.refuse(why));
             }
-            Kind::Folder(_) | Kind::Pictures(_) => return Ok(()),
-            Kind::Result(_) | Kind::BesidePictures(_) | Kind::Forced => {}
+            OutputKind::Folder(_) | OutputKind::Pictures(_) => return Ok(()),
+            OutputKind::Result(_) | OutputKind::BesidePictures(_) | OutputKind::Forced => {}
         }
         if place.at.is_dir() {
             return Err(place.refuse("it is a folder; name a file"));
@@ -314,7 +320,9 @@ impl Output {
             return Err(place.refuse("it is no regular file; name another"));
         }
         match self.kind {
-            Kind::Result(sign) | Kind::BesidePictures(sign) if place.at.exists() && !sign.is_on(&place.at) => {
+            OutputKind::Result(sign) | OutputKind::BesidePictures(sign)
+                if place.at.exists() && !sign.is_on(&place.at) =>
+            {
                 Err(place
                     .refuse(format!("there is a file, and it is no earlier {sign}; name another, or move it away")))
             }
@@ -328,7 +336,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
 
-    fn refused(inputs: &[&Path], outputs: &[(&Path, Kind)]) -> Option<String> {
+    fn refused(inputs: &[&Path], outputs: &[(&Path, OutputKind)]) -> Option<String> {
         let mut asked = Outputs::default();
         inputs.iter().for_each(|path| asked.input("--in", path));
         outputs.iter().for_each(|(path, kind)| asked.output("--to", path, *kind));
@@ -346,24 +354,27 @@ mod tests {
         symlink(at("below"), at("folder")).unwrap();
         let data = at("data");
         for name in ["data", "hard", "soft", "below/../data", "folder/../data", "./data"] {
-            let why = refused(&[&data], &[(&at(name), Kind::Forced)]);
+            let why = refused(&[&data], &[(&at(name), OutputKind::Forced)]);
             assert!(why.as_ref().is_some_and(|why| why.contains("--in reads this")), "{name}: {why:?}");
         }
-        assert_eq!(refused(&[&data], &[(&at("other"), Kind::Forced)]), None);
+        assert_eq!(refused(&[&data], &[(&at("other"), OutputKind::Forced)]), None);
         // Two outputs may be one file before it is there.
         let pairs = [("new", "new"), ("below/new", "folder/new"), ("none/../new", "new"), ("soft", "hard")];
         for (one, other) in pairs {
-            let why = refused(&[], &[(&at(one), Kind::Forced), (&at(other), Kind::Forced)]).unwrap();
+            let why = refused(&[], &[(&at(one), OutputKind::Forced), (&at(other), OutputKind::Forced)]).unwrap();
             assert!(why.contains("--to writes there too"), "{one}, {other}: {why}");
         }
         // What is a file has nothing in it.
-        let (log, below) = ((&*at("new"), Kind::Result(Sign::Log)), (&*at("new/run"), Kind::Run(false)));
+        let (log, below) = ((&*at("new"), OutputKind::Result(Sign::Log)), (&*at("new/run"), OutputKind::Run(false)));
         for outputs in [[log, below], [below, log]] {
             let why = refused(&[], &outputs).unwrap();
             assert!(why.contains("one path a file and a folder"), "{why}");
         }
         let null = Path::new("/dev/null");
-        assert_eq!(refused(&[null], &[(null, Kind::Result(Sign::Log)), (null, Kind::Result(Sign::Profile))]), None);
+        assert_eq!(
+            refused(&[null], &[(null, OutputKind::Result(Sign::Log)), (null, OutputKind::Result(Sign::Profile))]),
+            None
+        );
     }
 
     #[test]
@@ -372,19 +383,19 @@ mod tests {
         let at = |name: &str| dir.path().join(name);
         fs::create_dir_all(at("run/draws")).unwrap();
         fs::write(at("run/run.toml"), "").unwrap();
-        let pictures = Kind::Pictures(|path| path.extension().is_some_and(|ending| ending == "png"));
+        let pictures = OutputKind::Pictures(|path| path.extension().is_some_and(|ending| ending == "png"));
         for (name, kind, allowed) in [
-            ("run/run.toml", Kind::Forced, false),
-            ("run/new", Kind::Forced, false),
-            ("run/below/new", Kind::Result(Sign::Log), false),
+            ("run/run.toml", OutputKind::Forced, false),
+            ("run/new", OutputKind::Forced, false),
+            ("run/below/new", OutputKind::Result(Sign::Log), false),
             ("run/draws", pictures, false),
             ("run/draws/below", pictures, false),
             ("run", pictures, false),
             ("run/plots", pictures, true),
-            ("run/plots", Kind::Folder(|_| true), false),
-            ("run/below", Kind::Run(true), false),
-            ("run", Kind::Run(true), true),
-            ("run.nc", Kind::Forced, true),
+            ("run/plots", OutputKind::Folder(|_| true), false),
+            ("run/below", OutputKind::Run(true), false),
+            ("run", OutputKind::Run(true), true),
+            ("run.nc", OutputKind::Forced, true),
         ] {
             let why = refused(&[], &[(&at(name), kind)]);
             assert_eq!(why.is_none(), allowed, "{name}: {why:?}");
@@ -392,8 +403,11 @@ mod tests {
         // What a run is made of is not where it is made anew.
         let part = at("run/draws/part.parquet");
         fs::write(&part, "").unwrap();
-        assert!(refused(&[&part], &[(&at("run"), Kind::Run(true))]).unwrap().contains("would be replaced"));
-        assert!(refused(&[], &[(&at("run"), Kind::Run(true)), (&at("run/log"), Kind::Result(Sign::Log))]).is_some());
+        assert!(refused(&[&part], &[(&at("run"), OutputKind::Run(true))]).unwrap().contains("would be replaced"));
+        assert!(
+            refused(&[], &[(&at("run"), OutputKind::Run(true)), (&at("run/log"), OutputKind::Result(Sign::Log))])
+                .is_some()
+        );
     }
 
     #[test]
@@ -404,20 +418,20 @@ mod tests {
         fs::write(at("empty"), "").unwrap();
         fs::create_dir(at("folder")).unwrap();
         let says = |name: &str, kind| refused(&[], &[(&at(name), kind)]).unwrap_or_default();
-        assert!(says("thesis", Kind::Result(Sign::Log)).contains("no earlier log"));
-        assert_eq!(says("empty", Kind::Result(Sign::Log)), "");
-        assert!(says("folder", Kind::Forced).contains("it is a folder; name a file"));
-        assert!(says("thesis", Kind::Folder(|_| true)).contains("it is a file; name a folder"));
+        assert!(says("thesis", OutputKind::Result(Sign::Log)).contains("no earlier log"));
+        assert_eq!(says("empty", OutputKind::Result(Sign::Log)), "");
+        assert!(says("folder", OutputKind::Forced).contains("it is a folder; name a file"));
+        assert!(says("thesis", OutputKind::Folder(|_| true)).contains("it is a file; name a folder"));
         // A file in a folder of data sets would be one; one that is an earlier log stays one.
         let folder = at("folder");
-        let log = (&*at("folder/log"), Kind::Result(Sign::Log));
+        let log = (&*at("folder/log"), OutputKind::Result(Sign::Log));
         assert!(refused(&[&folder], &[log]).unwrap().contains("which --in reads"));
         fs::write(at("folder/there"), "data").unwrap();
-        assert!(refused(&[&folder], &[(&at("folder/there"), Kind::Forced)]).unwrap().contains("--in reads"));
-        assert_eq!(refused(&[&folder], &[(&at("folder/runs"), Kind::Run(false))]), None);
-        assert_eq!(refused(&[&folder], &[(&folder, Kind::Pictures(|_| true))]), None);
+        assert!(refused(&[&folder], &[(&at("folder/there"), OutputKind::Forced)]).unwrap().contains("--in reads"));
+        assert_eq!(refused(&[&folder], &[(&at("folder/runs"), OutputKind::Run(false))]), None);
+        assert_eq!(refused(&[&folder], &[(&folder, OutputKind::Pictures(|_| true))]), None);
         let data = at("folder/there");
-        assert!(refused(&[&data], &[(&folder, Kind::Pictures(|_| true))]).unwrap().contains("would be replaced"));
+        assert!(refused(&[&data], &[(&folder, OutputKind::Pictures(|_| true))]).unwrap().contains("would be replaced"));
     }
 
     /// Whether a file has another name is looked for in all of a folder that is read.
@@ -429,14 +443,14 @@ mod tests {
         fs::write(at("read/below/deep/data"), "x").unwrap();
         fs::write(at("alone"), "x").unwrap();
         fs::hard_link(at("read/below/deep/data"), at("linked")).unwrap();
-        let why = refused(&[&at("read")], &[(&at("linked"), Kind::Forced)]).unwrap();
+        let why = refused(&[&at("read")], &[(&at("linked"), OutputKind::Forced)]).unwrap();
         assert!(why.contains("it is a file in") && why.contains("which --in reads"), "{why}");
-        assert_eq!(refused(&[&at("read")], &[(&at("alone"), Kind::Forced)]), None);
+        assert_eq!(refused(&[&at("read")], &[(&at("alone"), OutputKind::Forced)]), None);
         // A second name outside the folder is no file in it, and a file with one name is told by its place.
         fs::hard_link(at("alone"), at("alone too")).unwrap();
-        assert_eq!(refused(&[&at("read")], &[(&at("alone"), Kind::Forced)]), None);
+        assert_eq!(refused(&[&at("read")], &[(&at("alone"), OutputKind::Forced)]), None);
         fs::write(at("read/log"), "{\"timestamp\":\"2026\",\"level\":\"INFO\",\"fields\":{}}\n").unwrap();
-        assert_eq!(refused(&[&at("read")], &[(&at("read/log"), Kind::Result(Sign::Log))]), None);
+        assert_eq!(refused(&[&at("read")], &[(&at("read/log"), OutputKind::Result(Sign::Log))]), None);
     }
 
     #[test]
@@ -444,7 +458,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("run.nc");
         let format = octopus_formats::FORMATS.into_iter().find(|format| format.name() == "netcdf").unwrap();
-        let says = |force| refused(&[], &[(&path, Kind::Trace(format, force))]);
+        let says = |force| refused(&[], &[(&path, OutputKind::Trace(format, force))]);
         assert_eq!((says(false), says(true)), (None, None));
         fs::write(&path, "there").unwrap();
         assert!(says(false).is_some_and(|why| why.contains("--force")) && says(true).is_none());

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 /// What the host expects of such kernels that may be under way.
 #[derive(Debug, Default)]
-pub(crate) struct Patience(Mutex<State>);
+pub(crate) struct Patience(Mutex<Launches>);
 
 #[derive(Debug, Default)]
-struct State {
+struct Launches {
     /// The number of such kernels that were launched.
     launches: u64,
     expected: Option<Expected>,
@@ -50,7 +50,7 @@ impl Patience {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, Launches> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

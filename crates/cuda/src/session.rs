@@ -24,14 +24,14 @@ pub(crate) struct DeviceSession {
 }
 
 /// The facts that this process knows of one device.
-struct Known {
+struct KnownDevice {
     ordinal: u32,
     session: Weak<DeviceSession>,
     /// Kept when the session ends: the driver makes a lost context no better by giving it out again.
     lost: Option<CudaError>,
 }
 
-static KNOWN: Mutex<Vec<Known>> = Mutex::new(Vec::new());
+static KNOWN: Mutex<Vec<KnownDevice>> = Mutex::new(Vec::new());
 
 impl DeviceSession {
     /// Returns the session of a device: the one that is there, else a new one.
@@ -57,7 +57,7 @@ impl DeviceSession {
             queued: AtomicBool::new(false),
         });
         known.retain(|entry| entry.ordinal != ordinal);
-        known.push(Known { ordinal, session: Arc::downgrade(&session), lost: None });
+        known.push(KnownDevice { ordinal, session: Arc::downgrade(&session), lost: None });
         Ok(session)
     }
 

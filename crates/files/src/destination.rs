@@ -33,9 +33,9 @@ impl Destination {
             };
             if !there.is_symlink() {
                 return match kind(&there) {
-                    Kind::File => Ok(Self::File(at)),
-                    Kind::Stream => Ok(Self::Stream(at)),
-                    Kind::Other => Err(failed()(io::Error::other("it is no regular file: name another"))),
+                    FileKind::File => Ok(Self::File(at)),
+                    FileKind::Stream => Ok(Self::Stream(at)),
+                    FileKind::Other => Err(failed()(io::Error::other("it is no regular file: name another"))),
                 };
             }
             // `/dev/stdout` leads to `/proc/self/fd/1`, which leads nowhere that could be opened by its name.
@@ -85,7 +85,7 @@ pub fn write_named(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 }
 
 /// What a name is of, for who wants to write to it.
-enum Kind {
+enum FileKind {
     File,
     Stream,
     /// A disk or a socket.
@@ -93,21 +93,21 @@ enum Kind {
 }
 
 #[cfg(unix)]
-fn kind(there: &Metadata) -> Kind {
+fn kind(there: &Metadata) -> FileKind {
     use std::os::unix::fs::FileTypeExt;
     let kind = there.file_type();
     if kind.is_block_device() || kind.is_socket() {
-        Kind::Other
+        FileKind::Other
     } else if kind.is_char_device() || kind.is_fifo() {
-        Kind::Stream
+        FileKind::Stream
     } else {
-        Kind::File
+        FileKind::File
     }
 }
 
 #[cfg(not(unix))]
-fn kind(_: &Metadata) -> Kind {
-    Kind::File
+fn kind(_: &Metadata) -> FileKind {
+    FileKind::File
 }
 
 #[cfg(all(test, unix))]

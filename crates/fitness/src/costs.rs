@@ -94,7 +94,7 @@ pub fn measure_costs(ordinal: u32, key: CostsKey, config: &CostsConfig) -> Resul
 
 /// [`measure_costs`] on a device that is ready.
 fn costs(engine: &Engine, key: CostsKey, config: &CostsConfig) -> Result<DeviceCosts, CudaError> {
-    let bench = Bench { engine, config };
+    let bench = CostBench { engine, config };
     let mut kernels = BTreeMap::new();
     bench.arrays::<f32>(&mut kernels)?;
     bench.arrays::<f64>(&mut kernels)?;
@@ -119,7 +119,7 @@ fn costs(engine: &Engine, key: CostsKey, config: &CostsConfig) -> Result<DeviceC
 const MOST_CALLS: u32 = 1 << 16;
 
 /// The settings of a measurement: what is measured, and how.
-struct Bench<'a> {
+struct CostBench<'a> {
     engine: &'a Engine,
     config: &'a CostsConfig,
 }
@@ -165,7 +165,7 @@ fn copied_each_second(bytes: usize, seconds: f64) -> f64 {
     2.0 * bytes as f64 / seconds
 }
 
-impl Bench<'_> {
+impl CostBench<'_> {
     fn on_cpu(&self, mut call: impl FnMut() -> Result<(), ArrayError>) -> Result<f64, CudaError> {
         seconds(self.config, &mut || of_twin(call()), &|| Ok(()))
     }

@@ -24,7 +24,7 @@ const WARMUP: &str = "warmup";
 pub(crate) const OF_STATISTICS: &str = "sample_stats.";
 
 /// A column: its values and how many each row has, if it is one of lists.
-pub(crate) type Column = (Values, Option<usize>);
+pub(crate) type DrawColumn = (Values, Option<usize>);
 
 /// Returns the columns that number chains and draws, where a table of these columns has them.
 pub(crate) fn index_columns(names: &[String]) -> Option<(&'static str, &'static str)> {
@@ -37,7 +37,7 @@ pub(crate) fn index_columns(names: &[String]) -> Option<(&'static str, &'static 
 pub(crate) struct DrawTable {
     /// What the file says of itself if a run folder's writer made it; null in files of other programs.
     pub metadata: Value,
-    pub columns: IndexMap<String, Column>,
+    pub columns: IndexMap<String, DrawColumn>,
     pub rows: usize,
     /// The columns that pandas keeps its index in.
     pub index: Vec<String>,
@@ -173,7 +173,7 @@ impl DrawTable {
 
     /// Returns the table with these of its rows alone.
     fn with_rows(&self, rows: &[usize]) -> Self {
-        let column = |(name, (values, width)): (&String, &Column)| {
+        let column = |(name, (values, width)): (&String, &DrawColumn)| {
             let len = width.unwrap_or(1);
             let places: Vec<usize> = rows.iter().flat_map(|row| row * len..(row + 1) * len).collect();
             (name.clone(), (values.gather(&places), *width))
@@ -196,7 +196,7 @@ impl DrawTable {
         let mut numbers = |name: &str| {
             whole_numbers(self.columns.shift_remove(name)).map_err(|what| format!("column {name}: {what}"))
         };
-        let (chains, draws) = (Axis::of(numbers(chain)?), Axis::of(numbers(draw)?));
+        let (chains, draws) = (IndexAxis::of(numbers(chain)?), IndexAxis::of(numbers(draw)?));
         let places = places(&chains, &draws, self.rows)?;
         let none = Map::new();
         let variables = self.metadata["variables"].as_object().unwrap_or(&none);
@@ -241,7 +241,7 @@ impl DrawTable {
 }
 
 /// Returns the numbers of chains or draws, which some programs store as real numbers.
-fn whole_numbers(column: Option<Column>) -> Result<Vec<i64>, String> {
+fn whole_numbers(column: Option<DrawColumn>) -> Result<Vec<i64>, String> {
     let expected = "it must hold whole numbers, none of them null";
     match column {
         Some((Values::I64(values), None)) => Ok(values),
@@ -274,12 +274,12 @@ fn axes(name: &str, width: usize, described: &Value) -> (Vec<String>, Vec<usize>
 }
 
 /// The numbers of the chains or draws, and which of them each row has.
-struct Axis {
+struct IndexAxis {
     labels: Vec<i64>,
     rows: Vec<usize>,
 }
 
-impl Axis {
+impl IndexAxis {
     fn of(values: Vec<i64>) -> Self {
         let mut labels = values.clone();
         labels.sort_unstable();
@@ -290,7 +290,7 @@ impl Axis {
 }
 
 /// Returns the place of each row in chain-major order. Every place must be filled exactly once.
-fn places(chains: &Axis, draws: &Axis, rows: usize) -> Result<Vec<usize>, String> {
+fn places(chains: &IndexAxis, draws: &IndexAxis, rows: usize) -> Result<Vec<usize>, String> {
     let per_chain = draws.labels.len();
     if chains.labels.len().checked_mul(per_chain) != Some(rows) {
         let counts: Vec<usize> =
@@ -333,7 +333,7 @@ fn scattered(values: Values, width: usize, places: &[usize]) -> Result<Values, S
 }
 
 /// Puts the values of a later batch after those of an earlier one.
-pub(crate) fn append((target, width): &mut Column, (more, more_width): Column) -> Result<(), String> {
+pub(crate) fn append((target, width): &mut DrawColumn, (more, more_width): DrawColumn) -> Result<(), String> {
     if *width != more_width {
         return Err("its lists are not all of one length".into());
     }

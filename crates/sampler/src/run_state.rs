@@ -273,7 +273,7 @@ impl<'d, D: LogDensity + ?Sized> RunState<'d, D> {
     /// Encodes the whole state, chains included, as bytes.
     pub(crate) fn encode(&self, chains: Vec<ChainState>) -> Result<Vec<u8>, SamplerError> {
         let density = self.space.density;
-        let state = State {
+        let state = CheckpointState {
             density: density.name().to_owned(),
             dim: density.dim(),
             config: self.config.clone(),
@@ -294,7 +294,8 @@ impl<'d, D: LogDensity + ?Sized> RunState<'d, D> {
 
     /// Decodes what [`encode`](Self::encode) has written.
     pub(crate) fn decode(density: &'d D, bytes: &[u8]) -> Result<(Self, Vec<ChainState>), SamplerError> {
-        let State { config, mut adaptation, pooled, done, warm_up, chains, .. } = State::read(density, bytes)?;
+        let CheckpointState { config, mut adaptation, pooled, done, warm_up, chains, .. } =
+            CheckpointState::read(density, bytes)?;
         let schedule = Schedule::of(&config);
         let space = learned_space(density, &mut adaptation, &config);
         Ok((Self { config, schedule, space, adaptation, pooled, done, warm_up }, chains))
@@ -302,7 +303,7 @@ impl<'d, D: LogDensity + ?Sized> RunState<'d, D> {
 }
 
 #[derive(Serialize, Deserialize)]
-struct State {
+struct CheckpointState {
     density: String,
     dim: usize,
     config: SamplerConfig,
@@ -313,7 +314,7 @@ struct State {
     chains: Vec<ChainState>,
 }
 
-impl State {
+impl CheckpointState {
     /// Returns whether the numbers of chains and of sums are those that the strategy has in this part of the run.
     fn is_of_its_stage(&self) -> bool {
         let SamplerConfig { chains, superchains, .. } = self.config;

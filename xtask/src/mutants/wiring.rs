@@ -110,8 +110,8 @@ pub(super) const WIRING: [Fault; 98] = [
     Fault {
         name: "wiring: --weights pseudo-bma gives stacking",
         file: LOO,
-        old: "Weights::PseudoBma => WeightMethod::PseudoBma,",
-        new: "Weights::PseudoBma => WeightMethod::Stacking,",
+        old: "ModelWeights::PseudoBma => WeightMethod::PseudoBma,",
+        new: "ModelWeights::PseudoBma => WeightMethod::Stacking,",
     },
     Fault {
         name: "wiring: P1.3 lets means be 50 % off",

@@ -19,12 +19,12 @@ pub(super) struct Runs {
     groups: Vec<usize>,
     /// The numbers of observations of models with 100 groups, so many that blocks of the device share them.
     observations: Vec<usize>,
-    own: Pair,
-    shared: Pair,
+    own: RunPair,
+    shared: RunPair,
 }
 
 /// The two runs on a device for each model.
-struct Pair {
+struct RunPair {
     /// The run of a single chain.
     single: SamplerConfig,
     /// The run of many chains, which fill the device.
@@ -44,8 +44,8 @@ impl Default for Runs {
         Self {
             groups: MEASURED_GROUPS.into(),
             observations: MEASURED_OBSERVATIONS.into(),
-            own: Pair { single: config(1, 150, 300), many: config(4096, 60, 20) },
-            shared: Pair { single: short(1, 30, 30), many: short(64, 10, 5) },
+            own: RunPair { single: config(1, 150, 300), many: config(4096, 60, 20) },
+            shared: RunPair { single: short(1, 30, 30), many: short(64, 10, 5) },
         }
     }
 }
@@ -53,7 +53,7 @@ impl Default for Runs {
 impl Runs {
     /// Returns runs for the software GPU. They are just enough to run the code, since its times say nothing.
     pub(super) fn of_the_double() -> Self {
-        let own = Pair { single: config(1, 20, 20), many: config(4, 20, 5) };
+        let own = RunPair { single: config(1, 20, 20), many: config(4, 20, 5) };
         Self { groups: vec![MEASURED_GROUPS[0]], observations: Vec::new(), own, ..Self::default() }
     }
 
@@ -84,7 +84,7 @@ impl Runs {
     }
 }
 
-impl Pair {
+impl RunPair {
     fn record(
         &self,
         device_costs: &mut DeviceCosts,

@@ -61,7 +61,7 @@ impl GpuBenchmarks {
         }
         let Models { own, forms, sizes } = models;
         let repeats = if options.quick || gpu.test_double { 1 } else { STRATEGY_REPEATS };
-        let bench = Bench { place: gpu.place, pool, repeats };
+        let bench = GpuBench { place: gpu.place, pool, repeats };
         if gpu.test_double {
             // These small runs are enough to run the code.
             let config = SamplerConfig { draws: 100, tune: 100, ..options.sampler.clone() };
@@ -124,14 +124,14 @@ fn can_run(model: Timed<'_>, config: &SamplerConfig) -> bool {
     RunCost::of_run(model.density, config).no_gpu.is_none()
 }
 
-struct Bench<'a> {
+struct GpuBench<'a> {
     place: &'a Placement,
     pool: &'a ThreadPool,
     /// How often each of many chains and of other sizes is timed: as often as the CPU's, with which they are compared.
     repeats: usize,
 }
 
-impl<'a> Bench<'a> {
+impl<'a> GpuBench<'a> {
     fn case(&self, model: Timed<'a>, config: &'a SamplerConfig) -> Case<'a> {
         let SamplerConfig { chains, draws, precision, .. } = config;
         let form = model.likelihood.map(|form| format!("{form}, ")).unwrap_or_default();
@@ -140,6 +140,6 @@ impl<'a> Bench<'a> {
     }
 
     fn measure(&self, model: Timed<'_>, config: &SamplerConfig) -> Result<Measurement, BenchError> {
-        Bench { ..*self }.case(model, config).measure(self.repeats, 0.0, &mut None)
+        GpuBench { ..*self }.case(model, config).measure(self.repeats, 0.0, &mut None)
     }
 }

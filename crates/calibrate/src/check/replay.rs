@@ -70,7 +70,7 @@ fn difference(stats: &DrawStats, x: &[f64], expected: &ReplayedTransition, varia
 
 /// A point of phase space, momentum whitened.
 #[derive(Clone)]
-struct State {
+struct PhasePoint {
     x: Vec<f64>,
     r: Vec<f64>,
     force: Vec<f64>,
@@ -85,7 +85,7 @@ struct Branch {
     end: Vec<f64>,
     rho: Vec<f64>,
     weight: f64,
-    chosen: State,
+    chosen: PhasePoint,
 }
 
 struct Replay<'a> {
@@ -140,7 +140,7 @@ impl<'a> Replay<'a> {
     }
 
     /// Log density and whitened force at the state's position; -infinity where there is none.
-    fn evaluate(&self, state: &mut State) {
+    fn evaluate(&self, state: &mut PhasePoint) {
         let (blocks, centerings) = (&*self.adaptation.hierarchies(self.density), &self.adaptation.centerings);
         let mut natural = state.x.clone();
         to_non_centered(blocks, centerings, &mut natural);
@@ -151,7 +151,7 @@ impl<'a> Replay<'a> {
         state.force = self.stretched(&self.scaled(&gradient));
     }
 
-    fn leapfrog(&self, from: &State, step: f64) -> State {
+    fn leapfrog(&self, from: &PhasePoint, step: f64) -> PhasePoint {
         let mut to = from.clone();
         to.index += if step > 0.0 { 1 } else { -1 };
         for (r, force) in to.r.iter_mut().zip(&from.force) {
@@ -160,13 +160,13 @@ impl<'a> Replay<'a> {
         let velocity = self.scaled(&self.stretched(&to.r));
         to.x.iter_mut().zip(&velocity).for_each(|(x, v)| *x += step * v);
         self.evaluate(&mut to);
-        let State { r, force, .. } = &mut to;
+        let PhasePoint { r, force, .. } = &mut to;
         r.iter_mut().zip(force).for_each(|(r, force)| *r += 0.5 * step * *force);
         to
     }
 
     /// Returns a subtree of 2^depth steps beyond `edge`, which moves along; none when it turns or diverges.
-    fn build(&mut self, edge: &mut State, step: f64, depth: u32, weight_before: &mut f64) -> Option<Branch> {
+    fn build(&mut self, edge: &mut PhasePoint, step: f64, depth: u32, weight_before: &mut f64) -> Option<Branch> {
         if depth == 0 {
             *edge = self.leapfrog(edge, step);
             let uniform = self.random.uniform_at(u64::from(2 * FIRST_LEAF_PAIR + self.steps));
@@ -180,7 +180,7 @@ impl<'a> Replay<'a> {
             *weight_before += weight;
             // Whether this leaf replaces what was chosen before of this doubling.
             let taken = uniform * *weight_before < weight;
-            let chosen = State { index: if taken { edge.index } else { 0 }, ..edge.clone() };
+            let chosen = PhasePoint { index: if taken { edge.index } else { 0 }, ..edge.clone() };
             return Some(Branch { begin: edge.r.clone(), end: edge.r.clone(), rho: edge.r.clone(), weight, chosen });
         }
         let a = self.build(edge, step, depth - 1, weight_before)?;
@@ -191,7 +191,8 @@ impl<'a> Replay<'a> {
     fn transition(&mut self, x: &[f64], momentum: &Stream) -> ReplayedTransition {
         let mut normals = vec![0.0; warp::padded(x.len())];
         momentum.fill_normal(warp::lanes(x.len()), &mut normals);
-        let mut start = State { x: x.to_vec(), r: normals[..x.len()].to_vec(), force: Vec::new(), logp: 0.0, index: 0 };
+        let mut start =
+            PhasePoint { x: x.to_vec(), r: normals[..x.len()].to_vec(), force: Vec::new(), logp: 0.0, index: 0 };
         self.evaluate(&mut start);
         self.h0 = 0.5 * dot(&start.r, &start.r) - start.logp;
         let (mut left, mut right) = (start.clone(), start.clone());
@@ -217,7 +218,7 @@ impl<'a> Replay<'a> {
                 }
             }
         }
-        let State { x, index, .. } = tree.chosen;
+        let PhasePoint { x, index, .. } = tree.chosen;
         ReplayedTransition { x, steps: self.steps, depth, index, diverging: self.diverging }
     }
 }
@@ -315,9 +316,14 @@ mod tests {
         let (density, adaptation, step) = (IidNormal::new(), plain(), 0.5);
         let config = |max_energy_error| SamplerConfig { max_energy_error, ..SamplerConfig::default() };
         let random = || Stream::new(1, 0, 1, Purpose::Tree);
-        let mut start =
-            State { x: vec![0.5; density.dim()], r: vec![1.0; density.dim()], force: Vec::new(), logp: 0.0, index: 0 };
-        let energy = |state: &State| 0.5 * dot(&state.r, &state.r) - state.logp;
+        let mut start = PhasePoint {
+            x: vec![0.5; density.dim()],
+            r: vec![1.0; density.dim()],
+            force: Vec::new(),
+            logp: 0.0,
+            index: 0,
+        };
+        let energy = |state: &PhasePoint| 0.5 * dot(&state.r, &state.r) - state.logp;
         let own = config(1000.0);
         let replay = Replay::new(&density, &adaptation, &own, step, random());
         replay.evaluate(&mut start);

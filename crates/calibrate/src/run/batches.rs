@@ -65,8 +65,10 @@ pub(super) fn run(
             });
             for (set, step) in steps {
                 match step {
-                    Ok(Step::Open(open)) => drawn[set] = Some(open),
-                    Ok(Step::Done(found)) => keep(CalibratedSet { number: posed[set].number, outcome: Ok(found) })?,
+                    Ok(SetProgress::Open(open)) => drawn[set] = Some(open),
+                    Ok(SetProgress::Done(found)) => {
+                        keep(CalibratedSet { number: posed[set].number, outcome: Ok(found) })?
+                    }
                     Err(failed) => keep(failed)?,
                 }
             }
@@ -75,7 +77,7 @@ pub(super) fn run(
 }
 
 /// How a data set stands.
-enum Step<'a> {
+enum SetProgress<'a> {
     Open(Drawn<'a>),
     Done(Found),
 }
@@ -86,7 +88,7 @@ fn step<'a>(
     mut drawn: Drawn<'a>,
     block: Result<Block, SamplerError>,
     is_last: bool,
-) -> Result<Step<'a>, CalibrateError> {
+) -> Result<SetProgress<'a>, CalibrateError> {
     drawn.take(&block?)?;
-    Ok(if is_last { Step::Done(drawn.found(task.settings)?) } else { Step::Open(drawn) })
+    Ok(if is_last { SetProgress::Done(drawn.found(task.settings)?) } else { SetProgress::Open(drawn) })
 }

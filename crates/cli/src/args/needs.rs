@@ -14,7 +14,7 @@ struct Need {
     commands: &'static [&'static str],
     option: &'static str,
     /// Whether what it needs is there.
-    is_met: fn(&Given<'_>) -> bool,
+    is_met: fn(&GivenOptions<'_>) -> bool,
     /// What it needs, as `--batch-by` needs `--batch`, and what to do.
     words: &'static str,
 }
@@ -32,7 +32,7 @@ const NOT_GEWEKE: &str = "has no effect with --geweke, whose chains are moved on
 const fn need(
     commands: &'static [&'static str],
     option: &'static str,
-    is_met: fn(&Given<'_>) -> bool,
+    is_met: fn(&GivenOptions<'_>) -> bool,
     words: &'static str,
 ) -> Need {
     Need { commands, option, is_met, words }
@@ -89,9 +89,9 @@ const NEEDS: &[Need] = &[
 ];
 
 /// What was given on the command line of one command.
-struct Given<'a>(&'a ArgMatches);
+struct GivenOptions<'a>(&'a ArgMatches);
 
-impl Given<'_> {
+impl GivenOptions<'_> {
     /// Whether an option stands on the command line; defaults and options that the command does not have do not.
     fn has(&self, option: &str) -> bool {
         self.0.try_contains_id(option).is_ok_and(|there| there)
@@ -122,7 +122,7 @@ pub(super) fn check(definition: &mut Command, matches: &ArgMatches) -> Result<()
     if own.subcommand().is_some() {
         return check(command, own);
     }
-    let given = Given(own);
+    let given = GivenOptions(own);
     let fails = |need: &&Need| need.commands.contains(&name) && given.has(need.option) && !(need.is_met)(&given);
     match NEEDS.iter().find(fails) {
         Some(Need { option, words, .. }) => {

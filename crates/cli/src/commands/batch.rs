@@ -15,7 +15,7 @@ use octopus_diag::counted;
 use octopus_runs::{Goal, PreparedRun, RunCost};
 use octopus_sampler::SamplerError;
 use rayon::prelude::*;
-use sets::{Set, State};
+use sets::{Set, SetState};
 use std::path::Path;
 use summary::Summary;
 
@@ -44,14 +44,14 @@ pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Ex
     let one = largest.map(|density| RunCost::of_run(density, &config.sampler));
     let groups = sets.iter().filter_map(|set| set.problem.as_deref()).map(|problem| problem.data().groups).max();
     // Those that are complete have their room.
-    let open = sets.iter().filter(|set| !matches!(set.state, State::Complete(_))).filter_map(Set::density);
+    let open = sets.iter().filter(|set| !matches!(set.state, SetState::Complete(_))).filter_map(Set::density);
     prepared.check_room(out, &open.collect::<Vec<_>>())?;
     let interrupt = Interrupt::listen();
     // The devices are opened before any folder is made, so that a batch that cannot start leaves nothing behind.
     let place = prepared.device.open()?;
     sets::settle(&mut sets, &config.sampler);
     sets::take_up(&mut sets, args.force, config.auto.is_some())?;
-    let complete = sets.iter().filter(|set| matches!(set.state, State::Complete(_))).count();
+    let complete = sets.iter().filter(|set| matches!(set.state, SetState::Complete(_))).count();
     let mut notes: Vec<String> = prepared.plan.iter().map(|plan| format!("strategy: {}", plan.reason)).collect();
     notes.extend(prepared.device.lines());
     notes.push(format!("data: {} ({})", counted(sets.len(), "data set"), source.display()));

@@ -45,7 +45,7 @@ pub(crate) fn run(args: &CalibrateArgs, global: Global) -> Result<Exit> {
     check_false_alarm(args.false_alarm)?;
     let asked = config.device(&args.machine)?;
     let simulated = simulated(&config, model, args.geweke)?;
-    let work = Work {
+    let work = CalibrationWork {
         args,
         global,
         asked,
@@ -100,7 +100,7 @@ fn in_options(error: CalibrateError) -> anyhow::Error {
     }
 }
 
-struct Work<'a> {
+struct CalibrationWork<'a> {
     args: &'a CalibrateArgs,
     global: Global,
     simulated: Simulated,
@@ -112,7 +112,7 @@ struct Work<'a> {
     interrupt: Interrupt,
 }
 
-impl Work<'_> {
+impl CalibrationWork<'_> {
     fn ranks(&self, density: &dyn LogDensity, cost: &RunCost) -> Result<Exit> {
         let Self { args, sampler, simulated, model, interrupt, .. } = self;
         let simulator = &*simulated.simulator;

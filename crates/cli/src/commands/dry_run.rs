@@ -16,7 +16,7 @@ use std::path::Path;
 
 /// A GPU on which the run could be.
 #[derive(Debug, Serialize)]
-struct Place {
+struct CandidateGpu {
     /// The device's label.
     place: String,
     /// Whether the GPU is the software GPU of the tests.
@@ -48,7 +48,7 @@ pub(super) fn run(
         // What the user allows is for the run alone: the reserve is beside it.
         memory.free = memory.free.min(gpu_memory.unwrap_or(u64::MAX).saturating_add(memory.reserve()));
         let (plan, refusal) = (cost.memory_plan(memory), cost.no_gpu.clone());
-        places.push(Place { place: info.label(), test_double: info.is_test_double(), plan, refusal });
+        places.push(CandidateGpu { place: info.label(), test_double: info.is_test_double(), plan, refusal });
     }
     let host = HostInfo::read();
     let draws = bytes_on_disk(problem.density(), &config.sampler, config.keep_warmup);
@@ -82,7 +82,7 @@ pub(super) fn run(
         text +=
             &format!("\non cpu: at least {needed}, of {} available of {}\n", mebibytes(available), mebibytes(total));
     }
-    for Place { place, plan, refusal, .. } in &places {
+    for CandidateGpu { place, plan, refusal, .. } in &places {
         let plan = plan.as_ref().map(|plan| format!("\n{plan}"));
         text += &format!("\non {place}: {}\n", plan.or_else(|| refusal.clone()).unwrap_or_default());
     }

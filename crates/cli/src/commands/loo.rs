@@ -2,7 +2,7 @@
 //!
 //! The number of bootstraps of the weights, and the most log likelihoods that are made, stand here.
 
-use crate::args::{Global, LooArgs, Weights};
+use crate::args::{Global, LooArgs, ModelWeights};
 use crate::exit::{Exit, UsageError};
 use crate::opened::open;
 use crate::output;
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &LooArgs, global: Global) -> Result<Exit> {
         return Err(UsageError("--draws 0: at least one of each chain is needed".into()).into());
     }
     let names: Vec<&str> = args.var.iter().map(String::as_str).collect();
-    let mut models: Vec<Judged> = Vec::new();
+    let mut models: Vec<JudgedModel> = Vec::new();
     for path in &args.models {
         let mut trace = open(std::slice::from_ref(path), global)?;
         if trace.data.group("log_likelihood").is_none() && trace.record.is_some() {
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &LooArgs, global: Global) -> Result<Exit> {
         let elpd = if args.waic { waic(&judged.log_likelihood) } else { loo(&judged.log_likelihood, judged.reff)? };
         let accuracy = PredictiveAccuracy::new(elpd, &judged.log_likelihood);
         let labels = if args.models.len() > 1 { judged.log_likelihood.labels() } else { Vec::new() };
-        models.push(Judged { name: trace.name.clone(), accuracy, labels });
+        models.push(JudgedModel { name: trace.name.clone(), accuracy, labels });
     }
     let all_defined = models.iter().all(|model| model.accuracy.undefined.is_none());
     let ranked = if models.len() > 1 && all_defined { ranked(&models, args.weights)? } else { Vec::new() };
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &LooArgs, global: Global) -> Result<Exit> {
 }
 
 /// A model with what is said of it.
-struct Judged {
+struct JudgedModel {
     name: String,
     accuracy: PredictiveAccuracy,
     /// The labels of the observations; none of a model alone.
@@ -82,7 +82,7 @@ struct Judged {
 }
 
 /// Ranks models, whose observations are paired with those of the first by their labels.
-fn ranked(models: &[Judged], weights: Weights) -> Result<Vec<ComparedModel>> {
+fn ranked(models: &[JudgedModel], weights: ModelWeights) -> Result<Vec<ComparedModel>> {
     let [first, others @ ..] = models else { return Ok(Vec::new()) };
     let mut paired = vec![first.accuracy.elpd.clone()];
     for other in others {
@@ -116,11 +116,11 @@ fn ranked(models: &[Judged], weights: Weights) -> Result<Vec<ComparedModel>> {
     Ok(compare(&models, method(weights))?)
 }
 
-fn method(weights: Weights) -> WeightMethod {
+fn method(weights: ModelWeights) -> WeightMethod {
     match weights {
-        Weights::Stacking => WeightMethod::Stacking,
-        Weights::BbPseudoBma => WeightMethod::BbPseudoBma { samples: BOOTSTRAPS, seed: 0 },
-        Weights::PseudoBma => WeightMethod::PseudoBma,
+        ModelWeights::Stacking => WeightMethod::Stacking,
+        ModelWeights::BbPseudoBma => WeightMethod::BbPseudoBma { samples: BOOTSTRAPS, seed: 0 },
+        ModelWeights::PseudoBma => WeightMethod::PseudoBma,
     }
 }
 
@@ -155,7 +155,7 @@ fn ranking_text(ranked: &[ComparedModel]) -> String {
     format!("\n{}", text_table(&columns, &rows, Charset::from_environment().table()))
 }
 
-fn model_json(Judged { name, accuracy: PredictiveAccuracy { elpd, undefined }, .. }: &Judged) -> Value {
+fn model_json(JudgedModel { name, accuracy: PredictiveAccuracy { elpd, undefined }, .. }: &JudgedModel) -> Value {
     json!({
         "name": name,
         "criterion": elpd.criterion.name(),

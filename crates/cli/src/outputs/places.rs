@@ -1,7 +1,7 @@
 //! The inputs and outputs of each command: the one place where a new option that names a file is added.
 
 use super::signs::Sign;
-use super::{Kind, Outputs};
+use super::{OutputKind, Outputs};
 use crate::args::{Cli, Command, DataArgs, DeviceCommand, ModelArgs, SampleArgs};
 use crate::calibration::is_of_a_calibration;
 use octopus_runs::RunFolder;
@@ -34,20 +34,20 @@ pub(crate) fn outputs_of(cli: &Cli) -> Outputs {
         Command::Loo(args) => found.traces("TRACE", &args.models),
         Command::Plot(args) => {
             found.traces("TRACE", &args.trace);
-            found.output("--out", &args.out, Kind::Pictures(is_picture));
+            found.output("--out", &args.out, OutputKind::Pictures(is_picture));
         }
         Command::Compare(args) => {
             found.traces("A", std::slice::from_ref(&args.first));
             found.traces("B", std::slice::from_ref(&args.second));
             if let Some(out) = &args.out {
-                found.output("--out", out, Kind::Pictures(is_picture));
-                found.output("--out", &out.join("comparison.json"), Kind::BesidePictures(COMPARISON));
+                found.output("--out", out, OutputKind::Pictures(is_picture));
+                found.output("--out", &out.join("comparison.json"), OutputKind::BesidePictures(COMPARISON));
             }
         }
         Command::Calibrate(args) => {
             found.model(&args.model_settings);
             found.config(args.config.as_deref());
-            found.output("--out", &args.out, Kind::Folder(is_of_a_calibration));
+            found.output("--out", &args.out, OutputKind::Folder(is_of_a_calibration));
         }
         Command::Check(args) => {
             found.model(&args.model_settings);
@@ -56,24 +56,24 @@ pub(crate) fn outputs_of(cli: &Cli) -> Outputs {
         Command::Sweep(args) => {
             found.model(&args.model_settings);
             found.settings(args.config.as_deref(), &args.data);
-            found.outputs("--out", args.out.as_deref(), Kind::Result(SWEEP));
+            found.outputs("--out", args.out.as_deref(), OutputKind::Result(SWEEP));
         }
         Command::Export(args) => {
             found.traces("TRACE", &args.trace);
-            found.output("--out", &args.out, Kind::Trace(args.to.format, args.force));
+            found.output("--out", &args.out, OutputKind::Trace(args.to.format, args.force));
         }
         Command::Validate(args) => {
             found.model(&args.model_settings);
             found.settings(args.config.as_deref(), &args.data);
-            found.outputs("--out", args.out.as_deref(), Kind::Owned(is_of_a_validation, has_a_validation));
+            found.outputs("--out", args.out.as_deref(), OutputKind::Owned(is_of_a_validation, has_a_validation));
         }
-        Command::Random(args) => found.outputs("--out", args.out.as_deref(), Kind::Forced),
-        Command::Man(args) => found.output("--out", &args.out, Kind::Owned(is_page, has_pages)),
+        Command::Random(args) => found.outputs("--out", args.out.as_deref(), OutputKind::Forced),
+        Command::Man(args) => found.output("--out", &args.out, OutputKind::Owned(is_page, has_pages)),
         Command::Device(command) => device(command, &mut found),
         Command::Verify(_) | Command::Bench(_) | Command::Completions(_) => {}
     }
-    found.outputs("--log-file", cli.log.log_file.as_deref(), Kind::Result(Sign::Log));
-    found.outputs("--profile", cli.log.profile.as_deref(), Kind::Result(Sign::Profile));
+    found.outputs("--log-file", cli.log.log_file.as_deref(), OutputKind::Result(Sign::Log));
+    found.outputs("--profile", cli.log.profile.as_deref(), OutputKind::Result(Sign::Profile));
     found
 }
 
@@ -82,33 +82,33 @@ fn sample(args: &SampleArgs, found: &mut Outputs) {
     found.settings(args.config.as_deref(), &args.data);
     // A dry run writes nothing, and tells whether the run could.
     let Some(out) = args.out.as_deref() else { return };
-    let Some(source) = &args.batch.batch else { return found.output("--out", out, Kind::Run(args.force)) };
+    let Some(source) = &args.batch.batch else { return found.output("--out", out, OutputKind::Run(args.force)) };
     found.input("--batch", source);
-    found.output("--out", out, Kind::Folder(|path| path.starts_with("sets")));
+    found.output("--out", out, OutputKind::Folder(|path| path.starts_with("sets")));
     let suffix = args.batch.batch_part.map(|part| part.suffix()).unwrap_or_default();
     for (name, sign) in [(format!("batch{suffix}.json"), BATCH), (format!("summary{suffix}.csv"), SUMMARY)] {
-        let kind = if args.force { Kind::Forced } else { Kind::Result(sign) };
+        let kind = if args.force { OutputKind::Forced } else { OutputKind::Result(sign) };
         found.output("--out", &out.join(name), kind);
     }
 }
 
 fn device(command: &DeviceCommand, found: &mut Outputs) {
     match command {
-        DeviceCommand::Measure(args) => found.outputs("--cache", args.cache.as_deref(), Kind::Folder(|_| false)),
+        DeviceCommand::Measure(args) => found.outputs("--cache", args.cache.as_deref(), OutputKind::Folder(|_| false)),
         DeviceCommand::Warm(args) => {
-            found.outputs("--kernel-cache", args.kernel_cache.as_deref(), Kind::Folder(|_| false));
+            found.outputs("--kernel-cache", args.kernel_cache.as_deref(), OutputKind::Folder(|_| false));
         }
         DeviceCommand::Exact(args) => {
             if let Some(expected) = &args.expected {
                 found.input("--expected", expected);
             }
             let sign = if args.runs { RUNS } else { KERNELS };
-            found.outputs("--record", args.record.as_deref(), Kind::Result(sign));
+            found.outputs("--record", args.record.as_deref(), OutputKind::Result(sign));
         }
-        DeviceCommand::Sampler(args) => found.outputs("--out", args.out.as_deref(), Kind::Result(FIGURES)),
+        DeviceCommand::Sampler(args) => found.outputs("--out", args.out.as_deref(), OutputKind::Result(FIGURES)),
         DeviceCommand::Accept(args) => {
             found.input("RESULTS", &args.results);
-            found.outputs("--reports", args.reports.as_deref(), Kind::Folder(|_| false));
+            found.outputs("--reports", args.reports.as_deref(), OutputKind::Folder(|_| false));
         }
         DeviceCommand::List | DeviceCommand::Info(_) | DeviceCommand::Watch(_) | DeviceCommand::Benchmark(_) => {}
     }
@@ -164,7 +164,7 @@ fn has_ending(path: &Path, endings: &[&str]) -> bool {
 }
 
 impl Outputs {
-    fn outputs(&mut self, option: &str, path: Option<&Path>, kind: Kind) {
+    fn outputs(&mut self, option: &str, path: Option<&Path>, kind: OutputKind) {
         if let Some(path) = path {
             self.output(option, path, kind);
         }
@@ -236,7 +236,7 @@ mod tests {
     fn found(words: &str) -> [Vec<String>; 3] {
         let words = format!("octopus {words}");
         let found = outputs_of(&Cli::read(Registry::shipped(), words.split_whitespace()).unwrap());
-        let shown = |place: &super::super::Place| format!("{} {}", place.named_by, place.given.display());
+        let shown = |place: &super::super::NamedPath| format!("{} {}", place.named_by, place.given.display());
         let outputs = found.outputs.iter().map(|output| shown(&output.place)).collect();
         [found.inputs.iter().map(shown).collect(), found.tables.iter().map(shown).collect(), outputs]
     }

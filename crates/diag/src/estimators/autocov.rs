@@ -46,7 +46,7 @@ pub fn autocorr(series: &[f64]) -> Vec<f64> {
 #[derive(Clone)]
 pub(crate) struct FourierTransform {
     draws: usize,
-    plan: Option<Plan>,
+    plan: Option<FftPlan>,
 }
 
 impl FourierTransform {
@@ -60,7 +60,7 @@ impl FourierTransform {
     /// summed and one inverse serves all.
     pub(crate) fn mean_autocov(&mut self, centered: &[f64], lags: &mut Vec<f64>) {
         let draws = self.draws;
-        let plan = self.plan.get_or_insert_with(|| Plan::new(draws));
+        let plan = self.plan.get_or_insert_with(|| FftPlan::new(draws));
         plan.power.fill(Complex::default());
         for row in centered.chunks_exact(draws) {
             plan.padded[..draws].copy_from_slice(row);
@@ -83,7 +83,7 @@ impl FourierTransform {
 
 /// The transforms in both directions, with their buffers.
 #[derive(Clone)]
-struct Plan {
+struct FftPlan {
     forward: Arc<dyn RealToComplex<f64>>,
     inverse: Arc<dyn ComplexToReal<f64>>,
     padded: Vec<f64>,
@@ -92,7 +92,7 @@ struct Plan {
     scratch: Vec<Complex<f64>>,
 }
 
-impl Plan {
+impl FftPlan {
     /// Rows are padded so that the ends do not wrap around.
     fn new(draws: usize) -> Self {
         let len = fast_length(2 * draws);

@@ -2,7 +2,7 @@
 
 use crate::numbers::fold;
 use crate::numbers::normal::NormalScores;
-use crate::numbers::spread::{MANY, Spread};
+use crate::numbers::spread::{BinnedValues, MANY};
 use pulp::{Arch, Simd, WithSimd};
 
 /// Values in ascending order, and the place that each came from.
@@ -85,7 +85,8 @@ impl Sorter {
             let place = (v - min) * scale;
             (place as usize).min(BINS - 1)
         };
-        let mut spread = Spread::new(out, BINS, values.iter().enumerate().map(|(place, &v)| (bin(v), v, place as u32)));
+        let mut spread =
+            BinnedValues::new(out, BINS, values.iter().enumerate().map(|(place, &v)| (bin(v), v, place as u32)));
         if spread.largest() > values.len() / 8 {
             return false;
         }
@@ -236,7 +237,7 @@ pub(crate) fn rank_normalize(sorted: &Sorted, scores: &NormalScores, out: &mut [
         // bins would begin in the same lines of the cache.
         const SHARE: usize = 33_000;
         let items = scored.map(|(&place, &score)| (place as usize / SHARE, score, place));
-        Spread::new(spare, out.len().div_ceil(SHARE), items).for_each_bin(|scores, places| {
+        BinnedValues::new(spare, out.len().div_ceil(SHARE), items).for_each_bin(|scores, places| {
             scores.iter().zip(&*places).for_each(|(&score, &place)| out[place as usize] = score);
         });
     }

@@ -7,13 +7,13 @@ use crate::numbers::order::Sorted;
 pub(crate) const MANY: usize = 1 << 18;
 
 /// Values and places, bin after bin, each bin in the order of the items.
-pub(crate) struct Spread<'a> {
+pub(crate) struct BinnedValues<'a> {
     storage: &'a mut Sorted,
     /// Where each bin ends.
     ends: Vec<usize>,
 }
 
-impl<'a> Spread<'a> {
+impl<'a> BinnedValues<'a> {
     /// Divides `items` (bin, value and place) among `bins` bins; the items are gone through twice.
     pub(crate) fn new(
         storage: &'a mut Sorted,
@@ -59,7 +59,8 @@ mod tests {
     fn bins_keep_the_order() {
         let bins = [2, 0, 2, 3, 0, 2];
         let mut storage = Sorted::default();
-        let mut spread = Spread::new(&mut storage, 5, (0u32..6).map(|i| (bins[i as usize], f64::from(10 * i), i)));
+        let mut spread =
+            BinnedValues::new(&mut storage, 5, (0u32..6).map(|i| (bins[i as usize], f64::from(10 * i), i)));
         assert_eq!(spread.largest(), 3);
         let mut found = Vec::new();
         spread.for_each_bin(|values, places| found.push((values.to_vec(), places.to_vec())));
@@ -79,7 +80,7 @@ mod tests {
     #[test]
     fn the_first_bin_may_be_the_largest_or_empty_or_not_there() {
         let largest = |count: usize, bins: &[usize]| {
-            Spread::new(&mut Sorted::default(), count, bins.iter().map(|&bin| (bin, 0.5, 0))).largest()
+            BinnedValues::new(&mut Sorted::default(), count, bins.iter().map(|&bin| (bin, 0.5, 0))).largest()
         };
         assert_eq!([largest(2, &[0, 0, 1]), largest(2, &[1]), largest(0, &[])], [2, 1, 0]);
     }

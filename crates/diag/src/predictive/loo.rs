@@ -38,7 +38,7 @@ struct PointwiseLoo {
 pub fn loo(log_likelihood: &LogLikelihood, reff: f64) -> Result<Elpd, DiagError> {
     check_reff(reff)?;
     let samples = log_likelihood.samples();
-    let pool = WorkspacePool::new(Work::default);
+    let pool = WorkspacePool::new(LooBuffers::default);
     let found: Vec<PointwiseLoo> = (log_likelihood.blocks(stream::MOST).into_par_iter())
         .flat_map_iter(|(_, columns)| leave_out(&columns, reff, &pool))
         .collect();
@@ -60,14 +60,18 @@ pub fn loo(log_likelihood: &LogLikelihood, reff: f64) -> Result<Elpd, DiagError>
 
 /// The buffers that one thread needs.
 #[derive(Debug, Default)]
-struct Work {
+struct LooBuffers {
     tail: Tail,
     column: Vec<f64>,
     gathered: Gathered,
 }
 
 /// Leaves out each observation of `columns`, and returns the results in order.
-fn leave_out<M: Fn() -> Work + Sync>(columns: &Columns, reff: f64, pool: &WorkspacePool<Work, M>) -> Vec<PointwiseLoo> {
+fn leave_out<M: Fn() -> LooBuffers + Sync>(
+    columns: &Columns,
+    reff: f64,
+    pool: &WorkspacePool<LooBuffers, M>,
+) -> Vec<PointwiseLoo> {
     let stream = LooStream::read(columns, reff);
     let blocks: Vec<usize> = (0..columns.count.div_ceil(LANES)).collect();
     let found: Vec<Vec<PointwiseLoo>> = (blocks.into_par_iter())
@@ -86,7 +90,7 @@ fn leave_out<M: Fn() -> Work + Sync>(columns: &Columns, reff: f64, pool: &Worksp
     found.into_iter().flatten().collect()
 }
 
-impl Work {
+impl LooBuffers {
     /// One column by itself, whatever is in it.
     fn leave_out_one(&mut self, columns: &Columns, k: usize, reff: f64) -> PointwiseLoo {
         self.column.resize(columns.values.len() / columns.width, 0.0);

@@ -24,27 +24,27 @@ pub(crate) fn summary_fields<M: SerializeMap>(summary: &Summary, map: &mut M) ->
         map.serialize_entry("superchains", &superchains)?;
     }
     map.serialize_entry("prob", &summary.prob)?;
-    map.serialize_entry("parameters", &Rows(summary))?;
+    map.serialize_entry("parameters", &ParameterRows(summary))?;
     map.serialize_entry("max_rhat", &summary.max_rhat())?;
     map.serialize_entry("min_ess_bulk", &summary.min_ess_bulk())?;
     map.serialize_entry("min_ess_tail", &summary.min_ess_tail())
 }
 
-struct Rows<'a>(&'a Summary);
+struct ParameterRows<'a>(&'a Summary);
 
-impl Serialize for Rows<'_> {
+impl Serialize for ParameterRows<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut rows = serializer.serialize_seq(Some(self.0.parameters.len()))?;
         for parameter in &self.0.parameters {
-            rows.serialize_element(&Row(parameter))?;
+            rows.serialize_element(&ParameterRow(parameter))?;
         }
         rows.end()
     }
 }
 
-struct Row<'a>(&'a ParameterSummary);
+struct ParameterRow<'a>(&'a ParameterSummary);
 
-impl Serialize for Row<'_> {
+impl Serialize for ParameterRow<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("name", &self.0.name)?;

@@ -4,7 +4,7 @@ use super::ObservationsError;
 use std::path::Path;
 
 /// A kind of file: where its mark stands, the mark, what it is, and what to do with it.
-struct Kind(usize, &'static [u8], &'static str, &'static str);
+struct ForeignKind(usize, &'static [u8], &'static str, &'static str);
 
 const SAVE_AS: &str = "save the sheet as CSV UTF-8 (in the program: Save As; pandas: read_excel(...).to_csv(...))";
 const UNPACK: &str = "unpack it first; only gzip and Zstandard are unpacked here";
@@ -16,38 +16,38 @@ const JSON: &str =
     "write the table as CSV or Parquet (pandas: read_json(...).to_csv(...); DuckDB: COPY ... TO 'y.parquet')";
 
 /// The kinds that are known. A mark that begins as another comes before it.
-const KINDS: &[Kind] = &[
-    Kind(0, b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", "an Excel workbook of the old kind (.xls)", SAVE_AS),
-    Kind(0, b"ARROW1", "a file of Arrow IPC (Feather)", FEATHER),
-    Kind(0, b"FEA1", "a Feather file of version 1", FEATHER),
-    Kind(0, b"\xFF\xFF\xFF\xFF", "a stream of Arrow IPC", FEATHER),
-    Kind(0, b"PARE", "an encrypted Parquet file", "write it without encryption"),
-    Kind(0, b"BZh", "a file packed with bzip2", UNPACK),
-    Kind(0, b"\xFD7zXZ\x00", "a file packed with xz", UNPACK),
-    Kind(0, b"7z\xBC\xAF\x27\x1C", "a 7-Zip archive", UNPACK),
-    Kind(0, b"Rar!\x1A\x07", "a RAR archive", UNPACK),
-    Kind(0, b"\x04\x22\x4D\x18", "a file packed with LZ4", UNPACK),
-    Kind(257, b"ustar", "a tar archive", UNPACK),
-    Kind(0, b"\x89HDF\r\n\x1a\n", "an HDF5 or NetCDF file", WRITE),
-    Kind(0, b"CDF\x01", "a NetCDF file", WRITE),
-    Kind(0, b"CDF\x02", "a NetCDF file", WRITE),
-    Kind(0, b"CDF\x05", "a NetCDF file", WRITE),
-    Kind(0, b"SQLite format 3\x00", "an SQLite database", "export the table as CSV"),
-    Kind(8, b"DUCK", "a DuckDB database", "export the table: COPY ... TO 'y.parquet'"),
-    Kind(0, b"ORC", "an ORC file", "write it as Parquet"),
-    Kind(0, b"Obj\x01", "an Avro file", "write it as Parquet"),
-    Kind(0, b"\x93NUMPY", "an array of NumPy", WRITE),
-    Kind(0, b"RDX2\n", "a file of R", "write the table with write.csv(..., row.names = FALSE)"),
-    Kind(0, b"RDX3\n", "a file of R", "write the table with write.csv(..., row.names = FALSE)"),
-    Kind(0, b"X\n\x00\x00\x00", "a file of R (.rds)", "write the table with write.csv(..., row.names = FALSE)"),
-    Kind(0, b"\x80\x04\x95", "a pickle of Python", WRITE),
-    Kind(0, b"\x80\x05\x95", "a pickle of Python", WRITE),
-    Kind(0, b"<stata_dta>", "a file of Stata", "write the table with `export delimited`"),
-    Kind(0, b"$FL2", "a file of SPSS", WRITE),
-    Kind(0, b"%PDF-", "a PDF", WRITE),
-    Kind(0, b"\xFF\xFE\x00\x00", "UTF-32 text", "convert it: `iconv -f UTF-32 -t UTF-8 FILE > NEW`"),
-    Kind(0, b"\xFF\xFE", "UTF-16 text", TEXT),
-    Kind(0, b"\xFE\xFF", "UTF-16 text", TEXT),
+const KINDS: &[ForeignKind] = &[
+    ForeignKind(0, b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", "an Excel workbook of the old kind (.xls)", SAVE_AS),
+    ForeignKind(0, b"ARROW1", "a file of Arrow IPC (Feather)", FEATHER),
+    ForeignKind(0, b"FEA1", "a Feather file of version 1", FEATHER),
+    ForeignKind(0, b"\xFF\xFF\xFF\xFF", "a stream of Arrow IPC", FEATHER),
+    ForeignKind(0, b"PARE", "an encrypted Parquet file", "write it without encryption"),
+    ForeignKind(0, b"BZh", "a file packed with bzip2", UNPACK),
+    ForeignKind(0, b"\xFD7zXZ\x00", "a file packed with xz", UNPACK),
+    ForeignKind(0, b"7z\xBC\xAF\x27\x1C", "a 7-Zip archive", UNPACK),
+    ForeignKind(0, b"Rar!\x1A\x07", "a RAR archive", UNPACK),
+    ForeignKind(0, b"\x04\x22\x4D\x18", "a file packed with LZ4", UNPACK),
+    ForeignKind(257, b"ustar", "a tar archive", UNPACK),
+    ForeignKind(0, b"\x89HDF\r\n\x1a\n", "an HDF5 or NetCDF file", WRITE),
+    ForeignKind(0, b"CDF\x01", "a NetCDF file", WRITE),
+    ForeignKind(0, b"CDF\x02", "a NetCDF file", WRITE),
+    ForeignKind(0, b"CDF\x05", "a NetCDF file", WRITE),
+    ForeignKind(0, b"SQLite format 3\x00", "an SQLite database", "export the table as CSV"),
+    ForeignKind(8, b"DUCK", "a DuckDB database", "export the table: COPY ... TO 'y.parquet'"),
+    ForeignKind(0, b"ORC", "an ORC file", "write it as Parquet"),
+    ForeignKind(0, b"Obj\x01", "an Avro file", "write it as Parquet"),
+    ForeignKind(0, b"\x93NUMPY", "an array of NumPy", WRITE),
+    ForeignKind(0, b"RDX2\n", "a file of R", "write the table with write.csv(..., row.names = FALSE)"),
+    ForeignKind(0, b"RDX3\n", "a file of R", "write the table with write.csv(..., row.names = FALSE)"),
+    ForeignKind(0, b"X\n\x00\x00\x00", "a file of R (.rds)", "write the table with write.csv(..., row.names = FALSE)"),
+    ForeignKind(0, b"\x80\x04\x95", "a pickle of Python", WRITE),
+    ForeignKind(0, b"\x80\x05\x95", "a pickle of Python", WRITE),
+    ForeignKind(0, b"<stata_dta>", "a file of Stata", "write the table with `export delimited`"),
+    ForeignKind(0, b"$FL2", "a file of SPSS", WRITE),
+    ForeignKind(0, b"%PDF-", "a PDF", WRITE),
+    ForeignKind(0, b"\xFF\xFE\x00\x00", "UTF-32 text", "convert it: `iconv -f UTF-32 -t UTF-8 FILE > NEW`"),
+    ForeignKind(0, b"\xFF\xFE", "UTF-16 text", TEXT),
+    ForeignKind(0, b"\xFE\xFF", "UTF-16 text", TEXT),
 ];
 
 const ZIP: &[u8] = b"PK\x03\x04";
@@ -59,8 +59,9 @@ pub(super) fn of_bytes(path: &Path, start: &[u8]) -> Option<ObservationsError> {
         let (what, remedy) = zipped(start);
         return error(what, remedy);
     }
-    let has_mark = |Kind(at, mark, ..): &&Kind| start.get(*at..).is_some_and(|rest| rest.starts_with(mark));
-    if let Some(Kind(_, _, what, remedy)) = KINDS.iter().find(has_mark) {
+    let has_mark =
+        |ForeignKind(at, mark, ..): &&ForeignKind| start.get(*at..).is_some_and(|rest| rest.starts_with(mark));
+    if let Some(ForeignKind(_, _, what, remedy)) = KINDS.iter().find(has_mark) {
         return error(what, remedy);
     }
     if is_utf16(start) { error("UTF-16 text", TEXT) } else { None }

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 /// A column of the table.
 #[derive(Clone, Copy)]
-enum Place<'a> {
+enum ColumnSource<'a> {
     /// It is in the file, under this name.
     File(&'a str),
     /// All rows of the file have this value, by the name of its folder; `None` where it is missing.
@@ -68,7 +68,7 @@ pub(super) fn read<R: ChunkReader + 'static>(
     let mut place = |column: &str, kind: Option<ColumnKind>| {
         let index = asked.find(path, &header, column)?;
         if let Some((value, found)) = of_folder.get(column) {
-            return Ok((Place::Folder(value), kind.unwrap_or(found)));
+            return Ok((ColumnSource::Folder(value), kind.unwrap_or(found)));
         }
         let found = reader.schema().field(index).data_type();
         let Some(kind) = kind.map_or_else(|| kind_of(found), |kind| fits(found, kind).then_some(kind)) else {
@@ -77,7 +77,7 @@ pub(super) fn read<R: ChunkReader + 'static>(
         };
         notes.extend(note(column, found));
         roots.push(index);
-        Ok((Place::File(header[index].as_str()), kind))
+        Ok((ColumnSource::File(header[index].as_str()), kind))
     };
     let mut places = Vec::new();
     if rows.columns.is_empty() {
@@ -288,10 +288,10 @@ fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a dyn Array, Strin
 }
 
 /// Returns the cells of a column as text; `None` where a cell is null. Notes whether they are times.
-fn labels(batch: &RecordBatch, place: Place<'_>, kind: &mut LabelKind) -> Result<Vec<Option<String>>, String> {
+fn labels(batch: &RecordBatch, place: ColumnSource<'_>, kind: &mut LabelKind) -> Result<Vec<Option<String>>, String> {
     let name = match place {
-        Place::Folder(value) => return Ok(vec![value.map(str::to_owned); batch.num_rows()]),
-        Place::File(name) => name,
+        ColumnSource::Folder(value) => return Ok(vec![value.map(str::to_owned); batch.num_rows()]),
+        ColumnSource::File(name) => name,
     };
     let column = column(batch, name)?;
     match column.data_type() {
@@ -319,17 +319,17 @@ fn labels(batch: &RecordBatch, place: Place<'_>, kind: &mut LabelKind) -> Result
 }
 
 /// Returns the cells of a column as numbers.
-fn values(batch: &RecordBatch, place: Place<'_>) -> Result<Vec<Result<f64, CellProblem>>, String> {
+fn values(batch: &RecordBatch, place: ColumnSource<'_>) -> Result<Vec<Result<f64, CellProblem>>, String> {
     let finite = |value: f64| if value.is_finite() { Ok(value) } else { Err(CellProblem::NotFinite { value }) };
     let all = |values: &mut dyn Iterator<Item = Option<f64>>| {
         values.map(|value| value.map_or(Err(CellProblem::Empty), finite)).collect()
     };
     let name = match place {
-        Place::Folder(value) => {
+        ColumnSource::Folder(value) => {
             let value = number(value.unwrap_or_default().trim(), DecimalMark::Point);
             return Ok(vec![value; batch.num_rows()]);
         }
-        Place::File(name) => name,
+        ColumnSource::File(name) => name,
     };
     let column = column(batch, name)?;
     Ok(match column.data_type() {
@@ -345,11 +345,11 @@ fn values(batch: &RecordBatch, place: Place<'_>) -> Result<Vec<Result<f64, CellP
 }
 
 /// Returns the cells of a column as whole numbers.
-fn integers(batch: &RecordBatch, place: Place<'_>) -> Result<Vec<Result<i64, CellProblem>>, String> {
+fn integers(batch: &RecordBatch, place: ColumnSource<'_>) -> Result<Vec<Result<i64, CellProblem>>, String> {
     let of_text = |text: Option<&str>| integer(text.unwrap_or_default().trim(), DecimalMark::Point);
     let name = match place {
-        Place::Folder(value) => return Ok(vec![of_text(value); batch.num_rows()]),
-        Place::File(name) => name,
+        ColumnSource::Folder(value) => return Ok(vec![of_text(value); batch.num_rows()]),
+        ColumnSource::File(name) => name,
     };
     let column = column(batch, name)?;
     match column.data_type() {

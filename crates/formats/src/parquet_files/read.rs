@@ -6,7 +6,7 @@ use super::METADATA;
 use super::claims::check_parquet_claims;
 use super::values::{NoValues, from_arrow, from_json};
 use crate::FormatError;
-use crate::draw_table::{Column, DrawTable, append};
+use crate::draw_table::{DrawColumn, DrawTable, append};
 use crate::json::{attributes_from_json, labels_from_json};
 use crate::listing::files_ending;
 use bytes::Bytes;
@@ -191,7 +191,7 @@ fn read_file(bytes: Bytes) -> Result<Contents, String> {
 }
 
 /// Returns a group as it was written.
-fn group_of(metadata: &Value, mut columns: IndexMap<String, Column>) -> Result<(String, Dataset), String> {
+fn group_of(metadata: &Value, mut columns: IndexMap<String, DrawColumn>) -> Result<(String, Dataset), String> {
     if metadata["schema"].as_u64().is_none_or(|schema| schema > 1) {
         return Err(format!("its schema {} is of a newer octopus", metadata["schema"]));
     }
@@ -217,7 +217,7 @@ fn group_of(metadata: &Value, mut columns: IndexMap<String, Column>) -> Result<(
     Ok((group.to_owned(), dataset))
 }
 
-fn array(described: &Value, column: Option<Column>) -> Result<Array, String> {
+fn array(described: &Value, column: Option<DrawColumn>) -> Result<Array, String> {
     let dims: Vec<String> = serde_json::from_value(described["dims"].clone()).map_err(|error| error.to_string())?;
     let shape: Vec<usize> = serde_json::from_value(described["shape"].clone()).map_err(|error| error.to_string())?;
     let count = shape.iter().try_fold(1usize, |product, &len| product.checked_mul(len));

@@ -1,7 +1,7 @@
 //! Values as Arrow's columns, and back: the types of Parquet, nulls and lists.
 
 use crate::conventions::label_values;
-use crate::draw_table::Column;
+use crate::draw_table::DrawColumn;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType, Float16Type,
@@ -105,7 +105,7 @@ pub(super) enum NoValues {
 /// Returns the values of a column and how many each row has: `None` of a plain one. A number or flag that is null is NaN
 /// (as pandas means it), for which whole numbers and flags become real. A dictionary (pandas' category) has the values
 /// that it stands for.
-pub(super) fn from_arrow(column: &dyn Array) -> Result<Column, NoValues> {
+pub(super) fn from_arrow(column: &dyn Array) -> Result<DrawColumn, NoValues> {
     let (values, width) = match column.data_type() {
         DataType::FixedSizeList(_, width) => {
             let lists = column.as_fixed_size_list();

@@ -44,9 +44,9 @@ impl SchoolsPosterior {
         let schools = model.schools();
         let nodes = nodes(model, step);
         let total: f64 = nodes.iter().map(|(weight, _)| weight).sum();
-        let moments = |of: &dyn Fn(&Given) -> (f64, f64)| {
+        let moments = |of: &dyn Fn(&GivenTau) -> (f64, f64)| {
             let mean = nodes.iter().map(|(weight, given)| weight * of(given).0).sum::<f64>() / total;
-            let square = |(weight, given): &(f64, Given)| {
+            let square = |(weight, given): &(f64, GivenTau)| {
                 let (center, variance) = of(given);
                 weight * (variance + (center - mean) * (center - mean))
             };
@@ -87,7 +87,7 @@ impl Exact for SchoolsPosterior {
 }
 
 /// Values of tau with their weights: the posterior of log tau, up to a factor.
-fn nodes(model: &EightSchools, step: f64) -> Vec<(f64, Given)> {
+fn nodes(model: &EightSchools, step: f64) -> Vec<(f64, GivenTau)> {
     let scales = || model.sigma().iter().copied().chain([MU_SD, TAU_SCALE]);
     let far = model.y().iter().fold(0.0, |a: f64, y| a.max(y.abs()));
     let first = scales().fold(f64::INFINITY, f64::min).ln() - REACH;
@@ -95,16 +95,16 @@ fn nodes(model: &EightSchools, step: f64) -> Vec<(f64, Given)> {
     let count = ((last - first) / step).ceil() as usize + 1;
     let of = |k: usize| {
         let log_tau = first + k as f64 * step;
-        let given = Given::new(model, log_tau.exp());
+        let given = GivenTau::new(model, log_tau.exp());
         (log_tau + given.log_density, given)
     };
-    let logs: Vec<(f64, Given)> = (0..count).map(of).collect();
+    let logs: Vec<(f64, GivenTau)> = (0..count).map(of).collect();
     let highest = logs.iter().map(|(log, _)| *log).fold(f64::NEG_INFINITY, f64::max);
     logs.into_iter().map(|(log, given)| ((log - highest).exp(), given)).collect()
 }
 
 /// What is known given tau: mu is normal, and so is each theta_j given mu.
-struct Given {
+struct GivenTau {
     tau: f64,
     /// log p(tau) + log p(y | tau), up to a constant.
     log_density: f64,
@@ -113,7 +113,7 @@ struct Given {
     variance: f64,
 }
 
-impl Given {
+impl GivenTau {
     /// y_j ~ N(mu, tau^2 + sigma_j^2) with mu ~ N(0, 5): the conjugate normal.
     fn new(model: &EightSchools, tau: f64) -> Self {
         let mut precision = 1.0 / (MU_SD * MU_SD);

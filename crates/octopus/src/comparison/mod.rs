@@ -215,7 +215,7 @@ fn warnings(found: &PosteriorDifference, traces: &[Trace; 2]) -> Vec<Check> {
 /// Writes the differences of the posteriors for JSON.
 fn parameters<S: Serializer>(found: &PosteriorDifference, serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
-    struct Row<'a> {
+    struct DifferenceRow<'a> {
         name: &'a str,
         mean: [f64; 2],
         sd: [f64; 2],
@@ -234,7 +234,7 @@ fn parameters<S: Serializer>(found: &PosteriorDifference, serializer: S) -> Resu
     struct Posterior<'a> {
         rmse: f64,
         p_value: f64,
-        parameters: Vec<Row<'a>>,
+        parameters: Vec<DifferenceRow<'a>>,
     }
     let row = |p: &ParameterDifference| {
         let quantile = |k: usize| [p.quantiles[0][k], p.quantiles[1][k]];
@@ -242,7 +242,7 @@ fn parameters<S: Serializer>(found: &PosteriorDifference, serializer: S) -> Resu
     };
     let rows = found.parameters.iter().map(|p| {
         let (mean, sd, [q5, q50, q95]) = row(p);
-        Row {
+        DifferenceRow {
             name: &p.name,
             mean,
             sd,

@@ -9,13 +9,13 @@ pub(super) const LEAST_ORDER: f64 = 32.0;
 const TERMS: usize = 14;
 
 /// Row k has the coefficients of p^k, p^(k+2), ... p^(3k) in a polynomial of DLMF 10.41(ii).
-type Rows = [[f64; TERMS + 1]; TERMS + 1];
+type CoefficientTable = [[f64; TERMS + 1]; TERMS + 1];
 
 /// The polynomials U_k of I and V_k of its derivative.
-const POLYNOMIALS: (Rows, Rows) = polynomials();
+const POLYNOMIALS: (CoefficientTable, CoefficientTable) = polynomials();
 
 /// The recurrences of DLMF 10.41(ii), power by power.
-const fn polynomials() -> (Rows, Rows) {
+const fn polynomials() -> (CoefficientTable, CoefficientTable) {
     let mut u = [[0.0; TERMS + 1]; TERMS + 1];
     let mut v = [[0.0; TERMS + 1]; TERMS + 1];
     u[0][0] = 1.0;
@@ -93,7 +93,7 @@ impl Expansion {
 }
 
 /// The sum of the polynomials at 1/root, each over its power of the order.
-fn sum(rows: &Rows, root: f64, order: f64) -> f64 {
+fn sum(rows: &CoefficientTable, root: f64, order: f64) -> f64 {
     let p = 1.0 / root;
     let square = p * p;
     let step = p / order;

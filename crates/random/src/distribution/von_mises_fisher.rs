@@ -133,7 +133,7 @@ impl<T: FloatingPoint> VonMisesFisher<T> {
         let mut tangents = [T::default(); SPAN];
         let tangents = &mut tangents[..rows.len() / self.dimensions()];
         proposals::fill(&self.polar, (key, first, 0), tangents)?;
-        Arch::new().dispatch(Rows { direction: &self.direction, tangents, key, first, rows });
+        Arch::new().dispatch(DrawRows { direction: &self.direction, tangents, key, first, rows });
         Ok(())
     }
 }
@@ -237,7 +237,7 @@ impl<T: FloatingPoint> Propose<T, 4> for Polar<T> {
 }
 
 /// Rows of draws, given the tangents of half their polar angles.
-struct Rows<'a, T> {
+struct DrawRows<'a, T> {
     direction: &'a [T],
     tangents: &'a [T],
     key: Key,
@@ -245,7 +245,7 @@ struct Rows<'a, T> {
     rows: &'a mut [T],
 }
 
-impl<T: FloatingPoint> WithSimd for Rows<'_, T> {
+impl<T: FloatingPoint> WithSimd for DrawRows<'_, T> {
     type Output = ();
 
     #[inline(always)]

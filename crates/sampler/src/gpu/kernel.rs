@@ -182,7 +182,7 @@ pub(super) fn set_geometry<D: LogDensity + ?Sized>(
     geometry: &mut NutsGeometry,
     shared: &Shared<'_, '_, D>,
 ) -> Result<(), SamplerError> {
-    let Numbers { centering, scale, directions, stretch } = Numbers::of(shared);
+    let KernelSpace { centering, scale, directions, stretch } = KernelSpace::of(shared);
     geometry.set_centering(centering);
     geometry.set_metric(&scale, &directions, &stretch)?;
     Ok(())
@@ -197,21 +197,21 @@ pub(super) fn set_geometry_of<D: LogDensity + ?Sized>(
     item: usize,
     shared: &Shared<'_, '_, D>,
 ) -> Result<(), SamplerError> {
-    let Numbers { centering, scale, directions, stretch } = Numbers::of(shared);
+    let KernelSpace { centering, scale, directions, stretch } = KernelSpace::of(shared);
     batch.set_centering(item, centering)?;
     batch.set_metric(item, &scale, &directions, &stretch)?;
     Ok(())
 }
 
 /// Coordinates and metric as kernels read them.
-struct Numbers<'a> {
+struct KernelSpace<'a> {
     centering: NutsCentering,
     scale: Vec<f64>,
     directions: Vec<&'a [f64]>,
     stretch: Vec<f64>,
 }
 
-impl<'a> Numbers<'a> {
+impl<'a> KernelSpace<'a> {
     fn of<D: LogDensity + ?Sized>(shared: &Shared<'a, '_, D>) -> Self {
         let blocks = shared.space.density.hierarchies().iter().zip(shared.space.centerings());
         let of_block = |(block, centering): (&Hierarchy, &Centering)| match centering.lambda() {

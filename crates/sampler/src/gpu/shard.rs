@@ -80,7 +80,7 @@ impl ChainBuffers {
 }
 
 /// Chains of a device that are there at once.
-struct Group<'a> {
+struct ChainGroup<'a> {
     /// The number of the first chain.
     first: usize,
     chains: &'a mut [HostChain],
@@ -89,7 +89,7 @@ struct Group<'a> {
     due: Option<NutsRestart>,
 }
 
-impl Group<'_> {
+impl ChainGroup<'_> {
     fn range(&self) -> Range<usize> {
         self.first..self.first + self.chains.len()
     }
@@ -97,7 +97,7 @@ impl Group<'_> {
 
 /// The way of a device's chains through a span, group after group.
 pub(super) struct SpanProgress<'a> {
-    groups: VecDeque<Group<'a>>,
+    groups: VecDeque<ChainGroup<'a>>,
     span: Range<usize>,
     /// The iteration up to which launches of the first group are queued.
     queued: usize,
@@ -236,7 +236,7 @@ impl DeviceShard {
         let mut first = first;
         for (chains, blocks) in groups {
             let next = first + chains.len();
-            progress.groups.push_back(Group { first, chains, blocks, due });
+            progress.groups.push_back(ChainGroup { first, chains, blocks, due });
             first = next;
         }
     }
@@ -291,7 +291,7 @@ impl DeviceShard {
     fn queue_placement<D: LogDensity + ?Sized>(
         &mut self,
         shared: &Shared<'_, '_, D>,
-        group: &Group<'_>,
+        group: &ChainGroup<'_>,
         kind: NutsRestart,
     ) -> Result<(), SamplerError> {
         let launch = launch(shared, &group.range(), shared.done..shared.done);
@@ -306,7 +306,7 @@ impl DeviceShard {
     }
 
     /// Waits for the placement of a group and takes what it has made of the chains.
-    fn take_placement(&self, group: &mut Group<'_>, iteration: usize) -> Result<(), SamplerError> {
+    fn take_placement(&self, group: &mut ChainGroup<'_>, iteration: usize) -> Result<(), SamplerError> {
         let states = self.buffers.device.states(group.chains.len())?;
         for ((chain, own), state) in group.range().zip(group.chains.iter_mut()).zip(states) {
             own.placed(state).map_err(|source| SamplerError::Density { chain, iteration, source })?;
@@ -343,7 +343,7 @@ impl DeviceShard {
     /// The host asks where the chains are at iteration `end` only.
     fn take_launch(
         &mut self,
-        group: &mut Group<'_>,
+        group: &mut ChainGroup<'_>,
         first: usize,
         end: usize,
         at: usize,

@@ -11,12 +11,12 @@ use octopus_density::{Centering, Hierarchy, Information};
 #[derive(Clone, Debug)]
 pub(super) struct Coordinates<R, T> {
     block: Hierarchy,
-    pub(super) kind: Kind<R, T>,
+    pub(super) kind: CoordinateKind<R, T>,
 }
 
 /// What the coordinates are.
 #[derive(Clone, Debug)]
-pub(super) enum Kind<R, T> {
+pub(super) enum CoordinateKind<R, T> {
     /// One lambda for all effects, 0 or 1, and the sum of all of them.
     Uniform {
         lambda: T,
@@ -62,10 +62,12 @@ impl<R: TwinReal, T: TwinReal> Coordinates<R, T> {
     /// When coordinates are to be standardised and the data say nothing of the effects.
     pub(super) fn new(block: &Hierarchy, centering: Centering) -> Self {
         let kind = match centering.lambda() {
-            Some(lambda) => Kind::Uniform { lambda: T::of(lambda), total: T::of(lambda * block.z.len() as f64) },
+            Some(lambda) => {
+                CoordinateKind::Uniform { lambda: T::of(lambda), total: T::of(lambda * block.z.len() as f64) }
+            }
             None => {
                 let information = block.information.as_ref().expect("data that say something");
-                Kind::Standardised(Known::new(block, information))
+                CoordinateKind::Standardised(Known::new(block, information))
             }
         };
         Self { block: block.clone(), kind }
@@ -76,14 +78,14 @@ impl<R: TwinReal, T: TwinReal> Coordinates<R, T> {
         let mut natural = x.to_vec();
         let effects = &mut natural[self.block.z.clone()];
         match &self.kind {
-            Kind::Uniform { lambda, .. } if *lambda == T::ZERO => {}
-            Kind::Uniform { lambda, .. } => {
+            CoordinateKind::Uniform { lambda, .. } if *lambda == T::ZERO => {}
+            CoordinateKind::Uniform { lambda, .. } => {
                 // The power is a number of the chain, and rounded where it meets the effects.
                 let power: R = to((-*lambda * to::<R, T>(x[self.block.log_scale])).exp());
                 let origin = to::<T, R>(*lambda) * x[self.block.location];
                 effects.iter_mut().for_each(|x| *x = power * (*x - origin));
             }
-            Kind::Standardised(known) => {
+            CoordinateKind::Standardised(known) => {
                 let place = known.place(x);
                 let frame = Frame::of(&place);
                 let measured = effects.iter_mut().zip(&known.effects);
@@ -102,9 +104,9 @@ impl<R: TwinReal, T: TwinReal> Coordinates<R, T> {
     /// not.
     pub(super) fn log_jacobian(&self, x: &[R]) -> T {
         match &self.kind {
-            Kind::Uniform { lambda, .. } if *lambda == T::ZERO => T::ZERO,
-            Kind::Uniform { total, .. } => -*total * to(x[self.block.log_scale]),
-            Kind::Standardised(known) => {
+            CoordinateKind::Uniform { lambda, .. } if *lambda == T::ZERO => T::ZERO,
+            CoordinateKind::Uniform { total, .. } => -*total * to(x[self.block.log_scale]),
+            CoordinateKind::Standardised(known) => {
                 let place = known.place(x);
                 let Integrated { logs, .. }: Integrated<T> = Frame::of(&place).integrated(x.len(), &known.alike);
                 T::of(-0.5) * (logs + place.log_precision)

@@ -4,7 +4,7 @@
 use super::coordinates::Coordinates;
 use super::numbers::Numbers;
 use super::real::{TwinReal, rounded};
-use super::space::{Metric, Point, Space};
+use super::space::{Metric, Space, TwinPoint};
 use super::step_size::{Averaging, search};
 use super::trajectory::{Limits, transition};
 use super::{Model, Modelled};
@@ -59,7 +59,7 @@ fn place<R: TwinReal, T: TwinReal>(
     chain: &ChainState,
     number: usize,
     iteration: usize,
-) -> Result<Point<R, T>, SamplerError> {
+) -> Result<TwinPoint<R, T>, SamplerError> {
     space.point(rounded(&chain.x)).ok_or_else(|| no_value(number, iteration))
 }
 

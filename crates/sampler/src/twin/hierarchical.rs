@@ -2,7 +2,7 @@
 //!
 //! It has no buffer that is laid out for a processor.
 
-use super::coordinates::{Coordinates, Kind};
+use super::coordinates::{CoordinateKind, Coordinates};
 use super::lanes::{sums, sums_of};
 use super::population::{Place, Scalars};
 use super::real::{TwinReal, rounded, to};
@@ -193,11 +193,11 @@ impl<R: TwinReal, T: TwinReal> Model<R, T> for Normal<R, T> {
     fn evaluate(&self, at: &Coordinates<R, T>, x: &[R]) -> (T, Vec<R>) {
         let mut gradient = Vec::with_capacity(x.len());
         let (s, sums, place) = match &at.kind {
-            Kind::Uniform { lambda, total } => {
+            CoordinateKind::Uniform { lambda, total } => {
                 let s = self.scalars(x);
                 (s, self.uniform([*lambda, *total], &s, x, &mut gradient), None)
             }
-            Kind::Standardised(known) => {
+            CoordinateKind::Standardised(known) => {
                 let place = known.place(x);
                 let sums = match self.pointwise {
                     true => self.observed(&place, x, &mut gradient),

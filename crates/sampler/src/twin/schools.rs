@@ -1,6 +1,6 @@
 //! The twin's density of eight schools, from its data, in any coordinates.
 
-use super::coordinates::{Coordinates, Kind};
+use super::coordinates::{CoordinateKind, Coordinates};
 use super::lanes::sums;
 use super::population::Place;
 use super::real::{TwinReal, to};
@@ -95,12 +95,12 @@ impl<R: TwinReal, T: TwinReal> Model<R, T> for Schools<R> {
         let schools = self.effects.len();
         let mut gradient = Vec::with_capacity(x.len());
         let ([mu, log_tau, tau], sums, place) = match &at.kind {
-            Kind::Uniform { lambda, total } => {
+            CoordinateKind::Uniform { lambda, total } => {
                 let [mu, log_tau] = [0, 1].map(|k| to::<R, T>(x[schools + k]));
                 let tau = log_tau.exp();
                 ([mu, log_tau, tau], self.uniform([*lambda, *total], tau, x, &mut gradient), None)
             }
-            Kind::Standardised(known) => {
+            CoordinateKind::Standardised(known) => {
                 let place = known.place(x);
                 let s = place.scalars;
                 // Effects are measured from 0: mu is the shift.

@@ -41,7 +41,7 @@ impl<R: TwinReal, T: TwinReal> Metric<R, T> {
 
 /// A point without its momentum.
 #[derive(Clone, Debug)]
-pub(super) struct Point<R, T> {
+pub(super) struct TwinPoint<R, T> {
     pub(super) x: Vec<R>,
     /// The whitened force, A D^1/2 times the gradient.
     pub(super) force: Vec<R>,
@@ -56,15 +56,15 @@ pub(super) struct Space<'m, R, T> {
 
 impl<R: TwinReal, T: TwinReal> Space<'_, R, T> {
     /// Returns the point at `x`; `None` where the density has no value.
-    pub(super) fn point(&self, x: Vec<R>) -> Option<Point<R, T>> {
+    pub(super) fn point(&self, x: Vec<R>) -> Option<TwinPoint<R, T>> {
         let (logp, gradient) = self.model.evaluate(&self.coordinates, &x);
         let force = self.metric.apply(&self.metric.scaled(&gradient));
-        logp.wide().is_finite().then_some(Point { x, force, logp })
+        logp.wide().is_finite().then_some(TwinPoint { x, force, logp })
     }
 
     /// One leapfrog step of signed size `step` from `point` with the whitened momentum `r`: where it leads, with which
     /// momentum, and the square of that.
-    pub(super) fn leapfrog(&self, step: T, point: &Point<R, T>, r: &[R]) -> Option<(Point<R, T>, Vec<R>, T)> {
+    pub(super) fn leapfrog(&self, step: T, point: &TwinPoint<R, T>, r: &[R]) -> Option<(TwinPoint<R, T>, Vec<R>, T)> {
         let half_step: R = to(T::of(0.5) * step);
         let mut r = r.to_vec();
         add_scaled(&mut r, half_step, &point.force);

@@ -3,7 +3,7 @@
 use super::lanes::dot;
 use super::numbers::Numbers;
 use super::real::TwinReal;
-use super::space::{Point, Space};
+use super::space::{Space, TwinPoint};
 use octopus_random::Purpose;
 
 /// Dual averaging of the logarithm of the step size.
@@ -53,7 +53,7 @@ impl<T: TwinReal> Averaging<T> {
 pub(super) fn search<R: TwinReal, T: TwinReal>(
     space: &Space<'_, R, T>,
     numbers: Numbers,
-    point: &Point<R, T>,
+    point: &TwinPoint<R, T>,
     step: T,
 ) -> T {
     let (smallest, largest) = (T::of(R::SMALLEST_STEP), T::of(1e7));

@@ -3,7 +3,7 @@
 use super::lanes::{dot, plus};
 use super::numbers::Numbers;
 use super::real::TwinReal;
-use super::space::{Point, Space};
+use super::space::{Space, TwinPoint};
 use crate::draw::DrawStats;
 use octopus_random::Purpose;
 
@@ -26,7 +26,7 @@ enum Stop {
 /// An end of the trajectory.
 #[derive(Clone)]
 struct End<R, T> {
-    point: Point<R, T>,
+    point: TwinPoint<R, T>,
     r: Vec<R>,
     /// Steps from the start, negative to the left.
     index: i32,
@@ -35,7 +35,7 @@ struct End<R, T> {
 /// A point that may become the draw.
 #[derive(Clone)]
 struct Candidate<R, T> {
-    point: Point<R, T>,
+    point: TwinPoint<R, T>,
     energy: T,
     index: i32,
 }
@@ -164,7 +164,7 @@ pub(super) fn transition<R: TwinReal, T: TwinReal>(
     limits: Limits<T>,
     numbers: Numbers,
     step_size: T,
-    point: &mut Point<R, T>,
+    point: &mut TwinPoint<R, T>,
 ) -> DrawStats {
     let r: Vec<R> = numbers.normals(Purpose::Momentum, point.x.len());
     let start = T::of(0.5) * dot::<R, T>(&r, &r) - point.logp;

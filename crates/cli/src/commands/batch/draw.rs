@@ -3,7 +3,7 @@
 //! Each turn moves all data sets on by a few iterations, writes their draws to their folders, and looks after Ctrl-C
 //! and checkpoints. How often a checkpoint is written, and how many data sets the CPU has at once, stand here.
 
-use super::sets::{Set, State};
+use super::sets::{Set, SetState};
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Timer;
@@ -55,7 +55,7 @@ impl BatchSession<'_> {
         let mut open = Vec::new();
         let mut begins = Vec::new();
         for set in sets.iter_mut() {
-            let (Some(problem), State::Open(begin, writer)) = (&set.problem, &mut set.state) else { continue };
+            let (Some(problem), SetState::Open(begin, writer)) = (&set.problem, &mut set.state) else { continue };
             begins.push(begin.clone());
             let (writer, problem) = (writer.take(), Arc::clone(problem));
             let mut record = run_record(&*problem, set.config.clone(), self.prepared);
@@ -102,7 +102,7 @@ impl BatchSession<'_> {
                     Ok(block) => open[set].take(&block, took, &batch, set)?,
                     Err(error) => {
                         open[set].writer = None;
-                        open[set].set.state = State::Failed(error.to_string());
+                        open[set].set.state = SetState::Failed(error.to_string());
                     }
                 }
             }
@@ -164,7 +164,7 @@ impl Open<'_> {
         let record = writer.finish(|record| {
             (record.schema, record.adaptation, record.timing) = (RECORD_SCHEMA, found, timing);
         })?;
-        self.set.state = State::Complete(Box::new(record));
+        self.set.state = SetState::Complete(Box::new(record));
         Ok(())
     }
 }
@@ -209,12 +209,12 @@ mod tests {
         let run = dir.path().join("schools");
         for (keep_warmup, seed) in [(true, 1), (false, 2)] {
             let config = SamplerConfig { chains: 2, draws: 6, tune: 20, seed, ..SamplerConfig::default() };
-            let state = State::Open(Begin::Anew(config.clone()), None);
+            let state = SetState::Open(Begin::Anew(config.clone()), None);
             let problem = Some(Arc::clone(&problem));
             let mut sets = [Set { name: "schools".to_owned(), dir: run.clone(), config, problem, state }];
             session.prepared.request.keep_warmup = keep_warmup;
             assert!(!session.draw(&mut sets).unwrap(), "nobody has stopped it");
-            let State::Complete(record) = &sets[0].state else { panic!("not complete") };
+            let SetState::Complete(record) = &sets[0].state else { panic!("not complete") };
             assert_eq!((record.sampler.seed, record.keep_warmup), (seed, keep_warmup));
             assert_eq!(
                 (record.device_reason.as_str(), record.data.as_ref()),
@@ -246,7 +246,7 @@ mod tests {
         writer.interrupt(|_| ()).unwrap();
         let mut resumed = RunWriter::resume(&run).unwrap();
         let begin = Begin::GoOn(resumed.state.take().unwrap());
-        let state = State::Open(begin, Some(Box::new(resumed.go_on().unwrap())));
+        let state = SetState::Open(begin, Some(Box::new(resumed.go_on().unwrap())));
         let mut sets =
             [Set { name: "schools".to_owned(), dir: run.clone(), config, problem: Some(Arc::clone(&problem)), state }];
         let interrupt = Interrupt::by_flag(&GOES_ON);
@@ -265,7 +265,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let problem = Registry::shipped().find("eight-schools").unwrap().build(&toml::Table::new(), None).unwrap();
         let config = SamplerConfig { chains: 2, draws: 100_000_000, tune: 50, ..SamplerConfig::default() };
-        let state = State::Open(Begin::Anew(config.clone()), None);
+        let state = SetState::Open(Begin::Anew(config.clone()), None);
         let (name, run) = ("schools".to_owned(), dir.path().join("schools"));
         let mut sets = [Set { name, dir: run.clone(), config, problem: Some(Arc::clone(&problem)), state }];
         let mut prepared = on_one_thread();

@@ -29,11 +29,11 @@ pub(super) struct Set {
     pub(super) config: SamplerConfig,
     /// The model with the data; `None` where the data cannot be used.
     pub(super) problem: Option<Arc<dyn Problem>>,
-    pub(super) state: State,
+    pub(super) state: SetState,
 }
 
 /// The state of a data set's run.
-pub(super) enum State {
+pub(super) enum SetState {
     /// The run is to be drawn from this point on, into a folder that may have been begun.
     Open(Begin, Option<Box<RunWriter>>),
     /// The run has all its draws.
@@ -42,7 +42,7 @@ pub(super) enum State {
     Failed(String),
 }
 
-impl State {
+impl SetState {
     /// Returns whether nothing is left to be drawn.
     pub(super) fn has_ended(&self) -> bool {
         !matches!(self, Self::Open(..))
@@ -115,8 +115,8 @@ pub(super) fn read(
         let problem = data.and_then(|table| config.problem_of(model, &source, table));
         let sampler = SamplerConfig { seed: seed(config.sampler.seed, number), ..config.sampler.clone() };
         let (problem, state) = match problem {
-            Ok(problem) => (Some(problem), State::Open(Begin::Anew(sampler.clone()), None)),
-            Err(error) => (None, State::Failed(output::chain(&error))),
+            Ok(problem) => (Some(problem), SetState::Open(Begin::Anew(sampler.clone()), None)),
+            Err(error) => (None, SetState::Failed(output::chain(&error))),
         };
         Set { dir: out.join("sets").join(folder(&name)), name, config: sampler, problem, state }
     };
@@ -169,7 +169,7 @@ fn folder(name: &str) -> String {
 pub(super) fn settle(sets: &mut [Set], chosen: &SamplerConfig) {
     for set in sets {
         set.config = SamplerConfig { seed: set.config.seed, ..chosen.clone() };
-        if let State::Open(begin, _) = &mut set.state {
+        if let SetState::Open(begin, _) = &mut set.state {
             *begin = Begin::Anew(set.config.clone());
         }
     }
@@ -182,7 +182,7 @@ pub(super) fn settle(sets: &mut [Set], chosen: &SamplerConfig) {
 /// When a folder holds a run of other settings or data, or is damaged.
 pub(super) fn take_up(sets: &mut [Set], force: bool, auto: bool) -> Result<()> {
     for set in sets.iter_mut().filter(|set| !force && set.dir.exists()) {
-        let (Some(problem), State::Open(..)) = (&set.problem, &set.state) else { continue };
+        let (Some(problem), SetState::Open(..)) = (&set.problem, &set.state) else { continue };
         // A batch that was killed before it had written the run's record has left nothing that could be taken up.
         if !RunFolder::is_run(&set.dir) && is_vacant(&set.dir)? {
             continue;
@@ -206,11 +206,11 @@ pub(super) fn take_up(sets: &mut [Set], force: bool, auto: bool) -> Result<()> {
         }
         set.state = if record.status == RunStatus::Complete {
             RunWriter::clear_complete(&set.dir);
-            State::Complete(Box::new(record.clone()))
+            SetState::Complete(Box::new(record.clone()))
         } else {
             let mut resumed = RunWriter::resume(&set.dir)?;
             let begin = resumed.state.take().map_or_else(|| Begin::Anew(set.config.clone()), Begin::GoOn);
-            State::Open(begin, Some(Box::new(resumed.go_on()?)))
+            SetState::Open(begin, Some(Box::new(resumed.go_on()?)))
         };
     }
     Ok(())
@@ -274,7 +274,7 @@ mod tests {
         let (strategy, chains, superchains) = (Strategy::ManyShort, 24, 8);
         let chosen = SamplerConfig { strategy, chains, superchains, draws: 11, tune: 77, ..of_batch.clone() };
         settle(&mut sets, &SamplerConfig { seed: 1, ..chosen.clone() });
-        let State::Open(Begin::Anew(begun), None) = &sets[0].state else { panic!("begun otherwise") };
+        let SetState::Open(Begin::Anew(begun), None) = &sets[0].state else { panic!("begun otherwise") };
         assert_eq!((&sets[0].config, begun), (&chosen, &chosen));
 
         (sets[0].config, sets[0].dir) = (of_batch, dir.path().join("run"));
@@ -326,8 +326,8 @@ mod tests {
 
     #[test]
     fn runs_have_ended_when_they_are_complete_or_have_failed() {
-        assert!(State::Failed("no data".to_owned()).has_ended());
-        assert!(!State::Open(Begin::Anew(SamplerConfig::default()), None).has_ended());
+        assert!(SetState::Failed("no data".to_owned()).has_ended());
+        assert!(!SetState::Open(Begin::Anew(SamplerConfig::default()), None).has_ended());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The summary of a batch (`summary.csv`, `batch.json`): one row for each data set, also as a table for people.
 
 use super::read_back;
-use super::sets::{Set, State};
+use super::sets::{Set, SetState};
 use anyhow::{Context, Result};
 use octopus_diag::{Diagnosis, TableLook, TextColumn, text_table};
 use octopus_files::{WithInfinities, write_file};
@@ -49,7 +49,7 @@ struct Parameter {
 
 /// The results of one data set.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Row {
+pub(super) struct SetRow {
     name: String,
     status: Ended,
     /// The run folder of the data set.
@@ -83,31 +83,31 @@ pub(super) struct Summary<'a> {
     unfit: usize,
     failed: usize,
     open: usize,
-    sets: Vec<Row>,
+    sets: Vec<SetRow>,
 }
 
 /// Reads back and judges the draws of a data set.
 ///
 /// # Errors
 /// When the run of the data set cannot be read.
-pub(super) fn row(set: &Set) -> Result<Row> {
+pub(super) fn row(set: &Set) -> Result<SetRow> {
     let diagnosis = match &set.state {
-        State::Complete(record) => Some(read_back(&set.dir, record)?),
+        SetState::Complete(record) => Some(read_back(&set.dir, record)?),
         _ => None,
     };
     let status = match (&set.state, &diagnosis) {
-        (State::Failed(_), _) => Ended::Failed,
+        (SetState::Failed(_), _) => Ended::Failed,
         (_, Some(diagnosis)) if diagnosis.usable() => Ended::Fit,
         (_, Some(_)) => Ended::Unfit,
         _ => Ended::Open,
     };
     let data = set.problem.as_ref().map(|problem| problem.data());
     let error = match &set.state {
-        State::Failed(error) => Some(error.clone()),
+        SetState::Failed(error) => Some(error.clone()),
         _ => None,
     };
     let summary = diagnosis.as_ref().map(|diagnosis| &diagnosis.summary);
-    Ok(Row {
+    Ok(SetRow {
         name: set.name.clone(),
         status,
         run: set.dir.clone(),
@@ -130,7 +130,7 @@ fn scalars(diagnosis: &Diagnosis) -> Vec<Parameter> {
 }
 
 impl<'a> Summary<'a> {
-    pub(super) fn new(source: &'a Path, prepared: &'a PreparedRun, sets: Vec<Row>) -> Self {
+    pub(super) fn new(source: &'a Path, prepared: &'a PreparedRun, sets: Vec<SetRow>) -> Self {
         let count = |status| sets.iter().filter(|row| row.status == status).count();
         let PreparedRun { request, plan, device, .. } = prepared;
         Self {
@@ -195,14 +195,14 @@ impl<'a> Summary<'a> {
 
     /// Returns the table for people; data sets that need a look come first.
     pub(super) fn to_text(&self, out: &Path, suffix: &str) -> String {
-        let mut rows: Vec<&Row> = self.sets.iter().collect();
+        let mut rows: Vec<&SetRow> = self.sets.iter().collect();
         rows.sort_by_key(|row| row.status);
         let words = ["data set", "status"].map(TextColumn::left);
         let numbers = ["obs", "groups", "r_hat", "ess_bulk", "ess_tail", "div"].map(TextColumn::right);
         let columns = [&words[..], &numbers, &[TextColumn::left("means (sd)")]].concat();
         let real = |x: Option<f64>, digits| x.map(|x| format!("{x:.digits$}")).unwrap_or_default();
         let whole = |x: Option<usize>| x.map(|x| x.to_string()).unwrap_or_default();
-        let cells = |row: &&Row| {
+        let cells = |row: &&SetRow| {
             let means: Vec<String> =
                 row.parameters.iter().map(|p| format!("{} {:.4} ({:.4})", p.name, p.mean, p.sd)).collect();
             [
@@ -242,9 +242,9 @@ mod tests {
     use octopus_trace::{Array, Dataset, Values};
 
     /// A row of a run that can be used, with a parameter; of another one without.
-    fn made(number: usize, status: Ended) -> Row {
+    fn made(number: usize, status: Ended) -> SetRow {
         let parameter = Parameter { name: "mu".to_owned(), mean: 2.5, sd: 0.5, rhat: 1.001 };
-        Row {
+        SetRow {
             name: format!("set {number}"),
             status,
             run: PathBuf::new(),
@@ -295,7 +295,7 @@ mod tests {
     #[test]
     fn numbers_have_as_many_decimals_as_count() {
         let prepared = prepared();
-        let row = Row { min_ess_bulk: Some(1234.75), min_ess_tail: Some(987.25), ..made(0, Ended::Fit) };
+        let row = SetRow { min_ess_bulk: Some(1234.75), min_ess_tail: Some(987.25), ..made(0, Ended::Fit) };
         let summary = Summary::new(Path::new("in"), &prepared, vec![row]);
         let text = summary.to_text(Path::new("out"), "");
         let line = text.lines().find(|line| line.contains("set 0")).unwrap();
@@ -308,7 +308,7 @@ mod tests {
     #[test]
     fn a_row_tells_its_data_set_and_why_it_has_failed() {
         let config = SamplerConfig { seed: 17, ..SamplerConfig::default() };
-        let state = State::Failed("torn".to_owned());
+        let state = SetState::Failed("torn".to_owned());
         let set = Set { name: "oslo".to_owned(), dir: "out/sets/oslo".into(), config, problem: None, state };
         let found = row(&set).unwrap();
         assert_eq!((found.name.as_str(), found.run.as_path(), found.seed), ("oslo", Path::new("out/sets/oslo"), 17));

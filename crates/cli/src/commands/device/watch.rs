@@ -16,7 +16,7 @@ const HEADING_EVERY: u64 = 20;
 
 /// A line of `--json`.
 #[derive(Serialize)]
-struct Look {
+struct LoadLine {
     /// The time in UTC, RFC 3339.
     time: String,
     #[serde(flatten)]
@@ -60,7 +60,8 @@ pub(super) fn run(args: &DeviceWatchArgs, global: Global) -> Result<Exit> {
         }
         for load in loads {
             let line = if global.json {
-                serde_json::to_string(&Look { time: time.clone(), load }).context("cannot write the result as JSON")?
+                serde_json::to_string(&LoadLine { time: time.clone(), load })
+                    .context("cannot write the result as JSON")?
             } else {
                 format!("{time:20}  {load}")
             };

@@ -18,7 +18,7 @@ pub(super) struct NamedDistribution<T: FloatingPoint> {
 }
 
 /// The parameters that the command line gives, of which a distribution takes its own.
-struct Given {
+struct GivenParameters {
     name: String,
     left: Vec<(&'static str, f64)>,
     direction: Vec<f64>,
@@ -32,7 +32,7 @@ impl<T: FloatingPoint> NamedDistribution<T> {
     /// When it lacks a parameter, does not know one, or one is out of range.
     pub(super) fn of(name: DistributionName, parameters: ParameterArgs) -> Result<Self, UsageError> {
         let word = name.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
-        let mut given = Given::new(word, parameters);
+        let mut given = GivenParameters::new(word, parameters);
         let taken = match name {
             DistributionName::Uniform => boxed(Uniform::<T>::new(given.or("low", 0.0), given.or("high", 1.0))),
             DistributionName::Normal => boxed(Normal::<T>::new(given.or("loc", 0.0), given.or("scale", 1.0))),
@@ -81,7 +81,7 @@ fn boxed<T: FloatingPoint, D: Draw<T> + 'static>(
     made.map(|own| Box::new(own) as Box<dyn Draw<T>>)
 }
 
-impl Given {
+impl GivenParameters {
     fn new(name: String, parameters: ParameterArgs) -> Self {
         let ParameterArgs { loc, direction, concentration, scale, shape, a, b, df, low, high } = parameters;
         let all = [

@@ -52,12 +52,12 @@ pub(super) struct LooStream {
 /// The sums and kept values of some of the rows, block after block.
 #[derive(Debug)]
 struct RowSums {
-    sums: Vec<Sums>,
+    sums: Vec<LaneSums>,
     kept: Vec<Kept>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Sums {
+struct LaneSums {
     low: Lanes,
     high: Lanes,
     /// `sum exp(l - threshold)`.
@@ -117,7 +117,7 @@ impl LooStream {
 
     /// Returns the results for the columns of a block; `None` where a column must be looked at by itself.
     pub(super) fn left(&self, block: usize, gathered: &mut Gathered, tail: &mut Tail) -> [Option<PointwiseLoo>; LANES] {
-        let mut sums = Sums::NONE;
+        let mut sums = LaneSums::NONE;
         gathered.begin(ROOM * self.count);
         for part in &self.parts {
             sums.add(&part.sums[block]);
@@ -149,11 +149,11 @@ impl RowSums {
     /// Makes empty sums of `blocks` blocks, with room for what is likely to be kept of each.
     fn new(blocks: usize, likely: usize) -> Self {
         let kept = || Kept { values: Vec::with_capacity(likely), lanes: Vec::with_capacity(likely), lost: false };
-        Self { sums: vec![Sums::NONE; blocks], kept: std::iter::repeat_with(kept).take(blocks).collect() }
+        Self { sums: vec![LaneSums::NONE; blocks], kept: std::iter::repeat_with(kept).take(blocks).collect() }
     }
 }
 
-impl Sums {
+impl LaneSums {
     /// The sums of no rows.
     const NONE: Self = Self {
         low: [f64::INFINITY; LANES],
@@ -220,7 +220,7 @@ impl WithSimd for Pass<'_> {
                 for row in next.chunks_exact(width) {
                     prefetch(&row[column + LANES - 1]);
                 }
-                let Sums { mut low, mut high, mut likelihood, mut weight } = *sums;
+                let LaneSums { mut low, mut high, mut likelihood, mut weight } = *sums;
                 let mut few = 0u64;
                 for (i, row) in tile.chunks_exact(width).enumerate() {
                     let row = &row[column..column + LANES];
@@ -238,7 +238,7 @@ impl WithSimd for Pass<'_> {
                     }
                     few |= u64::from_le_bytes(is_kept) & (FIRST_BITS << i);
                 }
-                *sums = Sums { low, high, likelihood, weight };
+                *sums = LaneSums { low, high, likelihood, weight };
                 // What is kept is rare, and known only late: looked for once in many values.
                 while few != 0 {
                     let (lane, i) = (few.trailing_zeros() as usize / TILE, few.trailing_zeros() as usize % TILE);
@@ -258,7 +258,7 @@ impl WithSimd for Pass<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Work, WorkspacePool, leave_one_out, leave_out};
+    use super::super::{LooBuffers, WorkspacePool, leave_one_out, leave_out};
     use super::*;
     use octopus_random::{Purpose, Stream};
 
@@ -311,7 +311,7 @@ mod tests {
                     }
                 }
             }
-            let found = leave_out(&columns, reff, &WorkspacePool::new(Work::default));
+            let found = leave_out(&columns, reff, &WorkspacePool::new(LooBuffers::default));
             for (k, found) in found.into_iter().enumerate() {
                 let column: Vec<f64> = values.iter().skip(k).step_by(width).copied().collect();
                 let expected = leave_one_out(&mut Tail::default(), &column, reff);
@@ -365,7 +365,7 @@ mod tests {
         let columns = Columns { values: &values, width, first: 0, count: width };
         let with = |threads| {
             let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let found = threads.install(|| leave_out(&columns, 0.9, &WorkspacePool::new(Work::default)));
+            let found = threads.install(|| leave_out(&columns, 0.9, &WorkspacePool::new(LooBuffers::default)));
             found
                 .iter()
                 .flat_map(|left| [left.density, left.pareto_k, left.log_sum].map(f64::to_bits))
@@ -389,7 +389,7 @@ mod tests {
         let stream = LooStream::read(&columns, 1.0).unwrap();
         let left = stream.left(0, &mut Gathered::default(), &mut Tail::default());
         assert!(left[3..].iter().all(Option::is_none) && left[..3].iter().flatten().count() > 0, "{left:?}");
-        let found = leave_out(&columns, 1.0, &WorkspacePool::new(Work::default));
+        let found = leave_out(&columns, 1.0, &WorkspacePool::new(LooBuffers::default));
         for (k, found) in found.into_iter().enumerate() {
             let column: Vec<f64> = values.iter().skip(k).step_by(width).copied().collect();
             let expected = leave_one_out(&mut Tail::default(), &column, 1.0);

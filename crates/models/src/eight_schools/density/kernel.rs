@@ -6,7 +6,7 @@ use octopus_density::{Centering, DensityError, IntegratedEffects, StandardisedSc
 use octopus_random::exact;
 
 /// The sums over schools from which the value and the gradients of mu and log tau are made.
-struct Sums {
+struct SchoolSums {
     /// Squared residuals in units of their standard errors.
     squares: f64,
     /// z^2.
@@ -27,13 +27,13 @@ struct Sums {
 }
 
 /// mu and tau.
-struct Scalars {
+struct SchoolScalars {
     mu: f64,
     log_tau: f64,
     tau: f64,
 }
 
-impl Scalars {
+impl SchoolScalars {
     #[inline(always)]
     fn at(mu: f64, log_tau: f64, standard: Option<&StandardisedScalars>) -> Self {
         match standard {
@@ -59,8 +59,8 @@ impl EightSchools {
             }
             _ => None,
         };
-        let scalars = Scalars::at(position[schools], position[schools + 1], standard.as_ref());
-        let Scalars { mu, log_tau, tau } = scalars;
+        let scalars = SchoolScalars::at(position[schools], position[schools + 1], standard.as_ref());
+        let SchoolScalars { mu, log_tau, tau } = scalars;
         // Eight schools in a warp: the lanes are a constant, so that the partial sums are vectors of the compiler's.
         let lambda = centering.lambda().unwrap_or(0.0);
         let sums = match (lanes(schools + 2), &standard) {
@@ -90,10 +90,10 @@ impl EightSchools {
     fn uniform<const L: usize>(
         &self,
         lambda: f64,
-        &Scalars { mu, log_tau, tau }: &Scalars,
+        &SchoolScalars { mu, log_tau, tau }: &SchoolScalars,
         position: &[f64],
         gradient: &mut [f64],
-    ) -> Sums {
+    ) -> SchoolSums {
         let slope = exact::exp((1.0 - lambda) * log_tau);
         let inverse = slope * (1.0 / tau);
         let mut parts = [[0.0; L]; 6];
@@ -120,7 +120,17 @@ impl EightSchools {
         }
         let [squares, z2, location, centered_location, scale, centered_scale] = parts.map(halve);
         let total = lambda * self.schools() as f64;
-        Sums { squares, z2, location, centered_location, scale, centered_scale, power: total, logs: 0.0, shares: total }
+        SchoolSums {
+            squares,
+            z2,
+            location,
+            centered_location,
+            scale,
+            centered_scale,
+            power: total,
+            logs: 0.0,
+            shares: total,
+        }
     }
 
     /// Evaluates in standardised coordinates, where the effects are standard normal and [`IntegratedEffects`] is what they say
@@ -131,7 +141,7 @@ impl EightSchools {
         standard: &StandardisedScalars,
         position: &[f64],
         gradient: &mut [f64],
-    ) -> Sums {
+    ) -> SchoolSums {
         let mut parts = [0.0; L];
         for j in 0..self.schools() {
             let x = position[j];
@@ -140,7 +150,7 @@ impl EightSchools {
         }
         let IntegratedEffects { shares, logs, pull, squares, drawn } =
             standard.integrated(&self.information, self.schools() + 2);
-        Sums {
+        SchoolSums {
             squares,
             z2: halve(parts),
             location: pull,
@@ -192,7 +202,7 @@ mod tests {
                 (0..schools).map(|j| 1.0 + ((start + j * 7919) % 1009) as f64 / 97.0).collect()
             };
             let model = EightSchools::new(&of(5), &of(500)).unwrap();
-            let scalars = Scalars::at(0.0, 0.3, None);
+            let scalars = SchoolScalars::at(0.0, 0.3, None);
             let mut all = Vec::new();
             for start in [77, 150, 333, 612] {
                 let (mut position, mut gradient) = (of(start), vec![0.0; schools + 2]);
@@ -200,7 +210,7 @@ mod tests {
                 let by_32 = model.uniform::<32>(0.0, &scalars, &position, &mut gradient);
                 let by_128 = model.uniform::<128>(0.0, &scalars, &position, &mut gradient);
                 model.evaluate(Centering::NonCentered, &position, &mut gradient).unwrap();
-                let by_mu = |sums: &Sums| sums.location + sums.centered_location;
+                let by_mu = |sums: &SchoolSums| sums.location + sums.centered_location;
                 all.push([gradient[schools], by_mu(&by_32), by_mu(&by_128)]);
             }
             assert!(all.iter().any(|[_, by_32, by_128]| by_32 != by_128), "the order shows: {all:?}");

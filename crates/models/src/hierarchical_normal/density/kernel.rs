@@ -36,7 +36,7 @@ impl WithSimd for Evaluate<'_> {
 }
 
 /// The sums over groups from which the value and the gradients of the three scalars are made.
-struct Sums {
+struct GroupSums {
     /// Squared residuals (from the group's mean where collapsed).
     squares: f64,
     /// z^2.
@@ -89,7 +89,7 @@ impl Evaluate<'_> {
         let [squares, z2, residuals, zs, stretches] =
             reduce_with_tail(simd, lanes(model.dim()), whole, !x_tail.is_empty(), &mut terms);
         let total = lambda * groups as f64;
-        let sums = Sums {
+        let sums = GroupSums {
             squares,
             z2,
             location: (1.0 - lambda * slope) * residuals,
@@ -181,7 +181,7 @@ struct Scalars {
 
 /// Returns the value, and the gradients of the three scalars.
 #[inline(always)]
-fn finish(model: &HierarchicalNormal, scalars: &Scalars, sums: &Sums, gradient: &mut [f64]) -> f64 {
+fn finish(model: &HierarchicalNormal, scalars: &Scalars, sums: &GroupSums, gradient: &mut [f64]) -> f64 {
     let (observed, prior) = (&model.observed, &model.prior);
     let squares = match model.likelihood {
         Likelihood::Collapsed => sums.squares + observed.within,

@@ -1,7 +1,7 @@
 //! Log density and gradient of the hierarchical normal in standardised coordinates: see [`crate::centering`].
 
 use super::pull::{Data, Pointwise};
-use super::{Evaluate, HierarchicalNormal, Scalars, Sums, finish};
+use super::{Evaluate, GroupSums, HierarchicalNormal, Scalars, finish};
 use octopus_density::warp::{Terms, lanes, reduce_with_tail};
 use octopus_density::{IntegratedEffects, LogDensity, StandardisedScalars};
 use pulp::Simd;
@@ -21,7 +21,7 @@ impl Evaluate<'_> {
         let IntegratedEffects { shares, logs, pull, squares, drawn } =
             standard.integrated(&model.information, model.dim());
         let drawn = standard.weight * drawn;
-        let sums = Sums {
+        let sums = GroupSums {
             squares,
             z2: x2,
             location: pull,
@@ -83,7 +83,7 @@ impl Evaluate<'_> {
             }
             None => reduce_with_tail(simd, lanes(model.dim()), whole, tail, &mut StandardTerms { groups, widths: Own }),
         };
-        finish_standardised(model, &standard, &Sums::pointwise(sums, jacobian), scalar_gradient)
+        finish_standardised(model, &standard, &GroupSums::pointwise(sums, jacobian), scalar_gradient)
     }
 
     #[inline(always)]
@@ -98,7 +98,7 @@ impl Evaluate<'_> {
 fn finish_standardised(
     model: &HierarchicalNormal,
     standard: &StandardisedScalars,
-    sums: &Sums,
+    sums: &GroupSums,
     gradient: &mut [f64],
 ) -> f64 {
     let scalars = Scalars {
@@ -139,7 +139,7 @@ impl<S: Simd> Terms<S, 1> for NormalTerms<'_, S> {
     }
 }
 
-impl Sums {
+impl GroupSums {
     /// Makes the sums from those of [`StandardTerms`], the slope of the log-Jacobian, and -2 times the log-Jacobian.
     #[inline(always)]
     fn pointwise(sums: [f64; 6], jacobian: [f64; 2]) -> Self {
