@@ -1,4 +1,4 @@
-// Half precision: conversions from and to float and double, the twins of crates/device/src/array/half.rs.
+// Half precision: conversions from and to float and double, the twins of crates/array/src/half.rs.
 // A half is its bits, as an integer: no type of the compiler's, which host compilers and NVRTC do not share.
 #pragma once
 #include "octopus/portable.cuh"
