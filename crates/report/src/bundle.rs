@@ -265,9 +265,11 @@ mod tests {
         for figure in &figures {
             assert!(page.contains(&format!("<figure id=\"{}\"", figure.stem)));
         }
-        let pictures =
-            ["svg ", "img src=\"data:image/png;base64,"].map(|kind| format!("<div class=\"picture\"><{kind}"));
-        assert_eq!(pictures.iter().map(|start| page.matches(start).count()).sum::<usize>(), figures.len());
+        for width in ["on-wide", "on-narrow"] {
+            let pictures = ["svg ", "img src=\"data:image/png;base64,"]
+                .map(|kind| format!("<div class=\"picture {width}\"><{kind}"));
+            assert_eq!(pictures.iter().map(|start| page.matches(start).count()).sum::<usize>(), figures.len());
+        }
         let links: Vec<&str> = page.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()).collect();
         assert_eq!(links.len(), 13, "{links:?}");
         for id in links {

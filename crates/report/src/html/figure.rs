@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use maud::{Markup, PreEscaped, html};
 
 use crate::error::ReportError;
-use crate::plot::{Figure, Subject};
+use crate::plot::{Figure, PictureWidth, Subject};
 
 /// Up to here a picture goes in as SVG, which stays sharp and follows the dark mode; beyond it, as the smaller of both.
 const LARGEST_SVG: usize = 300_000;
@@ -45,30 +45,36 @@ fn in_base64(bytes: usize) -> usize {
     bytes.div_ceil(3) * 4
 }
 
-/// The figure with its heading and caption; its picture is part of the page.
+/// The figure with its heading and caption; its picture is part of the page, laid out for wide and for narrow windows. The
+/// page's style shows one of them.
 fn embedded(figure: &Figure) -> Result<Markup, ReportError> {
-    let svg = figure.plot.svg()?;
+    let [wide, narrow] = [PictureWidth::Wide, PictureWidth::Narrow].map(|width| picture(figure, width));
+    Ok(html! {
+        figure id=(figure.stem) {
+            div.picture.on-wide { (wide?) }
+            div.picture.on-narrow { (narrow?) }
+            figcaption { b { (figure.title) ". " } (figure.caption) }
+        }
+    })
+}
+
+/// The picture as SVG, or as PNG where that is much smaller.
+fn picture(figure: &Figure, width: PictureWidth) -> Result<Markup, ReportError> {
+    let scene = figure.plot.layout(width)?;
+    let svg = scene.svg();
     // Inside HTML the name space goes without saying, and the page has the size.
     let inline = || {
         let (_, drawing) = svg.split_once(" viewBox=").unwrap_or(("", &svg));
         PreEscaped(format!("<svg viewBox={}", drawing.replacen(" xmlns=\"http://www.w3.org/2000/svg\"", "", 1)))
     };
-    let picture = if svg.len() <= LARGEST_SVG {
-        inline()
-    } else {
-        let png = figure.plot.png()?;
-        if svg.len() <= in_base64(png.len()) {
-            inline()
-        } else {
-            html! { img src={ "data:image/png;base64," (STANDARD.encode(png)) } alt=(figure.caption); }
-        }
-    };
-    Ok(html! {
-        figure id=(figure.stem) {
-            div.picture { (picture) }
-            figcaption { b { (figure.title) ". " } (figure.caption) }
-        }
-    })
+    if svg.len() <= LARGEST_SVG {
+        return Ok(inline());
+    }
+    let png = scene.png()?;
+    if svg.len() <= in_base64(png.len()) {
+        return Ok(inline());
+    }
+    Ok(html! { img src={ "data:image/png;base64," (STANDARD.encode(png)) } alt=(figure.caption); })
 }
 
 #[cfg(test)]
@@ -85,7 +91,7 @@ mod tests {
             About { stem: "lines_plot", title: "Lines", caption: "Lines.", subject: Subject::Posterior }
         }
 
-        fn scene(&self) -> Result<Scene, ReportError> {
+        fn layout(&self, _: PictureWidth) -> Result<Scene, ReportError> {
             let mut scene = Scene::new(600.0, 100.0, "lines");
             for k in 0..self.0 {
                 let (x, colour) = ((k % 570) as f64 + 10.0, crate::plot::palette::series(k));

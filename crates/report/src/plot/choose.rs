@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use octopus_trace::Dataset;
 
 use super::palette::MUTED;
-use super::panel::{MARGIN, SMALL};
+use super::panel::{MARGIN, SMALL, paragraph};
 use super::scene::{Scene, Text};
 use crate::draws::{self, ElementDraws};
 use crate::estimate::smirnov;
@@ -85,10 +85,7 @@ pub(super) fn words(shown: usize, of: usize) -> Option<String> {
 /// A second line below a picture's note; returns where the plots start.
 pub(super) fn second_note(scene: &mut Scene, top: f64, words: Option<String>) -> f64 {
     match words {
-        Some(words) => {
-            scene.text(Text::new((MARGIN, top - 6.0), words, SMALL, MUTED));
-            top + 32.0
-        }
+        Some(words) => top + 32.0 + paragraph(scene, Text::new((MARGIN, top - 6.0), words, SMALL, MUTED)),
         None => top,
     }
 }

@@ -80,6 +80,21 @@ pub(crate) fn fit(text: &str, size: f64, weight: Weight, room: f64) -> String {
     }
 }
 
+/// `text` in lines that fit into `room`, broken between words; a word that is wider has a line of its own.
+pub(crate) fn wrap(text: &str, size: f64, weight: Weight, room: f64) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("there is a first line");
+        let longer = if line.is_empty() { word.to_owned() } else { format!("{line} {word}") };
+        if line.is_empty() || width(&longer, size, weight) <= room {
+            *line = longer;
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,6 +106,16 @@ mod tests {
         assert!(width("mu_pop", 20.0, Weight::Regular) > 2.0 * short);
         assert!((width("mu", 40.0, Weight::Regular) - 2.0 * short).abs() < 1e-9);
         assert!(width("mu", 20.0, Weight::Bold) > short);
+    }
+
+    #[test]
+    fn long_lines_are_broken_between_words() {
+        let text = "the share of the values at or below y";
+        let lines = wrap(text, 20.0, Weight::Regular, 150.0);
+        assert_eq!(lines.join(" "), text);
+        assert!(lines.len() > 2 && lines.iter().all(|line| width(line, 20.0, Weight::Regular) <= 150.0), "{lines:?}");
+        assert_eq!(wrap(text, 20.0, Weight::Regular, 1000.0), [text]);
+        assert_eq!(wrap("a incomprehensibilities b", 20.0, Weight::Regular, 50.0), ["a", "incomprehensibilities", "b"]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! The layout of panels of equal size in rows of up to three, each below its name and a line of figures.
+//! The layout of panels of equal size in rows of up to three (in a narrow picture, of one), each below its name and a line of figures.
 
 use super::palette::{INK, MUTED, VERMILLION};
-use super::panel::{HEADING, LABEL, MARGIN, Panel, SMALL, WIDTH};
+use super::panel::{HEADING, LABEL, MARGIN, Panel, SMALL};
 use super::scene::{Align, Scene, Text};
 use super::{font, font::Weight};
 
@@ -27,8 +27,8 @@ pub(super) struct Grid {
 
 impl Grid {
     /// Room for `panels` panels below `top`, each `inside` pixels high.
-    pub(super) fn new(panels: usize, top: f64, inside: f64) -> Self {
-        Self { panels, columns: panels.clamp(1, COLUMNS), top, inside, numbers: NUMBERS, gap: GAP }
+    pub(super) fn new(scene: &Scene, panels: usize, top: f64, inside: f64) -> Self {
+        Self { panels, columns: scene.columns(panels.clamp(1, COLUMNS)), top, inside, numbers: NUMBERS, gap: GAP }
     }
 
     /// Returns the grid without room for numbers at the left.
@@ -53,7 +53,7 @@ impl Grid {
     /// Writes `name` and `figures` above the `index`-th panel; returns its inside.
     pub(super) fn place(&self, scene: &mut Scene, index: usize, name: &str, figures: &str) -> Panel {
         let gaps = self.gap * (self.columns - 1) as f64;
-        let width = (WIDTH - 2.0 * MARGIN - gaps) / self.columns as f64;
+        let width = (scene.width - 2.0 * MARGIN - gaps) / self.columns as f64;
         let left = MARGIN + self.numbers + (width + self.gap) * (index % self.columns) as f64;
         let top = self.top + self.row() * (index / self.columns) as f64;
         let room = width - self.numbers;

@@ -53,6 +53,7 @@ pub use forest_compared::{ComparedRow, ComparedSection, ForestComparisonPlot};
 pub use front::{FrontPoint, ParetoFrontPlot};
 pub use loo_pit::LooPitPlot;
 pub use pair::{PairPlot, PairVariable};
+pub use panel::PictureWidth;
 pub use parallel::{ParallelPlot, ParallelVariable};
 pub use pareto_k::ParetoKPlot;
 pub use performance::{PerformancePlot, PerformanceResult, PerformanceRow};
@@ -134,11 +135,19 @@ pub trait Plot: fmt::Debug + Send + Sync {
     /// Returns the words around the picture.
     fn about(&self) -> About;
 
-    /// Lays the picture out.
+    /// Lays the picture out for a window of this width.
     ///
     /// # Errors
     /// [`ReportError::Empty`] with what is missing, when there is nothing to draw.
-    fn scene(&self) -> Result<Scene, ReportError>;
+    fn layout(&self, width: PictureWidth) -> Result<Scene, ReportError>;
+
+    /// Lays the picture out for a file.
+    ///
+    /// # Errors
+    /// When there is nothing to draw: see [`layout`](Self::layout).
+    fn scene(&self) -> Result<Scene, ReportError> {
+        self.layout(PictureWidth::Wide)
+    }
 
     /// Checks whether there is something to draw.
     ///
@@ -153,7 +162,7 @@ pub trait Plot: fmt::Debug + Send + Sync {
     /// # Errors
     /// [`ReportError::Empty`] when there is nothing to draw, [`ReportError::Draw`] when drawing fails.
     fn png(&self) -> Result<Vec<u8>, ReportError> {
-        bitmap::png(&self.scene()?)
+        self.scene()?.png()
     }
 
     /// Returns an SVG document.
@@ -161,7 +170,7 @@ pub trait Plot: fmt::Debug + Send + Sync {
     /// # Errors
     /// When the picture cannot be drawn: see [`png`](Self::png).
     fn svg(&self) -> Result<String, ReportError> {
-        Ok(svg::svg(&self.scene()?))
+        Ok(self.scene()?.svg())
     }
 
     /// Returns the bytes of a PDF file of one page.
@@ -220,11 +229,24 @@ impl Figure {
     }
 }
 
+/// Lists the flaws of a plot in all its widths.
+#[cfg(test)]
+fn flaws(plot: &dyn Plot) -> Vec<String> {
+    let [wide, narrow] = [PictureWidth::Wide, PictureWidth::Narrow].map(|width| plot.layout(width).unwrap());
+    let mut flaws = Vec::from_iter(on_record::changed(&[&wide, &narrow]));
+    flaws.extend(scene::layout_flaws(&wide));
+    flaws.extend(scene::layout_flaws(&narrow).into_iter().map(|flaw| format!("narrow: {flaw}")));
+    let small =
+        narrow.shapes.iter().filter(|shape| matches!(shape, scene::Shape::Text(text) if text.size < panel::SMALL));
+    flaws.extend(small.map(|shape| format!("narrow: too small: {shape:?}")));
+    flaws
+}
+
 /// Fails when a reader would stumble over the picture.
 #[cfg(test)]
 #[track_caller]
-fn sound(what: &str, scene: Result<Scene, ReportError>) {
-    let flaws = scene::flaws(&scene.unwrap());
+fn sound(what: &str, plot: &dyn Plot) {
+    let flaws = flaws(plot);
     assert!(flaws.is_empty(), "{what}: {flaws:#?}");
 }
 
@@ -274,7 +296,7 @@ mod tests {
 
     #[track_caller]
     fn check(what: &str, plot: &dyn Plot) {
-        sound(what, plot.scene());
+        sound(what, plot);
     }
 
     #[test]

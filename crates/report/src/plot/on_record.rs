@@ -21,15 +21,16 @@ pub(crate) fn begin_of_hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes)[..6].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns what is wrong if the picture is not the one on record for this place in the test that runs.
+/// Returns what is wrong if the picture, in all its widths, is not the one on record for this place in the test that runs.
 ///
-/// The record is a file for each test, a line for each picture: the begin of the SHA-256 of its SVG.
-pub(crate) fn changed(scene: &Scene) -> Option<String> {
+/// The record is a file for each test, a line for each picture: the begin of the SHA-256 of the SVG of each width.
+pub(crate) fn changed(widths: &[&Scene]) -> Option<String> {
     let thread = std::thread::current();
     let test = thread.name().filter(|name| name.contains("::"))?;
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/plot/drawn").join(test.replace("::", "-") + ".txt");
     let at = DRAWN.replace(DRAWN.get() + 1);
-    let hash = begin_of_hash(svg(scene).as_bytes());
+    let hashes: Vec<String> = widths.iter().map(|scene| begin_of_hash(svg(scene).as_bytes())).collect();
+    let hash = hashes.join(" ");
     let record = fs::read_to_string(&file).unwrap_or_default();
     if std::env::var_os("PICTURES").is_some_and(|word| word == "accept") {
         let mut kept = record.lines().take(at).fold(String::new(), |kept, line| kept + line + "\n");
@@ -38,7 +39,7 @@ pub(crate) fn changed(scene: &Scene) -> Option<String> {
         return None;
     }
     let drawn = record.lines().nth(at);
-    (drawn != Some(&hash)).then(|| {
+    (drawn != Some(hash.as_str())).then(|| {
         format!(
             "picture {at} of {test} is {hash}, on record is {drawn:?}: look at it, then accept it with PICTURES=accept"
         )

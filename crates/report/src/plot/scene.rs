@@ -1,8 +1,12 @@
 //! A picture as a list of shapes, apart from any format: what the plots make, what bitmap and SVG draw,
 //! and what the tests measure.
 
+use super::bitmap;
 use super::font::{self, Weight};
 use super::palette::Colour;
+use super::panel::WIDTH;
+use super::svg;
+use crate::error::ReportError;
 
 /// A place in pixels, from the upper left.
 pub(crate) type Point = (f64, f64);
@@ -99,8 +103,34 @@ impl Scene {
         Self { width, height, title: title.into(), shapes: Vec::new(), tips: Vec::new() }
     }
 
-    /// Shows `text` to readers who point between the corners `a` and `b`; a bitmap does not show it.
+    /// Returns the bytes of a PNG file, 150 dots an inch.
+    pub(crate) fn png(&self) -> Result<Vec<u8>, ReportError> {
+        bitmap::png(self)
+    }
+
+    /// Returns an SVG document.
+    pub(crate) fn svg(&self) -> String {
+        svg::svg(self)
+    }
+
+    /// Returns whether the picture is for a narrow window, where panels stand below each other.
+    pub(crate) fn is_narrow(&self) -> bool {
+        self.width < WIDTH
+    }
+
+    /// Returns how many panels stand side by side where a wide picture has `wide` of them.
+    pub(crate) fn columns(&self, wide: usize) -> usize {
+        if self.is_narrow() { 1 } else { wide }
+    }
+
+    /// Shows `text` to readers who point between the corners `a` and `b`; a bitmap does not show it, and a narrow picture
+    /// only where a finger finds it.
     pub(crate) fn tip(&mut self, a: Point, b: Point, text: impl Into<String>) {
+        /// In pixels of a narrow picture, of which a window shows about two in one of its own.
+        const FINGER: f64 = 23.0;
+        if self.is_narrow() && (b.0 - a.0).abs().min((b.1 - a.1).abs()) < FINGER {
+            return;
+        }
         self.tips.push(Tip { corners: (a, b), text: text.into() });
     }
 
@@ -160,10 +190,18 @@ impl Scene {
     }
 }
 
-/// Lists the flaws that a reader would stumble over: texts outside the picture, and texts on top of each other; and says
-/// so if the picture is not the one [on record](super::on_record).
+/// Lists the flaws of a picture: those of its [layout](layout_flaws), and that it is not the one
+/// [on record](super::on_record).
 #[cfg(test)]
 pub(crate) fn flaws(scene: &Scene) -> Vec<String> {
+    let mut flaws = Vec::from_iter(super::on_record::changed(&[scene]));
+    flaws.extend(layout_flaws(scene));
+    flaws
+}
+
+/// Lists the flaws that a reader would stumble over: texts outside the picture, and texts on top of each other.
+#[cfg(test)]
+pub(crate) fn layout_flaws(scene: &Scene) -> Vec<String> {
     let texts: Vec<&Text> = scene
         .shapes
         .iter()
@@ -172,7 +210,7 @@ pub(crate) fn flaws(scene: &Scene) -> Vec<String> {
             _ => None,
         })
         .collect();
-    let mut flaws = Vec::from_iter(super::on_record::changed(scene));
+    let mut flaws = Vec::new();
     for (i, a) in texts.iter().enumerate() {
         let ((left, top), (right, bottom)) = a.bounds();
         if left < 0.0 || top < 0.0 || right > scene.width || bottom > scene.height {

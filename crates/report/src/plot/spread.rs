@@ -2,7 +2,7 @@
 
 use super::axis::Axis;
 use super::palette::{BLUE, PALE, SKY};
-use super::panel::key;
+use super::panel::Keys;
 use super::scene::{Point, Scene};
 use octopus_diag::quantile_of_sorted;
 
@@ -59,11 +59,11 @@ impl Spread {
     }
 }
 
-/// Returns the draws the key of the colours, for `what`; returns where it ends.
-pub(super) fn spread_key(scene: &mut Scene, (x, y): Point, what: &str) -> f64 {
-    let mut end = key(scene, (x, y), BLUE, false, &format!("median of {what}"));
-    end = key(scene, (end + 28.0, y), SKY, false, "5% to 95% of them");
-    key(scene, (end + 28.0, y), PALE, false, "lowest to highest")
+/// Draws the key of the colours, for `what`.
+pub(super) fn spread_key(scene: &mut Scene, keys: &mut Keys, what: &str) {
+    keys.stroke(scene, BLUE, false, &format!("median of {what}"));
+    keys.stroke(scene, SKY, false, "5% to 95% of them");
+    keys.stroke(scene, PALE, false, "lowest to highest");
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! The page in a real browser: no error, no request, tables that sort and filter, stories, tips, both themes, and
-//! everything where it belongs at three widths. Faults are planted, too: a check that sees none checks nothing.
+//! everything where it belongs at six widths, a phone's among them. Faults are planted, too: a check that sees none checks nothing.
 
 mod chromium;
 #[path = "../../examples/gallery/sample.rs"]
@@ -13,9 +13,13 @@ use sample::{Sample, Shape};
 use serde::Deserialize;
 
 const SHAPE: Shape = Shape { groups: 12, chains: 4, draws: 240, truth: true, divergences: false };
-/// A browser without a window is no narrower than the first.
-const WIDTHS: [u32; 3] = [500, 900, 1400];
+/// The first is a phone's.
+const WIDTHS: [u32; 6] = [400, 500, 800, 840, 900, 1400];
 const HEIGHT: u32 = 1000;
+/// A browser without a window is no narrower.
+const NARROWEST_WINDOW: u32 = 500;
+/// An em in pixels that can be read.
+const SMALLEST_LETTERS: f64 = 9.0;
 
 /// Left, top, right, bottom in pixels.
 type Edges = [f64; 4];
@@ -32,6 +36,8 @@ struct Seen {
     links: Vec<String>,
     tables: Vec<SeenTable>,
     pictures: Vec<(String, f64, f64, f64, f64)>,
+    hidden_pictures: usize,
+    smallest_letters: Vec<(String, f64)>,
     cards: Vec<(f64, f64, f64, f64, f64)>,
     verdict_ids: Vec<String>,
     by_mean: Vec<String>,
@@ -98,12 +104,19 @@ fn complaints(browser: &Path, report: &Report, page: &str, width: u32, folder: &
     let probed = page.replace("</body>", &format!("<script>{probe}</script></body>"));
     assert_ne!(probed, page, "the probe found its place");
     std::fs::create_dir_all(folder).unwrap();
-    let file = folder.join("probed.html");
-    std::fs::write(&file, probed).unwrap();
-    let visit = chromium::visit(browser, &file, (width, HEIGHT), folder);
+    std::fs::write(folder.join("probed.html"), probed).unwrap();
+    // The page stands in a frame of its width, and says what it saw.
+    let frame = format!(
+        "<body style=\"margin:0\"><iframe src=\"probed.html\" style=\"display:block;border:0;width:{width}px;height:{HEIGHT}px\"></iframe>\
+         <script>onmessage = (message) => document.body.insertAdjacentHTML('beforeend', message.data)</script></body>"
+    );
+    let file = folder.join("frame.html");
+    std::fs::write(&file, frame).unwrap();
+    let window = width.max(NARROWEST_WINDOW);
+    let visit = chromium::visit(browser, &file, (window, HEIGHT), folder);
     let mut found: Vec<String> = visit.console.iter().map(|line| format!("console: {line}")).collect();
     found.extend(visit.requests.iter().map(|url| format!("request: {url}")));
-    found.extend(picture_flaws(&visit.picture, width));
+    found.extend(picture_flaws(&visit.picture, window));
     let json =
         visit.document.split_once("<pre id=\"probe\" hidden=\"\">").and_then(|(_, rest)| rest.split_once("</pre>"));
     let Some((json, _)) = json else {
@@ -149,11 +162,9 @@ fn layout(seen: &Seen, check: &mut impl FnMut(bool, String)) {
     check(seen.page_width <= seen.width, format!("the page is {} wide in {}", seen.page_width, seen.width));
     check(seen.too_wide.is_empty(), format!("wider than the window: {:?}", seen.too_wide));
     check(seen.without_hint.is_empty(), format!("to be scrolled, and nothing says so: {:?}", seen.without_hint));
-    let narrow = seen.width < 600.0;
-    for kind in ["picture", "framed"] {
-        let scrolled = seen.overflowing.iter().any(|class| class.split(' ').any(|name| name == kind));
-        check(scrolled || !narrow, format!("no {kind} is wider than a narrow window: {:?}", seen.overflowing));
-    }
+    let has = |kind: &str| seen.overflowing.iter().any(|class| class.split(' ').any(|name| name == kind));
+    check(has("framed") || seen.width >= 600.0, format!("no table is wider than the window: {:?}", seen.overflowing));
+    check(!has("picture"), format!("a picture must be scrolled: {:?}", seen.overflowing));
     let ids: Vec<&String> = seen.sections.iter().map(|(id, ..)| id).collect();
     check(ids == seen.links.iter().collect::<Vec<_>>(), format!("contents {:?} of {ids:?}", seen.links));
     check(ids.first().is_some_and(|id| *id == "verdict"), format!("first comes {:?}", ids.first()));
@@ -172,12 +183,19 @@ fn layout(seen: &Seen, check: &mut impl FnMut(bool, String)) {
         }
     }
     check(seen.pictures.len() == 5, format!("{} pictures", seen.pictures.len()));
-    // Legible means at least 44 rem wide, also where the window is not.
-    let expected = (seen.width.min(1216.0) - 60.0).max(704.0);
+    check(seen.hidden_pictures == 5, format!("{} pictures are for other widths", seen.hidden_pictures));
+    // A picture for narrow windows grows no wider than 36 rem.
+    let inside = seen.width.min(1216.0);
+    let expected = if seen.width <= 832.0 { (inside - 45.0).min(576.0) } else { inside - 60.0 };
     for (id, left, top, right, bottom) in &seen.pictures {
         let (width, height) = (right - left, bottom - top);
-        check((0.95..1.02).contains(&(width / expected)), format!("{id} is {width} wide, not about {expected}"));
-        check((0.15..3.0).contains(&(height / width)), format!("{id} is {width} by {height}"));
+        check((0.95..1.05).contains(&(width / expected)), format!("{id} is {width} wide, not about {expected}"));
+        check(*left >= 0.0 && *right <= seen.width, format!("{id} lies from {left} to {right} of {}", seen.width));
+        check((0.15..6.0).contains(&(height / width)), format!("{id} is {width} by {height}"));
+    }
+    check(seen.smallest_letters.len() == 5, format!("letters in {:?}", seen.smallest_letters));
+    for (id, em) in &seen.smallest_letters {
+        check(*em >= SMALLEST_LETTERS, format!("{id} has letters of {em} pixels"));
     }
     check(seen.cards.len() == 5, format!("{} cards", seen.cards.len()));
     for (left, _, right, bottom, beyond) in &seen.cards {

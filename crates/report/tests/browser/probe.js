@@ -40,7 +40,17 @@
     const [head, first] = [box(table.tHead), box(table.tBodies[0].rows[0])];
     return { label: table.getAttribute("aria-label"), table: box(table), head_bottom: head[3], first_top: first[1], headings: Array.from(table.tHead.rows[0].cells, box) };
   });
-  seen.pictures = Array.from(document.querySelectorAll(".picture > svg, .picture > img"), (picture) => [picture.closest("figure").id, ...box(picture)]);
+  const pictures = Array.from(document.querySelectorAll(".picture > svg, .picture > img"));
+  const visible = pictures.filter((picture) => picture.getClientRects().length > 0);
+  seen.pictures = visible.map((picture) => [picture.closest("figure").id, ...box(picture)]);
+  seen.hidden_pictures = pictures.length - visible.length;
+  // The em of the smallest text; those of a bitmap have 21 pixels.
+  seen.smallest_letters = visible.map((picture) => {
+    const texts = Array.from(picture.querySelectorAll("text"), (text) => parseFloat(getComputedStyle(text).fontSize));
+    const [units, em] = picture.viewBox ? [picture.viewBox.baseVal.width, Math.min(...texts)] : [picture.naturalWidth, 21];
+    const [left, , right] = box(picture);
+    return [picture.closest("figure").id, em * (right - left) / units];
+  });
   seen.cards = Array.from(document.querySelectorAll(".cards li"), (card) => [...box(card), card.scrollWidth - card.clientWidth]);
   seen.verdict_ids = texts(shown(criteria), 0);
 
@@ -95,7 +105,7 @@
   seen.story_closed = document.querySelector(".story") === null && opener.getAttribute("aria-expanded") === "false";
 
   // What a picture says, by pointer and by keys.
-  const rect = document.querySelector("#forest_plot .tips > rect");
+  const rect = Array.from(document.querySelectorAll("#forest_plot .tips > rect")).find((rect) => rect.getClientRects().length > 0);
   rect.scrollIntoView({ block: "center" });
   const [left, top, right, bottom] = box(rect);
   rect.dispatchEvent(new PointerEvent("pointermove", { bubbles: true, clientX: (left + right) / 2, clientY: (top + bottom) / 2 }));
@@ -123,4 +133,5 @@
   out.hidden = true;
   out.textContent = JSON.stringify(seen);
   document.body.append(out);
+  parent.postMessage(out.outerHTML, "*");
 })();

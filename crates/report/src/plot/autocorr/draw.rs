@@ -2,11 +2,11 @@
 
 use super::super::axis::extent;
 use super::super::grid::{Grid, say};
-use super::super::palette::{INK, MUTED, SHADE, series};
-use super::super::panel::{MARGIN, Panel, SMALL, WIDTH, head, key};
-use super::super::scene::{Scene, Text};
+use super::super::palette::{MUTED, SHADE, series};
+use super::super::panel::{Keys, Panel, head};
+use super::super::scene::Scene;
 use super::super::spread::{Spread, spread_key};
-use super::super::{About, Plot, Subject, choose};
+use super::super::{About, PictureWidth, Plot, Subject, choose};
 use super::{AutocorrPanel, AutocorrPlot};
 use crate::error::ReportError;
 use crate::format::{rate, significant};
@@ -23,20 +23,20 @@ impl Plot for AutocorrPlot {
         About::new(Subject::Convergence, "autocorr_plot", "Autocorrelation", CAPTION)
     }
 
-    fn scene(&self) -> Result<Scene, ReportError> {
+    fn layout(&self, width: PictureWidth) -> Result<Scene, ReportError> {
         let chains = self.panels.iter().map(|panel| panel.chains.len()).max().unwrap_or(0);
         if chains == 0 || self.draws == 0 {
             return Err(ReportError::Empty { plot: "the autocorrelation plot", missing: "a variable with draws" });
         }
-        let mut scene = Scene::new(WIDTH, 0.0, "Autocorrelation of each chain by lag");
+        let mut scene = Scene::new(width.pixels(), 0.0, "Autocorrelation of each chain by lag");
         let note = "correlation of draws with those some draws later, in each chain: the sooner it vanishes, the more each draw is worth";
         let top = head(&mut scene, "Autocorrelation", note);
         let top = choose::second_note(&mut scene, top, choose::words(self.panels.len(), self.parameters));
-        draw_key(&mut scene, top + 8.0, chains);
+        let top = top + draw_key(&mut scene, top + 8.0, chains);
         let all = self.panels.iter().flat_map(|panel| panel.chains.iter().flatten().copied());
         // One scale for all panels: what remembers long shows at a glance.
         let lowest = extent(all).map_or(0.0, |(low, _)| low).min(-1.6 * self.band()).max(-1.0);
-        let grid = Grid::new(self.panels.len(), top + 36.0, INSIDE);
+        let grid = Grid::new(&scene, self.panels.len(), top + 36.0, INSIDE);
         for (i, panel) in self.panels.iter().enumerate() {
             let figures = format!("bulk ESS {}", rate(panel.ess_bulk));
             let place = grid.place(&mut scene, i, &panel.name, &figures);
@@ -86,15 +86,16 @@ impl AutocorrPlot {
     }
 }
 
-fn draw_key(scene: &mut Scene, y: f64, chains: usize) {
-    let mut x = MARGIN;
+/// Returns the height of the key's lines below the first.
+fn draw_key(scene: &mut Scene, y: f64, chains: usize) -> f64 {
+    let mut keys = Keys::new(y);
     if chains <= MOST_KEYS {
         for chain in 0..chains {
-            x = key(scene, (x, y), series(chain), false, &format!("chain {chain}")) + 28.0;
+            keys.stroke(scene, series(chain), false, &format!("chain {chain}"));
         }
     } else {
-        x = spread_key(scene, (x, y), &format!("{chains} chains")) + 28.0;
+        spread_key(scene, &mut keys, &format!("{chains} chains"));
     }
-    scene.rect((x, y - 10.0), (x + 36.0, y + 10.0), SHADE, 0.55);
-    scene.text(Text::new((x + 46.0, y), "95% of independent draws", SMALL, INK));
+    keys.shade(scene, 0.55, "95% of independent draws");
+    keys.below(y)
 }

@@ -117,16 +117,16 @@ mod tests {
         for (panels, chains, phi) in
             [(1, 1, 0.3), (1, 8, 0.0), (1, 9, 0.0), (3, 4, 0.9), (9, 4, -0.9), (9, 64, 0.5), (2, 12, 0.999)]
         {
-            sound("autocorrelation", plot("mu_group", panels, chains, 300, phi).scene());
+            sound("autocorrelation", &plot("mu_group", panels, chains, 300, phi));
         }
-        sound("long names", plot(&"a_very_long_name".repeat(9), 5, 2, 300, 0.2).scene());
-        sound("two draws", plot("x", 1, 2, 2, 0.0).scene());
-        sound("one draw", plot("x", 1, 2, 1, 0.0).scene());
+        sound("long names", &plot(&"a_very_long_name".repeat(9), 5, 2, 300, 0.2));
+        sound("two draws", &plot("x", 1, 2, 2, 0.0));
+        sound("one draw", &plot("x", 1, 2, 1, 0.0));
         let mut odd = plot("x", 2, 3, 100, 0.0);
         odd.panels[0].chains[1].fill(f64::NAN);
         odd.panels[1].chains.iter_mut().for_each(|lags| lags.fill(f64::NAN));
         odd.panels[1].ess_bulk = f64::NAN;
-        sound("not defined", odd.scene());
+        sound("not defined", &odd);
     }
 
     #[test]

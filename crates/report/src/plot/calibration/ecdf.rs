@@ -2,9 +2,9 @@
 
 use super::super::axis::{extent, widened};
 use super::super::palette::{BLUE, MUTED, SHADE, VERMILLION};
-use super::super::panel::{MARGIN, WIDTH, head};
+use super::super::panel::{MARGIN, head};
 use super::super::scene::Scene;
-use super::super::{About, Plot, Subject};
+use super::super::{About, PictureWidth, Plot, Subject};
 use super::{EcdfPanel, EcdfPlot, height, near_one, place};
 use crate::error::ReportError;
 
@@ -16,19 +16,20 @@ impl Plot for EcdfPlot {
         About::new(Subject::Calibration, "rank_ecdf", "Ranks of true values: distribution", CAPTION)
     }
 
-    fn scene(&self) -> Result<Scene, ReportError> {
+    fn layout(&self, width: PictureWidth) -> Result<Scene, ReportError> {
         let all = |panel: &EcdfPanel| [&panel.difference, &panel.lower, &panel.upper].map(Clone::clone).concat();
         // One scale for all: what is far out shows at a glance.
         let Some(range) = extent(self.panels.iter().flat_map(all)) else {
             return Err(ReportError::Empty { plot: "the rank plot", missing: "data sets with ranks" });
         };
-        let mut scene = Scene::new(WIDTH, 0.0, "Ranks of true values: distribution functions less the uniform one");
+        let mut scene =
+            Scene::new(width.pixels(), 0.0, "Ranks of true values: distribution functions less the uniform one");
         let note = format!(
             "share of the data sets with a rank up to x, less x; shade: where all of a calibrated quantity stays with probability {}; dots: outside",
             near_one(self.coverage)
         );
         let top = head(&mut scene, "Ranks of true values: distribution", &note);
-        scene.height = height(top, self.panels.len()) - MARGIN + 20.0;
+        scene.height = height(&scene, top, self.panels.len()) - MARGIN + 20.0;
         for (i, panel) in self.panels.iter().enumerate() {
             draw(&mut scene, panel, i, top, widened(range, 0.06));
         }

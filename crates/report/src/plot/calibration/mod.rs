@@ -5,7 +5,7 @@ mod moments;
 mod ranks;
 
 use super::palette::{INK, MUTED, VERMILLION};
-use super::panel::{HEADING, LABEL, MARGIN, Panel, WIDTH};
+use super::panel::{HEADING, LABEL, MARGIN, Panel};
 use super::scene::{Scene, Text};
 use super::{font, font::Weight};
 use crate::format::significant;
@@ -90,8 +90,8 @@ const GAP: f64 = 110.0;
 const NUMBERS: f64 = 50.0;
 
 /// Returns the height that `panels` panels need below `top`.
-fn height(top: f64, panels: usize) -> f64 {
-    top + ROW * panels.div_ceil(COLUMNS) as f64 + MARGIN
+fn height(scene: &Scene, top: f64, panels: usize) -> f64 {
+    top + ROW * panels.div_ceil(scene.columns(COLUMNS)) as f64 + MARGIN
 }
 
 /// Returns a probability near 1 in per cent, with the digits that tell it from 1: `99.996 %`.
@@ -102,9 +102,10 @@ fn near_one(probability: f64) -> String {
 
 /// Writes name and verdict of the `index`-th panel below `top`; returns its inside.
 fn place(scene: &mut Scene, heading: &RankHeading, index: usize, top: f64) -> Panel {
-    let width = (WIDTH - 2.0 * MARGIN - NUMBERS - GAP * (COLUMNS - 1) as f64) / COLUMNS as f64;
-    let left = MARGIN + NUMBERS + (width + GAP) * (index % COLUMNS) as f64;
-    let top = top + ROW * (index / COLUMNS) as f64;
+    let columns = scene.columns(COLUMNS);
+    let width = (scene.width - 2.0 * MARGIN - NUMBERS - GAP * (columns - 1) as f64) / columns as f64;
+    let left = MARGIN + NUMBERS + (width + GAP) * (index % columns) as f64;
+    let top = top + ROW * (index / columns) as f64;
     let name = font::fit(&heading.name, HEADING, Weight::Bold, width);
     scene.text(Text::new((left, top + 26.0), name, HEADING, INK).bold());
     let p = format!("p = {}", significant(heading.p_value, 2));
@@ -119,15 +120,16 @@ fn place(scene: &mut Scene, heading: &RankHeading, index: usize, top: f64) -> Pa
 
 #[cfg(test)]
 mod tests {
+    use super::super::panel::WIDTH;
     use super::super::scene::Shape;
     use super::*;
 
     /// A width of 1800 less two margins of 40, 50 for numbers and two gaps of 110 leaves three panels 1450.
     #[test]
     fn panels_stand_in_rows_of_three() {
-        assert_eq!([1, 3, 4].map(|panels| height(130.0, panels)), [600.0, 600.0, 1030.0]);
         let heading = RankHeading { name: "mu".to_owned(), p_value: 0.5, uniform: true };
         let mut scene = Scene::new(WIDTH, 1100.0, "");
+        assert_eq!([1, 3, 4].map(|panels| height(&scene, 130.0, panels)), [600.0, 600.0, 1030.0]);
         let panel = place(&mut scene, &heading, 4, 130.0);
         let left = 90.0 + 1450.0 / 3.0 + 110.0;
         let expected = [left, 652.0, left + 1450.0 / 3.0, 898.0];

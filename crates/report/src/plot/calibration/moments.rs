@@ -2,15 +2,16 @@
 
 use super::super::axis::{extent, widened};
 use super::super::palette::{BLUE, GRID, INK, MUTED, SHADE, VERMILLION};
-use super::super::panel::{LABEL, MARGIN, Panel, WIDTH, head};
+use super::super::panel::{LABEL, MARGIN, Panel, head};
 use super::super::scene::{Align, Scene, Text};
-use super::super::{About, Plot, Subject, font, font::Weight};
+use super::super::{About, PictureWidth, Plot, Subject, font, font::Weight};
 use super::{MomentRow, MomentsPlot};
 use crate::error::ReportError;
 
 const ROW: f64 = 44.0;
 /// Names at the left and numbers at the right.
 const NAMES: f64 = 420.0;
+const NARROW_NAMES: f64 = 240.0;
 const NUMBERS: f64 = 120.0;
 
 const CAPTION: &str =
@@ -21,20 +22,22 @@ impl Plot for MomentsPlot {
         About::new(Subject::Calibration, "geweke_moments", "Geweke's test", CAPTION)
     }
 
-    fn scene(&self) -> Result<Scene, ReportError> {
+    fn layout(&self, width: PictureWidth) -> Result<Scene, ReportError> {
         let room = [-self.limit, self.limit];
         let Some(range) = extent(self.rows.iter().map(|row| row.z).chain(room)).filter(|_| !self.rows.is_empty())
         else {
             return Err(ReportError::Empty { plot: "the plot of moments", missing: "moments" });
         };
-        let mut scene = Scene::new(WIDTH, 0.0, "Geweke's test: moments of two simulators of one joint distribution");
+        let mut scene =
+            Scene::new(width.pixels(), 0.0, "Geweke's test: moments of two simulators of one joint distribution");
         let top = head(
             &mut scene,
             "Geweke's test",
             "mean with parameters from the sampler less mean with parameters from the prior, in standard errors; shade: where it stays when calibrated",
         );
         let bottom = top + ROW * self.rows.len() as f64 + 10.0;
-        let inside = Panel { left: MARGIN + NAMES, top, right: WIDTH - MARGIN - NUMBERS, bottom };
+        let names = if scene.is_narrow() { NARROW_NAMES } else { NAMES };
+        let inside = Panel { left: MARGIN + names, top, right: scene.width - MARGIN - NUMBERS, bottom };
         scene.height = bottom + 90.0;
         let x = inside.x(widened(range, 0.05));
         scene.rect((x.px(-self.limit), top), (x.px(self.limit), bottom), SHADE, 0.4);
@@ -50,14 +53,14 @@ impl Plot for MomentsPlot {
 
 fn draw(scene: &mut Scene, row: &MomentRow, inside: &Panel, at: f64, zero: f64, y: f64) {
     scene.line(vec![(inside.left, y), (inside.right, y)], GRID, 1.5);
-    let name = font::fit(&row.name, LABEL, Weight::Regular, NAMES - 24.0);
+    let name = font::fit(&row.name, LABEL, Weight::Regular, inside.left - MARGIN - 24.0);
     scene.text(Text::new((inside.left - 20.0, y), name, LABEL, INK).align(Align::Right));
     let colour = if row.agrees { BLUE } else { VERMILLION };
     if row.z.is_finite() {
         scene.line(vec![(zero, y), (at, y)], colour, 3.0);
         scene.disc((at, y), 9.0, colour);
     }
-    let number = Text::new((WIDTH - MARGIN, y), format!("{:.2}", row.z).replace('-', "\u{2212}"), LABEL, colour)
+    let number = Text::new((scene.width - MARGIN, y), format!("{:.2}", row.z).replace('-', "\u{2212}"), LABEL, colour)
         .align(Align::Right);
     scene.text(if row.agrees { number } else { number.bold() });
 }

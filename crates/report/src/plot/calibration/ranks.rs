@@ -2,9 +2,9 @@
 
 use super::super::axis::extent;
 use super::super::palette::{BLUE, MUTED, SHADE, VERMILLION};
-use super::super::panel::{MARGIN, WIDTH, head};
+use super::super::panel::{MARGIN, head};
 use super::super::scene::Scene;
-use super::super::{About, Plot, Subject};
+use super::super::{About, PictureWidth, Plot, Subject};
 use super::{RankPanel, RankPlot, height, near_one, place};
 use crate::error::ReportError;
 
@@ -15,18 +15,18 @@ impl Plot for RankPlot {
         About::new(Subject::Calibration, "rank_histogram", "Ranks of true values: histograms", CAPTION)
     }
 
-    fn scene(&self) -> Result<Scene, ReportError> {
+    fn layout(&self, width: PictureWidth) -> Result<Scene, ReportError> {
         let counts = self.panels.iter().flat_map(|panel| panel.counts.iter().copied().chain([panel.expected.1]));
         let Some((_, highest)) = extent(counts.map(|n| n as f64)) else {
             return Err(ReportError::Empty { plot: "the rank plot", missing: "data sets with ranks" });
         };
-        let mut scene = Scene::new(WIDTH, 0.0, "Ranks of true values: histograms");
+        let mut scene = Scene::new(width.pixels(), 0.0, "Ranks of true values: histograms");
         let note = format!(
             "data sets by rank: a hill says that draws are too wide, a valley too narrow, a slope biased; shade: {} of the bins when flat",
             near_one(self.coverage)
         );
         let top = head(&mut scene, "Ranks of true values: histograms", &note);
-        scene.height = height(top, self.panels.len()) - MARGIN + 20.0;
+        scene.height = height(&scene, top, self.panels.len()) - MARGIN + 20.0;
         for (i, panel) in self.panels.iter().enumerate() {
             draw(&mut scene, panel, i, top, 1.06 * highest.max(1.0));
         }

@@ -1,11 +1,11 @@
 //! Drawing of the rank plot, with its title, caption and key.
 
 use super::super::grid::Grid;
-use super::super::palette::{INK, SHADE, series};
-use super::super::panel::{MARGIN, SMALL, WIDTH, head, key};
-use super::super::scene::{Scene, Text};
+use super::super::palette::{INK, series};
+use super::super::panel::{Keys, head};
+use super::super::scene::Scene;
 use super::super::spread::spread_key;
-use super::super::{About, Plot, Subject, choose};
+use super::super::{About, PictureWidth, Plot, Subject, choose};
 use super::{COVERAGE, ChainRankPlot, draw_ranks};
 use crate::error::ReportError;
 use crate::format::{count, significant};
@@ -23,18 +23,19 @@ impl Plot for ChainRankPlot {
         About::new(Subject::Convergence, "rank_plot", "Ranks of chains", CAPTION)
     }
 
-    fn scene(&self) -> Result<Scene, ReportError> {
+    fn layout(&self, width: PictureWidth) -> Result<Scene, ReportError> {
         let chains = self.panels.iter().map(|panel| panel.ranks.counts.len()).max().unwrap_or(0);
         if chains == 0 {
             return Err(ReportError::Empty { plot: "the rank plot of chains", missing: "a variable with draws" });
         }
-        let mut scene = Scene::new(WIDTH, 0.0, "Rank plot: ranks of each chain's draws among the draws of all chains");
+        let mut scene =
+            Scene::new(width.pixels(), 0.0, "Rank plot: ranks of each chain's draws among the draws of all chains");
         let note = "histograms of the ranks of each chain's draws among the draws of all chains; chains that draw from the same distribution are flat";
         let top = head(&mut scene, "Ranks of chains", note);
         let top = choose::second_note(&mut scene, top, choose::words(self.panels.len(), self.parameters));
-        draw_key(&mut scene, top + 8.0, chains);
+        let top = top + draw_key(&mut scene, top + 8.0, chains);
         let inside = if chains > MOST_STRIPS { 260.0 } else { (72.0 * chains as f64).clamp(180.0, 560.0) };
-        let grid = Grid::new(self.panels.len(), top + 36.0, inside).without_numbers();
+        let grid = Grid::new(&scene, self.panels.len(), top + 36.0, inside).without_numbers();
         for (i, panel) in self.panels.iter().enumerate() {
             let mut figures = format!("R-hat {}", significant(panel.rhat, 4));
             if panel.ranks.not_a_number > 0 {
@@ -52,31 +53,30 @@ impl Plot for ChainRankPlot {
     }
 }
 
-fn draw_key(scene: &mut Scene, y: f64, chains: usize) {
-    let mut x = MARGIN;
+/// Returns the height of the key's lines below the first.
+fn draw_key(scene: &mut Scene, y: f64, chains: usize) -> f64 {
+    let mut keys = Keys::new(y);
     if chains <= MOST_KEYS {
         for chain in 0..chains {
-            x = key(scene, (x, y), series(chain), false, &format!("chain {chain}")) + 28.0;
+            keys.stroke(scene, series(chain), false, &format!("chain {chain}"));
         }
     } else if chains <= MOST_STRIPS {
-        let text = Text::new((x, y), format!("{chains} chains, the first at the top"), SMALL, INK);
-        x += text.width() + 28.0;
-        scene.text(text);
+        keys.words(scene, &format!("{chains} chains, the first at the top"));
     } else {
-        x = spread_key(scene, (x, y), &format!("{chains} chains")) + 28.0;
+        spread_key(scene, &mut keys, &format!("{chains} chains"));
     }
-    x = key(scene, (x, y), INK, true, "expected") + 28.0;
+    keys.stroke(scene, INK, true, "expected");
     if chains <= MOST_STRIPS {
-        scene.rect((x, y - 10.0), (x + 36.0, y + 10.0), SHADE, 0.6);
-        scene.text(Text::new((x + 46.0, y), format!("{COVERAGE}% of the bars by chance"), SMALL, INK));
+        keys.shade(scene, 0.6, &format!("{COVERAGE}% of the bars by chance"));
     } else {
-        let words = format!("outer dashes: {COVERAGE}% of the bars by chance");
-        scene.text(Text::new((x, y), words, SMALL, INK));
+        keys.words(scene, &format!("outer dashes: {COVERAGE}% of the bars by chance"));
     }
+    keys.below(y)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::panel::WIDTH;
     use super::super::super::scene::Shape;
     use super::*;
 

@@ -50,15 +50,15 @@ fn every_shape_is_drawn_without_flaws() {
     // Seven chains have a key, sixteen a strip each.
     for count in [1, 4, 7, 8, 12, 16, 17, 64] {
         for panels in [1, 3, 9] {
-            sound("ranks", plot("mu_group", panels, &chains(count, 200)).scene());
+            sound("ranks", &plot("mu_group", panels, &chains(count, 200)));
         }
     }
-    sound("long names", plot(&"a_very_long_name".repeat(9), 4, &chains(4, 200)).scene());
+    sound("long names", &plot(&"a_very_long_name".repeat(9), 4, &chains(4, 200)));
     let odd = [vec![f64::NAN, 1.0, f64::INFINITY, f64::NEG_INFINITY], vec![0.0, -0.0, 2.0, 3.0]];
-    sound("odd values", plot("x", 2, &odd).scene());
-    sound("constant", plot("x", 1, &[vec![2.0; 50], vec![2.0; 50]]).scene());
-    sound("NaN", plot("x", 1, &[vec![f64::NAN; 50]]).scene());
-    sound("one draw", plot("x", 1, &[vec![1.0], vec![2.0]]).scene());
+    sound("odd values", &plot("x", 2, &odd));
+    sound("constant", &plot("x", 1, &[vec![2.0; 50], vec![2.0; 50]]));
+    sound("NaN", &plot("x", 1, &[vec![f64::NAN; 50]]));
+    sound("one draw", &plot("x", 1, &[vec![1.0], vec![2.0]]));
 }
 
 #[test]

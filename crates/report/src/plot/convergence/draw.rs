@@ -3,10 +3,10 @@
 use super::super::axis::{Axis, extent};
 use super::super::grid::{Grid, say};
 use super::super::palette::{GRID, MUTED, VERMILLION, series};
-use super::super::panel::{MARGIN, Panel, SMALL, WIDTH, head, key};
+use super::super::panel::{Keys, Panel, SMALL, head};
 use super::super::scene::{Align, Scene, Text};
 use super::super::spread::{Spread, spread_key};
-use super::super::{About, Plot, Subject, font, font::Weight};
+use super::super::{About, PictureWidth, Plot, Subject, font, font::Weight};
 use super::{ConvergencePlot, ConvergenceSeries};
 use crate::error::ReportError;
 use crate::format::{count, rate, significant};
@@ -66,14 +66,14 @@ impl Plot for ConvergencePlot {
         About::new(Subject::Convergence, "convergence_plot", "Convergence", CAPTION)
     }
 
-    fn scene(&self) -> Result<Scene, ReportError> {
+    fn layout(&self, width: PictureWidth) -> Result<Scene, ReportError> {
         if self.parameters.is_empty() || self.draws.is_empty() {
             return Err(ReportError::Empty {
                 plot: "the convergence plot",
                 missing: "a parameter with four draws or more of each chain",
             });
         }
-        let mut scene = Scene::new(WIDTH, 0.0, "R-hat and effective sample sizes while the run went on");
+        let mut scene = Scene::new(width.pixels(), 0.0, "R-hat and effective sample sizes while the run went on");
         let what = match self.parameters.len() {
             1 => "one parameter".to_owned(),
             n => format!("all {} parameters", count(n as u64)),
@@ -86,14 +86,14 @@ impl Plot for ConvergencePlot {
         let note =
             format!("{what} over the first draws of {chains}: R-hat falls below 1.01 and effective draws grow evenly");
         let top = head(&mut scene, "Convergence", &note);
-        self.draw_key(&mut scene, top + 8.0);
+        let top = top + self.draw_key(&mut scene, top + 8.0);
         let least = limits::ESS_PER_CHAIN * self.chains as f64;
         let diagnostics = [
             Diagnostic { name: "R-hat", values: |one| &one.rhat, limit: limits::RHAT, more_is_better: false },
             Diagnostic { name: "Bulk ESS", values: |one| &one.ess_bulk, limit: least, more_is_better: true },
             Diagnostic { name: "Tail ESS", values: |one| &one.ess_tail, limit: least, more_is_better: true },
         ];
-        let grid = Grid::new(diagnostics.len(), top + 36.0, INSIDE);
+        let grid = Grid::new(&scene, diagnostics.len(), top + 36.0, INSIDE);
         for (i, diagnostic) in diagnostics.iter().enumerate() {
             let figures = match diagnostic.worst(&self.parameters) {
                 Some((worst, value)) if value.is_nan() => format!("not defined: {}", worst.name),
@@ -102,7 +102,9 @@ impl Plot for ConvergencePlot {
             };
             let place = grid.place(&mut scene, i, diagnostic.name, &figures);
             self.draw_panel(&mut scene, diagnostic, &place);
-            place.name_x(&mut scene, "draws of each chain");
+            if grid.is_lowest(i) {
+                place.name_x(&mut scene, "draws of each chain");
+            }
         }
         scene.height = grid.bottom();
         Ok(scene)
@@ -168,24 +170,21 @@ impl ConvergencePlot {
         }
     }
 
-    fn draw_key(&self, scene: &mut Scene, y: f64) {
-        let mut x = MARGIN;
+    /// Returns the height of the key's lines below the first.
+    fn draw_key(&self, scene: &mut Scene, y: f64) -> f64 {
+        let mut keys = Keys::new(y);
         if self.parameters.len() > MOST_KEYS {
-            x = spread_key(scene, (x, y), "the parameters") + 28.0;
-            x = key(scene, (x, y), VERMILLION, false, "the one that ends worst") + 28.0;
+            spread_key(scene, &mut keys, "the parameters");
+            keys.stroke(scene, VERMILLION, false, "the one that ends worst");
         } else {
             for (i, parameter) in self.parameters.iter().enumerate() {
                 let name = font::fit(&parameter.name, SMALL, Weight::Regular, 180.0);
-                x = key(scene, (x, y), series(i), false, &name) + 28.0;
+                keys.stroke(scene, series(i), false, &name);
             }
         }
-        key(
-            scene,
-            (x, y),
-            MUTED,
-            true,
-            &format!("to ask for: 1.01, {}", rate(limits::ESS_PER_CHAIN * self.chains as f64)),
-        );
+        let least = rate(limits::ESS_PER_CHAIN * self.chains as f64);
+        keys.stroke(scene, MUTED, true, &format!("to ask for: 1.01, {least}"));
+        keys.below(y)
     }
 }
 

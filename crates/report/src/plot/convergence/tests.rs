@@ -42,7 +42,7 @@ fn only_parameters_with_a_row_and_superchains() {
     assert_eq!(plot(&sample).parameters.len(), 2);
     let nested = ConvergencePlot::from_posterior(&sample.posterior, &sample.summary, Some(4)).unwrap();
     assert_ne!(nested.parameters[0].rhat.last(), plot(&sample).parameters[0].rhat.last());
-    sound("nested", nested.scene());
+    sound("nested", &nested);
     assert!(ConvergencePlot::from_posterior(&sample.posterior, &sample.summary, Some(3)).is_err());
 }
 
@@ -60,7 +60,7 @@ fn labels_name_the_parameters_of_the_first_draws_as_those_of_all() {
 #[test]
 fn every_shape_is_drawn_without_flaws() {
     for (groups, chains, draws) in [(1, 1, 60), (3, 4, 60), (500, 4, 40), (3, 64, 20), (2, 2, 4)] {
-        sound("convergence", plot(&sample(groups, chains, draws)).scene());
+        sound("convergence", &plot(&sample(groups, chains, draws)));
     }
     let mut odd = plot(&sample(3, 2, 60));
     odd.parameters[0].rhat.fill(f64::NAN);
@@ -68,26 +68,26 @@ fn every_shape_is_drawn_without_flaws() {
     odd.parameters[1].ess_bulk.fill(f64::NAN);
     odd.parameters[2].ess_tail[3] = f64::INFINITY;
     odd.parameters[1].name = "a_very_long_name".repeat(9);
-    sound("odd values", odd.scene());
+    sound("odd values", &odd);
     odd.parameters.truncate(2);
-    sound("odd values of few", odd.scene());
+    sound("odd values of few", &odd);
     odd.parameters.iter_mut().for_each(|one| one.rhat.fill(f64::NAN));
-    sound("not defined", odd.scene());
+    sound("not defined", &odd);
     // Six parameters have a key; a thousand is 1e3 on the axis.
     let mut six = plot(&sample(2, 4, 60));
     assert_eq!(six.parameters.len(), 7);
-    sound("one too many for a key", six.scene());
+    sound("one too many for a key", &six);
     six.parameters.truncate(6);
     for one in &mut six.parameters {
         one.rhat.fill(limits::RHAT);
         one.ess_bulk.fill(limits::ESS);
         one.ess_tail.fill(limits::ESS);
     }
-    sound("on the limits", six.scene());
+    sound("on the limits", &six);
     six.parameters[0].rhat[0] = 1001.0;
-    sound("a thousand", six.scene());
+    sound("a thousand", &six);
     six.parameters[0].rhat[0] = 10_001.0;
-    sound("ten thousand", six.scene());
+    sound("ten thousand", &six);
     let drawn = format!("{:?}", odd.scene().unwrap().shapes);
     assert!(drawn.contains("\"not defined\"") && !drawn.contains("one chain has none"), "there are two chains");
 }

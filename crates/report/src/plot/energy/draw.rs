@@ -3,9 +3,9 @@
 use super::super::axis::{Axis, extent, widened};
 use super::super::grid::say;
 use super::super::palette::{BLUE, Colour, INK, MUTED, ORANGE, VERMILLION};
-use super::super::panel::{HEADING, LABEL, MARGIN, Panel, SMALL, WIDTH, head, key};
+use super::super::panel::{HEADING, Keys, LABEL, LINE, MARGIN, Panel, SMALL, head};
 use super::super::scene::{Align, Scene, Text};
-use super::super::{About, Plot, Subject, font, font::Weight};
+use super::super::{About, PictureWidth, Plot, Subject, font, font::Weight};
 use super::EnergyPlot;
 use crate::error::ReportError;
 use crate::estimate::Density;
@@ -17,6 +17,8 @@ const LIMIT: f64 = 0.3;
 const INSIDE: f64 = 480.0;
 const DENSITY_RIGHT: f64 = 1120.0;
 const BFMI_LEFT: f64 = 1270.0;
+/// Room for the numbers left of E-BFMI.
+const NUMBERS: f64 = 60.0;
 /// Room for the limit's number beside the panel.
 const BESIDE: f64 = 24.0;
 /// More chains than this have no tip each.
@@ -30,32 +32,38 @@ impl Plot for EnergyPlot {
         About::new(Subject::Convergence, "energy_plot", "Energy", CAPTION)
     }
 
-    fn scene(&self) -> Result<Scene, ReportError> {
+    fn layout(&self, width: PictureWidth) -> Result<Scene, ReportError> {
         if self.chains.iter().all(Vec::is_empty) {
             return Err(ReportError::Empty { plot: "the energy plot", missing: "the statistic `energy`" });
         }
-        let mut scene = Scene::new(WIDTH, 0.0, "Energy plot: energies, their steps, and E-BFMI of each chain");
+        let mut scene = Scene::new(width.pixels(), 0.0, "Energy plot: energies, their steps, and E-BFMI of each chain");
         let note = "energies of all draws against what one refresh of the momentum changes: where the steps are much narrower, chains reach the tails slowly";
         let top = head(&mut scene, "Energy", note);
-        let left = Panel { left: MARGIN, top: top + 96.0, right: DENSITY_RIGHT, bottom: top + 96.0 + INSIDE };
-        let right = Panel { left: BFMI_LEFT, right: WIDTH - MARGIN - BESIDE, ..left };
-        self.draw_densities(&mut scene, &left);
-        self.draw_bfmi(&mut scene, &right, top);
-        scene.height = left.bottom + 96.0;
+        let mut left = Panel { left: MARGIN, top: top + 96.0, right: DENSITY_RIGHT, bottom: top + 96.0 + INSIDE };
+        let mut right = Panel { left: BFMI_LEFT, right: scene.width - MARGIN - BESIDE, ..left };
+        if scene.is_narrow() {
+            // The key takes up to three lines, and E-BFMI stands below the densities.
+            left = Panel { right: scene.width - MARGIN, ..left.lower(2.0 * LINE) };
+            right = Panel { left: MARGIN + NUMBERS, ..right.lower(left.bottom + 96.0 - top) };
+        }
+        self.draw_densities(&mut scene, &left, top + 40.0);
+        self.draw_bfmi(&mut scene, &right, right.top - 96.0);
+        scene.height = right.bottom + 96.0;
         Ok(scene)
     }
 }
 
 impl EnergyPlot {
-    fn draw_densities(&self, scene: &mut Scene, panel: &Panel) {
+    fn draw_densities(&self, scene: &mut Scene, panel: &Panel, key: f64) {
         let (marginal, steps) = self.marginal_and_steps();
-        let y = panel.top - 56.0;
-        let mut end = key(scene, (MARGIN, y), BLUE, false, "energy less its mean") + 28.0;
-        end = key(scene, (end, y), ORANGE, false, "step from one draw to the next");
+        let mut keys = Keys::new(key);
+        keys.stroke(scene, BLUE, false, "energy less its mean");
+        keys.stroke(scene, ORANGE, false, "step from one draw to the next");
         let odd = self.chains.iter().flatten().filter(|v| !v.is_finite()).count();
         if odd > 0 {
             let words = format!("{} energies are not finite", count(odd as u64));
-            scene.text(Text::new((end + 28.0, y), words, SMALL, VERMILLION));
+            let at = keys.place(scene, font::width(&words, SMALL, Weight::Regular));
+            scene.text(Text::new(at, words, SMALL, VERMILLION));
         }
         let densities = [(Density::of(&marginal), BLUE), (Density::of(&steps), ORANGE)];
         let peak = densities.iter().filter_map(|(density, _)| density.as_ref()).map(Density::peak).fold(0.0, f64::max);
@@ -77,7 +85,7 @@ impl EnergyPlot {
     }
 
     fn draw_bfmi(&self, scene: &mut Scene, panel: &Panel, top: f64) {
-        scene.text(Text::new((panel.left - 60.0, top + 20.0), "E-BFMI of each chain", HEADING, INK).bold());
+        scene.text(Text::new((panel.left - NUMBERS, top + 20.0), "E-BFMI of each chain", HEADING, INK).bold());
         let lowest = self.bfmi.iter().copied().enumerate().filter(|(_, v)| !v.is_nan());
         let lowest = lowest.min_by(|a, b| a.1.total_cmp(&b.1));
         let words = match lowest {
@@ -90,8 +98,8 @@ impl EnergyPlot {
             }
             None => "not defined".to_owned(),
         };
-        let words = font::fit(&words, LABEL, Weight::Regular, panel.right - panel.left + 60.0);
-        scene.text(Text::new((panel.left - 60.0, top + 54.0), words, LABEL, MUTED));
+        let words = font::fit(&words, LABEL, Weight::Regular, panel.right - panel.left + NUMBERS);
+        scene.text(Text::new((panel.left - NUMBERS, top + 54.0), words, LABEL, MUTED));
         let highest = extent(self.bfmi.iter().copied()).map_or(1.0, |(_, high)| high).max(1.0);
         let y = panel.y((0.0, 1.1 * highest));
         panel.draw_y(scene, &y);

@@ -69,14 +69,14 @@ mod tests {
     fn every_shape_is_drawn_without_flaws() {
         let wave = |i: usize| 100.0 + ((i * 7919) % 1009) as f64;
         for (chains, draws) in [(1, 300), (4, 300), (64, 50), (3000, 4), (2, 1)] {
-            sound("energies", EnergyPlot::from_sample_stats(&stats(chains, draws, wave)).scene());
+            sound("energies", &EnergyPlot::from_sample_stats(&stats(chains, draws, wave)));
         }
-        sound("constant", EnergyPlot::from_sample_stats(&stats(4, 50, |_| 7.0)).scene());
-        sound("NaN", EnergyPlot::from_sample_stats(&stats(4, 50, |_| f64::NAN)).scene());
+        sound("constant", &EnergyPlot::from_sample_stats(&stats(4, 50, |_| 7.0)));
+        sound("NaN", &EnergyPlot::from_sample_stats(&stats(4, 50, |_| f64::NAN)));
         let one = |i: usize| if i == 3 { f64::INFINITY } else { wave(i) };
-        sound("infinite", EnergyPlot::from_sample_stats(&stats(4, 50, one)).scene());
+        sound("infinite", &EnergyPlot::from_sample_stats(&stats(4, 50, one)));
         // A chain that sticks: steps far smaller than the spread.
-        sound("sticky", EnergyPlot::from_sample_stats(&stats(4, 200, |i| (i % 200) as f64)).scene());
+        sound("sticky", &EnergyPlot::from_sample_stats(&stats(4, 200, |i| (i % 200) as f64)));
     }
 
     #[test]

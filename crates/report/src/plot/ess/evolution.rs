@@ -3,9 +3,9 @@
 use super::super::axis::extent;
 use super::super::grid::{Grid, say};
 use super::super::palette::{BLUE, ORANGE, VERMILLION};
-use super::super::panel::{MARGIN, Panel, WIDTH, head, key};
+use super::super::panel::{Keys, Panel, head};
 use super::super::scene::Scene;
-use super::super::{About, Plot, Subject, choose};
+use super::super::{About, PictureWidth, Plot, Subject, choose};
 use super::{EssEvolutionPanel, EssEvolutionPlot};
 use crate::error::ReportError;
 use crate::format::{count, rate};
@@ -20,21 +20,22 @@ impl Plot for EssEvolutionPlot {
         About::new(Subject::Convergence, "ess_evolution_plot", "ESS by draws", CAPTION)
     }
 
-    fn scene(&self) -> Result<Scene, ReportError> {
+    fn layout(&self, width: PictureWidth) -> Result<Scene, ReportError> {
         if self.panels.is_empty() || self.draws.is_empty() {
             return Err(ReportError::Empty { plot: "the plot of ESS by draws", missing: "a variable with draws" });
         }
-        let mut scene = Scene::new(WIDTH, 0.0, "Effective sample sizes of the first draws of a run");
+        let mut scene = Scene::new(width.pixels(), 0.0, "Effective sample sizes of the first draws of a run");
         let note =
             "effective sample sizes of the first draws, more and more of them: they grow evenly where chains mix";
         let top = head(&mut scene, "ESS by draws", note);
         let top = choose::second_note(&mut scene, top, choose::words(self.panels.len(), self.parameters));
         let y = top + 8.0;
-        let mut x = key(&mut scene, (MARGIN, y), BLUE, false, "bulk ESS") + 28.0;
-        x = key(&mut scene, (x, y), ORANGE, false, "tail ESS") + 28.0;
+        let mut keys = Keys::new(y);
+        keys.stroke(&mut scene, BLUE, false, "bulk ESS");
+        keys.stroke(&mut scene, ORANGE, false, "tail ESS");
         let least = format!("least to ask for, 100 for each chain: {}", rate(self.least));
-        key(&mut scene, (x, y), VERMILLION, true, &least);
-        let grid = Grid::new(self.panels.len(), top + 36.0, INSIDE);
+        keys.stroke(&mut scene, VERMILLION, true, &least);
+        let grid = Grid::new(&scene, self.panels.len(), top + 36.0 + keys.below(y), INSIDE);
         for (i, panel) in self.panels.iter().enumerate() {
             let last = |values: &[f64]| rate(values.last().copied().unwrap_or(f64::NAN));
             let figures = format!("bulk {} · tail {}", last(&panel.bulk), last(&panel.tail));

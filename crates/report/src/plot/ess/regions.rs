@@ -3,9 +3,9 @@
 use super::super::axis::extent;
 use super::super::grid::{Grid, say};
 use super::super::palette::{BLUE, VERMILLION};
-use super::super::panel::{MARGIN, Panel, WIDTH, head, key};
+use super::super::panel::{Keys, Panel, head};
 use super::super::scene::Scene;
-use super::super::{About, Plot, Subject, choose};
+use super::super::{About, PictureWidth, Plot, Subject, choose};
 use super::evolution::INSIDE;
 use super::{EssRegions, EssRegionsPanel, EssRegionsPlot};
 use crate::error::ReportError;
@@ -29,7 +29,7 @@ impl Plot for EssRegionsPlot {
         About::new(Subject::Convergence, stem, title, caption)
     }
 
-    fn scene(&self) -> Result<Scene, ReportError> {
+    fn layout(&self, width: PictureWidth) -> Result<Scene, ReportError> {
         if self.panels.is_empty() {
             return Err(ReportError::Empty { plot: "the plot of ESS by region", missing: "a variable with draws" });
         }
@@ -44,14 +44,15 @@ impl Plot for EssRegionsPlot {
             ),
         };
         let title = self.about().title;
-        let mut scene = Scene::new(WIDTH, 0.0, title);
+        let mut scene = Scene::new(width.pixels(), 0.0, title);
         let top = head(&mut scene, title, note);
         let top = choose::second_note(&mut scene, top, choose::words(self.panels.len(), self.parameters));
         let y = top + 8.0;
-        let x = key(&mut scene, (MARGIN, y), BLUE, false, word) + 28.0;
+        let mut keys = Keys::new(y);
+        keys.stroke(&mut scene, BLUE, false, word);
         let least = format!("least to ask for, 100 for each chain: {}", rate(self.least));
-        key(&mut scene, (x, y), VERMILLION, true, &least);
-        let grid = Grid::new(self.panels.len(), top + 36.0, INSIDE);
+        keys.stroke(&mut scene, VERMILLION, true, &least);
+        let grid = Grid::new(&scene, self.panels.len(), top + 36.0 + keys.below(y), INSIDE);
         for (i, panel) in self.panels.iter().enumerate() {
             let defined = panel.ess.iter().filter(|(.., ess)| !ess.is_nan());
             let lowest = defined.min_by(|a, b| a.2.total_cmp(&b.2));

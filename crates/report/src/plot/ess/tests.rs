@@ -44,9 +44,9 @@ fn regions_have_the_effective_sample_sizes_of_their_ends() {
 fn every_shape_is_drawn_without_flaws() {
     for (groups, chains, draws) in [(1, 1, 40), (3, 4, 60), (20, 2, 60), (3, 64, 20), (2, 2, 3), (2, 1, 1)] {
         let Sample { posterior, summary, .. } = sample(groups, chains, draws);
-        sound("evolution", EssEvolutionPlot::from_posterior(&posterior, &summary).scene());
-        sound("quantiles", EssRegionsPlot::quantiles(&posterior, &summary).scene());
-        sound("intervals", EssRegionsPlot::intervals(&posterior, &summary).scene());
+        sound("evolution", &EssEvolutionPlot::from_posterior(&posterior, &summary));
+        sound("quantiles", &EssRegionsPlot::quantiles(&posterior, &summary));
+        sound("intervals", &EssRegionsPlot::intervals(&posterior, &summary));
     }
     let mut odd = sample(2, 2, 60);
     for (i, array) in odd.posterior.variables.values_mut().enumerate() {
@@ -60,12 +60,12 @@ fn every_shape_is_drawn_without_flaws() {
     }
     let mut plot = EssEvolutionPlot::from_posterior(&odd.posterior, &odd.summary);
     plot.panels[0].name = "a_very_long_name".repeat(9);
-    sound("odd values", plot.scene());
-    sound("odd values", EssRegionsPlot::quantiles(&odd.posterior, &odd.summary).scene());
+    sound("odd values", &plot);
+    sound("odd values", &EssRegionsPlot::quantiles(&odd.posterior, &odd.summary));
     let Sample { posterior, summary, .. } = sample(1, 2, 60);
     let mut just_enough = EssRegionsPlot::intervals(&posterior, &summary);
     just_enough.least = just_enough.panels[0].ess[0].2;
-    sound("just enough", just_enough.scene());
+    sound("just enough", &just_enough);
 }
 
 #[test]

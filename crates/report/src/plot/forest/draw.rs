@@ -4,9 +4,9 @@
 
 use super::super::axis::Axis;
 use super::super::palette::{BLUE, Colour, GRID, INK, MUTED, SKY, VERMILLION};
-use super::super::panel::{HEADING, LABEL, MARGIN, Panel, SMALL, WIDTH, head, key};
+use super::super::panel::{HEADING, LABEL, MARGIN, Panel, SMALL, head, key};
 use super::super::scene::{Align, Point, Scene, Text};
-use super::super::{About, Plot, Subject, font, font::Weight};
+use super::super::{About, PictureWidth, Plot, Subject, font, font::Weight};
 use super::{ForestPlot, ForestRow, ForestSection, many};
 use crate::error::ReportError;
 use crate::format::{count, significant};
@@ -32,13 +32,13 @@ impl Plot for ForestPlot {
         About::new(Subject::Posterior, "forest_plot", "Forest", CAPTION)
     }
 
-    fn scene(&self) -> Result<Scene, ReportError> {
+    fn layout(&self, width: PictureWidth) -> Result<Scene, ReportError> {
         let (mut scalars, arrays): (Vec<&ForestSection>, Vec<&ForestSection>) =
             self.sections.iter().filter(|section| !section.rows.is_empty()).partition(|s| s.rows.len() == 1);
         if scalars.is_empty() && arrays.is_empty() {
             return Err(ReportError::Empty { plot: "the forest plot", missing: "a variable with draws" });
         }
-        let mut scene = Scene::new(WIDTH, 0.0, "Forest plot: 89% and 50% intervals of every variable");
+        let mut scene = Scene::new(width.pixels(), 0.0, "Forest plot: 89% and 50% intervals of every variable");
         let mut top = head(
             &mut scene,
             "Forest",
@@ -53,12 +53,13 @@ impl Plot for ForestPlot {
             scene.text(Text::new((MARGIN, top + 8.0), words, SMALL, INK));
             top += 36.0;
         }
-        let width = (WIDTH - 2.0 * MARGIN - GAP * (COLUMNS - 1) as f64) / COLUMNS as f64;
+        let columns = scene.columns(COLUMNS);
+        let width = (scene.width - 2.0 * MARGIN - GAP * (columns - 1) as f64) / columns as f64;
         for (i, section) in scalars.iter().enumerate() {
-            let left = MARGIN + (width + GAP) * (i % COLUMNS) as f64;
-            draw_scalar(&mut scene, &section.rows[0], left, left + width, top + SCALAR * (i / COLUMNS) as f64);
+            let left = MARGIN + (width + GAP) * (i % columns) as f64;
+            draw_scalar(&mut scene, &section.rows[0], left, left + width, top + SCALAR * (i / columns) as f64);
         }
-        top += SCALAR * scalars.len().div_ceil(COLUMNS) as f64;
+        top += SCALAR * scalars.len().div_ceil(columns) as f64;
         for section in arrays {
             top += if section.rows.len() <= MOST_LABELS {
                 draw_list(&mut scene, section, top)
@@ -147,20 +148,19 @@ fn draw_scalar(scene: &mut Scene, row: &ForestRow, left: f64, right: f64, top: f
 
 /// One labelled row for each element; returns the block's height.
 fn draw_list(scene: &mut Scene, section: &ForestSection, top: f64) -> f64 {
-    const WIDEST_LABEL: f64 = 420.0;
-    const RHAT: f64 = 120.0;
+    let (widest_label, room_of_rhat) = if scene.is_narrow() { (220.0, 90.0) } else { (420.0, 120.0) };
     let labels: Vec<String> =
-        section.rows.iter().map(|row| font::fit(&row.label, SMALL, Weight::Regular, WIDEST_LABEL)).collect();
+        section.rows.iter().map(|row| font::fit(&row.label, SMALL, Weight::Regular, widest_label)).collect();
     let widest = labels.iter().map(|label| font::width(label, SMALL, Weight::Regular)).fold(0.0, f64::max);
     let panel = Panel {
         left: MARGIN + widest + 20.0,
         top: top + ABOVE,
-        right: WIDTH - MARGIN - RHAT,
+        right: scene.width - MARGIN - room_of_rhat,
         bottom: top + ABOVE + LIST_ROW * section.rows.len() as f64,
     };
     let name = font::fit(&section.name, HEADING, Weight::Bold, panel.right - MARGIN);
     scene.text(Text::new((MARGIN, top + 38.0), name, HEADING, INK).bold());
-    scene.text(Text::new((WIDTH - MARGIN, top + 38.0), "R-hat", SMALL, MUTED).align(Align::Right));
+    scene.text(Text::new((scene.width - MARGIN, top + 38.0), "R-hat", SMALL, MUTED).align(Align::Right));
     let x = panel.x(section.range());
     panel.draw_x(scene, &x);
     for (i, (row, label)) in section.rows.iter().zip(labels).enumerate() {
@@ -171,7 +171,7 @@ fn draw_list(scene: &mut Scene, section: &ForestSection, top: f64) -> f64 {
         }
         scene.text(Text::new((panel.left - 16.0, y), label, SMALL, INK).align(Align::Right));
         draw_row(scene, row, &x, y, 1.0);
-        scene.text(Text { at: (WIDTH - MARGIN, y), align: Align::Right, ..rhat_text(row.rhat) });
+        scene.text(Text { at: (scene.width - MARGIN, y), align: Align::Right, ..rhat_text(row.rhat) });
     }
     panel.bottom - top + BELOW
 }

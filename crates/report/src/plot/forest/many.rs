@@ -5,7 +5,7 @@
 
 use super::super::axis::{Axis, extent};
 use super::super::palette::{BLUE, Colour, INK, MUTED, PALE, SKY, VERMILLION};
-use super::super::panel::{HEADING, MARGIN, Panel, SMALL, WIDTH};
+use super::super::panel::{HEADING, LINE, MARGIN, Panel, SMALL, paragraph};
 use super::super::scene::{Align, Scene, Text};
 use super::super::{font, font::Weight};
 use super::draw::draw_key;
@@ -22,10 +22,13 @@ const LEFT: f64 = 110.0;
 
 /// Draws the block and returns its height.
 pub(super) fn draw(scene: &mut Scene, section: &ForestSection, top: f64) -> f64 {
-    let upper = Panel { left: MARGIN + LEFT, top: top + 110.0, right: WIDTH - MARGIN, bottom: top + 110.0 + VALUES };
-    let middle = Panel { top: upper.bottom + GAP, bottom: upper.bottom + GAP + AROUND, ..upper };
+    let upper =
+        Panel { left: MARGIN + LEFT, top: top + 110.0, right: scene.width - MARGIN, bottom: top + 110.0 + VALUES };
+    // In a narrow picture the words above it take two lines.
+    let gap = if scene.is_narrow() { GAP + LINE } else { GAP };
+    let middle = Panel { top: upper.bottom + gap, bottom: upper.bottom + gap + AROUND, ..upper };
     let lower = Panel { top: middle.bottom + GAP, bottom: middle.bottom + GAP + RHATS, ..upper };
-    let name = font::fit(&section.name, HEADING, Weight::Bold, 700.0);
+    let name = font::fit(&section.name, HEADING, Weight::Bold, (scene.width - 2.0 * MARGIN).min(700.0));
     scene.text(Text::new((MARGIN, top + 38.0), name, HEADING, INK).bold());
     let sorted = section.sorted();
     // A line needs a pixel: of more rows than that, every k-th is shown.
@@ -53,7 +56,7 @@ pub(super) fn draw(scene: &mut Scene, section: &ForestSection, top: f64) -> f64 
         ),
         None => "the same, each less its own mean".to_owned(),
     };
-    scene.text(Text::new((middle.left, middle.top - 20.0), words, SMALL, MUTED));
+    paragraph(scene, Text::new((middle.left, middle.top + GAP - gap - 20.0), words, SMALL, MUTED));
     draw_rhats(scene, &lower, &shown, &x, section);
 
     let words = match every {
@@ -62,11 +65,15 @@ pub(super) fn draw(scene: &mut Scene, section: &ForestSection, top: f64) -> f64 
         }
         _ => format!("every {every}th of {} elements, from the lowest mean to the highest", count(sorted.len() as u64)),
     };
-    let words = font::fit(&words, SMALL, Weight::Regular, upper.right - upper.left);
-    scene.text(
-        Text::new((0.5 * (upper.left + upper.right), lower.bottom + 32.0), words, SMALL, MUTED).align(Align::Center),
-    );
-    lower.bottom - top + 70.0
+    let y = lower.bottom + 32.0;
+    let below = if scene.is_narrow() {
+        paragraph(scene, Text::new((upper.left, y), words, SMALL, MUTED))
+    } else {
+        let words = font::fit(&words, SMALL, Weight::Regular, upper.right - upper.left);
+        scene.text(Text::new((0.5 * (upper.left + upper.right), y), words, SMALL, MUTED).align(Align::Center));
+        0.0
+    };
+    lower.bottom - top + 70.0 + below
 }
 
 /// Rows that can be pointed at.

@@ -3,9 +3,9 @@
 use super::super::axis::Axis;
 use super::super::forest::rhat_text;
 use super::super::palette::{GRID, INK, MUTED, VERMILLION, series};
-use super::super::panel::{HEADING, MARGIN, Panel, SMALL, WIDTH, head};
+use super::super::panel::{HEADING, LINE as WORDS, MARGIN, Panel, SMALL, head};
 use super::super::scene::{Align, Scene, Text};
-use super::super::{About, Plot, Subject, font, font::Weight};
+use super::super::{About, PictureWidth, Plot, Subject, font, font::Weight};
 use super::{ComparedRow, ComparedSection, ForestComparisonPlot};
 use crate::error::ReportError;
 use crate::format::count;
@@ -17,6 +17,9 @@ const GAP: f64 = 60.0;
 const LINE: f64 = 20.0;
 const BETWEEN: f64 = 16.0;
 const WIDEST_LABEL: f64 = 420.0;
+const NARROW_LABEL: f64 = 220.0;
+/// The names of a run and of an array.
+const WIDEST_RUN: f64 = 700.0;
 const RHAT: f64 = 120.0;
 const MOST_TIPS: usize = 400;
 
@@ -27,7 +30,7 @@ impl Plot for ForestComparisonPlot {
         About::new(Subject::Posterior, "forest_comparison_plot", "Forest of several runs", CAPTION)
     }
 
-    fn scene(&self) -> Result<Scene, ReportError> {
+    fn layout(&self, width: PictureWidth) -> Result<Scene, ReportError> {
         let (scalars, arrays): (Vec<_>, Vec<_>) =
             self.sections.iter().filter(|section| !section.rows.is_empty()).partition(|s| s.elements == 1);
         if scalars.is_empty() && arrays.is_empty() {
@@ -36,20 +39,21 @@ impl Plot for ForestComparisonPlot {
                 missing: "a run with a variable with draws",
             });
         }
-        let mut scene = Scene::new(WIDTH, 0.0, "Forest plot: intervals of every variable, run beside run");
+        let mut scene = Scene::new(width.pixels(), 0.0, "Forest plot: intervals of every variable, run beside run");
         let top = head(
             &mut scene,
             "Forest",
             "point: posterior mean; thick line: 50% HDI; thin line: 89% HDI; R-hat: the worst of the runs, marked above 1.01",
         );
         let mut top = self.draw_key(&mut scene, top + 8.0) + 32.0;
-        let width = (WIDTH - 2.0 * MARGIN - GAP * (COLUMNS - 1) as f64) / COLUMNS as f64;
+        let columns = scene.columns(COLUMNS);
+        let width = (scene.width - 2.0 * MARGIN - GAP * (columns - 1) as f64) / columns as f64;
         let scalar = 150.0 + self.height();
         for (i, section) in scalars.iter().enumerate() {
-            let left = MARGIN + (width + GAP) * (i % COLUMNS) as f64;
-            self.draw_scalar(&mut scene, section, left, left + width, top + scalar * (i / COLUMNS) as f64);
+            let left = MARGIN + (width + GAP) * (i % columns) as f64;
+            self.draw_scalar(&mut scene, section, left, left + width, top + scalar * (i / columns) as f64);
         }
-        top += scalar * scalars.len().div_ceil(COLUMNS) as f64;
+        top += scalar * scalars.len().div_ceil(columns) as f64;
         for section in arrays {
             top = self.draw_array(&mut scene, section, top);
         }
@@ -66,13 +70,14 @@ impl ForestComparisonPlot {
 
     fn draw_key(&self, scene: &mut Scene, mut y: f64) -> f64 {
         let mut x = MARGIN;
+        let widest_run = WIDEST_RUN.min(scene.width - 2.0 * MARGIN - 46.0);
         let runs = self.runs.iter().enumerate().map(|(i, name)| (series(i), name.clone()));
         let truth = self.sections.iter().flat_map(|section| &section.rows).any(|row| row.truth().is_some());
         let truth = truth.then(|| (VERMILLION, "the value that made the data".to_owned()));
         for (i, (colour, name)) in runs.chain(truth).enumerate() {
-            let text = Text::new((0.0, 0.0), font::fit(&name, SMALL, Weight::Regular, 700.0), SMALL, INK);
-            // The first one fits: names have 700 pixels at most.
-            if x + 46.0 + text.width() > WIDTH - MARGIN {
+            let text = Text::new((0.0, 0.0), font::fit(&name, SMALL, Weight::Regular, widest_run), SMALL, INK);
+            // The first one fits.
+            if x + 46.0 + text.width() > scene.width - MARGIN {
                 (x, y) = (MARGIN, y + 34.0);
             }
             if i < self.runs.len() {
@@ -104,24 +109,31 @@ impl ForestComparisonPlot {
 
     /// Returns where the block ends.
     fn draw_array(&self, scene: &mut Scene, section: &ComparedSection, top: f64) -> f64 {
+        let room = if scene.is_narrow() { NARROW_LABEL } else { WIDEST_LABEL };
         let labels: Vec<String> =
-            section.rows.iter().map(|row| font::fit(&row.label, SMALL, Weight::Regular, WIDEST_LABEL)).collect();
+            section.rows.iter().map(|row| font::fit(&row.label, SMALL, Weight::Regular, room)).collect();
         let widest = labels.iter().map(|label| font::width(label, SMALL, Weight::Regular)).fold(0.0, f64::max);
-        let panel = Panel {
-            left: MARGIN + widest + 20.0,
-            top: top + 62.0,
-            right: WIDTH - MARGIN - RHAT,
-            bottom: top + 62.0 + self.height() * section.rows.len() as f64,
-        };
+        let room = WIDEST_RUN.min(scene.width - 2.0 * MARGIN - RHAT);
         let mut parts =
-            vec![Text::new((0.0, 0.0), font::fit(&section.name, HEADING, Weight::Bold, 700.0), HEADING, INK).bold()];
+            vec![Text::new((0.0, 0.0), font::fit(&section.name, HEADING, Weight::Bold, room), HEADING, INK).bold()];
         if section.elements > section.rows.len() {
             let (shown, all) = (count(section.rows.len() as u64), count(section.elements as u64));
             let words = format!("the {shown} of {all} elements whose runs differ most");
             parts.push(Text::new((0.0, 0.0), words, SMALL, MUTED));
         }
+        let mut below = 0.0;
+        if scene.is_narrow() && parts.len() > 1 {
+            below = WORDS;
+            scene.text(Text { at: (MARGIN, top + 34.0 + WORDS), ..parts.remove(1) });
+        }
         scene.texts((MARGIN, top + 34.0), 20.0, parts);
-        scene.text(Text::new((WIDTH - MARGIN, top + 34.0), "R-hat", SMALL, MUTED).align(Align::Right));
+        let panel = Panel {
+            left: MARGIN + widest + 20.0,
+            top: top + 62.0 + below,
+            right: scene.width - MARGIN - RHAT,
+            bottom: top + 62.0 + below + self.height() * section.rows.len() as f64,
+        };
+        scene.text(Text::new((scene.width - MARGIN, top + 34.0), "R-hat", SMALL, MUTED).align(Align::Right));
         let x = panel.x(section.range());
         panel.draw_x(scene, &x);
         for (i, (row, label)) in section.rows.iter().zip(labels).enumerate() {
@@ -132,7 +144,7 @@ impl ForestComparisonPlot {
             let middle = start + 0.5 * self.height();
             scene.text(Text::new((panel.left - 16.0, middle), label, SMALL, INK).align(Align::Right));
             self.draw_row(scene, row, &x, start);
-            scene.text(Text { at: (WIDTH - MARGIN, middle), ..rhat_text(row.rhat()) }.align(Align::Right));
+            scene.text(Text { at: (scene.width - MARGIN, middle), ..rhat_text(row.rhat()) }.align(Align::Right));
         }
         panel.bottom + 62.0
     }
@@ -168,6 +180,7 @@ impl ForestComparisonPlot {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::panel::WIDTH;
     use super::super::super::scene::Shape;
     use super::*;
 

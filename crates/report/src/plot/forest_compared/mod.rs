@@ -123,7 +123,7 @@ impl ComparedRow {
 #[cfg(test)]
 mod tests {
     use super::super::Plot;
-    use super::super::scene::flaws;
+    use super::super::flaws;
     use super::*;
     use crate::sample::{Sample, Shape};
 
@@ -171,7 +171,7 @@ mod tests {
                 let names: Vec<String> = (0..runs).map(|i| format!("run {i}")).collect();
                 let runs: Vec<_> =
                     names.iter().map(|name| (name.as_str(), &one.posterior, one.summary.as_slice())).collect();
-                assert_eq!(flaws(&ForestPlot::compared(&runs).scene().unwrap()), [""; 0], "{groups}");
+                assert_eq!(flaws(&ForestPlot::compared(&runs)), [""; 0], "{groups}");
             }
         }
     }
@@ -192,9 +192,9 @@ mod tests {
                 (row.mean, row.rhat, row.hdi89, row.truth) = (f64::NAN, f64::NAN, (f64::NAN, f64::INFINITY), None);
             }
         }
-        assert_eq!(flaws(&plot.scene().unwrap()), [""; 0]);
+        assert_eq!(flaws(&plot), [""; 0]);
         plot.sections[0].rows[0].runs = vec![None; 3];
-        assert_eq!(flaws(&plot.scene().unwrap()), [""; 0]);
+        assert_eq!(flaws(&plot), [""; 0]);
         let error = ForestPlot::compared(&[]).png().unwrap_err().to_string();
         assert!(error.contains("draws"), "{error}");
     }

@@ -3,14 +3,15 @@
 use super::super::axis::{Axis, extent};
 use super::super::label::Labels;
 use super::super::palette::{INK, MUTED, SHADE, series};
-use super::super::panel::{LABEL, MARGIN, Panel, SMALL, WIDTH, head};
+use super::super::panel::{LABEL, MARGIN, Panel, SMALL, head};
 use super::super::scene::{Align, Point, Scene, Text};
-use super::super::{About, Plot, Subject, font, font::Weight};
+use super::super::{About, PictureWidth, Plot, Subject, font, font::Weight};
 use super::{FrontPoint, ParetoFrontPlot};
 use crate::error::ReportError;
 use crate::format::{rate, significant};
 
 const HEIGHT: f64 = 760.0;
+const NARROW_HEIGHT: f64 = 560.0;
 const NUMBERS: f64 = 90.0;
 const WIDEST_LABEL: f64 = 420.0;
 const MOST_TIPS: usize = 300;
@@ -22,7 +23,7 @@ impl Plot for ParetoFrontPlot {
         About::new(Subject::Performance, "pareto_front_plot", "Speed against error", CAPTION)
     }
 
-    fn scene(&self) -> Result<Scene, ReportError> {
+    fn layout(&self, width: PictureWidth) -> Result<Scene, ReportError> {
         let shown = self.shown();
         let range = |of: fn(&FrontPoint) -> f64| {
             let (low, high) = extent(shown.iter().map(|point| of(point)))?;
@@ -35,21 +36,24 @@ impl Plot for ParetoFrontPlot {
                 missing: "a sampler with an error and effective draws a second, both above 0",
             });
         };
-        let mut scene = Scene::new(WIDTH, 0.0, "Speed against error of samplers and settings");
+        let mut scene = Scene::new(width.pixels(), 0.0, "Speed against error of samplers and settings");
         let top = head(
             &mut scene,
             "Speed against error",
             "up and left is better; on the line: settings that no other beats in both (the Pareto front); logarithmic axes",
         );
         let top = self.draw_key(&mut scene, top + 8.0);
-        let panel =
-            Panel { left: MARGIN + NUMBERS, top: top + 78.0, right: WIDTH - MARGIN, bottom: top + 78.0 + HEIGHT };
+        let height = if scene.is_narrow() { NARROW_HEIGHT } else { HEIGHT };
+        let right = scene.width - MARGIN;
+        let panel = Panel { left: MARGIN + NUMBERS, top: top + 78.0, right, bottom: top + 78.0 + height };
         let x = Axis::log(errors, panel.left, panel.right);
         let y = Axis::log(rates, panel.bottom, panel.top);
         panel.draw_x(&mut scene, &x);
         panel.draw_y(&mut scene, &y);
         scene.text(Text::new((MARGIN, panel.top - 28.0), "effective draws / s", SMALL, INK).bold());
-        panel.name_x(&mut scene, &font::fit(&self.error, SMALL, Weight::Regular, panel.right - panel.left));
+        // A narrow picture breaks a long name into lines.
+        let room = if scene.is_narrow() { 3.0 } else { 1.0 } * (panel.right - panel.left);
+        let below = panel.name_x(&mut scene, &font::fit(&self.error, SMALL, Weight::Regular, room));
         let place = |point: &FrontPoint| (x.px(point.error), y.px(point.ess_per_s));
         let front = self.front();
         let edge = edge(&panel, &front.iter().map(|point| place(point)).collect::<Vec<_>>());
@@ -81,11 +85,11 @@ impl Plot for ParetoFrontPlot {
             let note = format!("{unnamed} of {} have no room for a name", texts.len());
             scene.text(Text::new((panel.right, panel.top - 28.0), note, SMALL, MUTED).align(Align::Right));
         }
+        scene.height = panel.bottom + 90.0 + below;
         for point in shown.iter().take(MOST_TIPS) {
             let (at, up) = place(point);
             scene.tip((at - 12.0, up - 12.0), (at + 12.0, up + 12.0), point.tip());
         }
-        scene.height = panel.bottom + 90.0;
         Ok(scene)
     }
 }
@@ -97,7 +101,7 @@ impl ParetoFrontPlot {
         for (i, sampler) in self.samplers().iter().enumerate() {
             let name = font::fit(sampler, LABEL, Weight::Regular, 600.0);
             let text = Text::new((0.0, 0.0), name, SMALL, INK);
-            if x + 26.0 + text.width() > WIDTH - MARGIN {
+            if x + 26.0 + text.width() > scene.width - MARGIN {
                 (x, y) = (MARGIN, y + 34.0);
             }
             scene.disc((x + 9.0, y), 9.0, series(i));
@@ -142,6 +146,7 @@ impl FrontPoint {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::panel::WIDTH;
     use super::super::super::scene::Shape;
     use super::*;
 

@@ -68,7 +68,7 @@ impl ParetoFrontPlot {
 #[cfg(test)]
 mod tests {
     use super::super::Plot;
-    use super::super::scene::flaws;
+    use super::super::flaws;
     use super::*;
 
     fn point(label: &str, error: f64, ess_per_s: f64) -> FrontPoint {
@@ -107,9 +107,9 @@ mod tests {
         let odd = vec![point("zero", 0.0, 1.0), point("nan", f64::NAN, f64::NAN), long, point("", 0.2, 1e12)];
         for points in [crowd.collect(), odd, vec![point("one", 0.1, 5.0)]] {
             let mut plot = plot(points);
-            assert_eq!(flaws(&plot.scene().unwrap()), [""; 0]);
+            assert_eq!(flaws(&plot), [""; 0]);
             plot.error = "a very long name of an error ".repeat(9);
-            assert_eq!(flaws(&plot.scene().unwrap()), [""; 0]);
+            assert_eq!(flaws(&plot), [""; 0]);
         }
         for points in [vec![], vec![point("zero", 0.0, 1.0)]] {
             assert!(plot(points).png().unwrap_err().to_string().contains("error"));

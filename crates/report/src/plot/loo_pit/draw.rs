@@ -2,9 +2,9 @@
 
 use super::super::axis::{extent, widened};
 use super::super::palette::{BLUE, INK, MUTED, SHADE, VERMILLION};
-use super::super::panel::{HEADING, MARGIN, Panel, SMALL, WIDTH, head};
+use super::super::panel::{HEADING, MARGIN, Panel, SMALL, head, paragraph};
 use super::super::scene::{Point, Scene, Text};
-use super::super::{About, Plot, Subject};
+use super::super::{About, PictureWidth, Plot, Subject};
 use super::{Counts, LooPitPlot};
 use crate::error::ReportError;
 use crate::format::{count, percent, significant};
@@ -23,22 +23,27 @@ impl Plot for LooPitPlot {
         About::new(Subject::Predictive, "loo_pit_plot", "LOO-PIT", CAPTION)
     }
 
-    fn scene(&self) -> Result<Scene, ReportError> {
+    fn layout(&self, width: PictureWidth) -> Result<Scene, ReportError> {
         let counts = self.counts()?;
-        let mut scene = Scene::new(WIDTH, 0.0, "LOO-PIT: are the leave-one-out predictions calibrated?");
+        let mut scene = Scene::new(width.pixels(), 0.0, "LOO-PIT: are the leave-one-out predictions calibrated?");
         let top = head(
             &mut scene,
             "LOO-PIT",
             "the probability of values at or below each observation, predicted from the others; uniform where predictions are calibrated",
         );
-        let room = WIDTH - 2.0 * MARGIN - 2.0 * NUMBERS - GAP;
-        let left = Panel {
+        let end = scene.width - MARGIN;
+        let room = scene.width - 2.0 * MARGIN - 2.0 * NUMBERS - GAP;
+        let mut left = Panel {
             left: MARGIN + NUMBERS,
             top: top + 90.0,
             right: MARGIN + NUMBERS + WIDE * room,
             bottom: top + 90.0 + HEIGHT,
         };
-        let right = Panel { left: left.right + GAP + NUMBERS, right: WIDTH - MARGIN, ..left };
+        let mut right = Panel { left: left.right + GAP + NUMBERS, right: end, ..left };
+        if scene.is_narrow() {
+            left.right = end;
+            right = Panel { right: end, ..left.lower(HEIGHT + 190.0) };
+        }
         draw_difference(&mut scene, &counts, &left);
         draw_histogram(&mut scene, &counts, &right);
         let mut words = format!(
@@ -48,15 +53,17 @@ impl Plot for LooPitPlot {
         if counts.dropped > 0 {
             words += &format!(" {} without a value left out.", count(counts.dropped as u64));
         }
-        scene.text(Text::new((MARGIN, left.bottom + 108.0), words, SMALL, MUTED));
-        scene.height = left.bottom + 140.0;
+        let below = paragraph(&mut scene, Text::new((MARGIN, right.bottom + 108.0), words, SMALL, MUTED));
+        scene.height = right.bottom + 140.0 + below;
         Ok(scene)
     }
 }
 
 fn titles(scene: &mut Scene, panel: &Panel, title: &str, below: Text) {
-    scene.text(Text::new((panel.left, panel.top - 66.0), title, HEADING, INK).bold());
-    scene.text(Text { at: (panel.left, panel.top - 28.0), ..below });
+    // In a narrow picture they begin at its edge.
+    let left = if scene.is_narrow() { MARGIN } else { panel.left };
+    scene.text(Text::new((left, panel.top - 66.0), title, HEADING, INK).bold());
+    scene.text(Text { at: (left, panel.top - 28.0), ..below });
 }
 
 fn draw_difference(scene: &mut Scene, counts: &Counts, panel: &Panel) {
@@ -65,7 +72,8 @@ fn draw_difference(scene: &mut Scene, counts: &Counts, panel: &Panel) {
     let words = match outside.len() {
         0 => Text::new((0.0, 0.0), "inside the simultaneous 95% band everywhere", SMALL, BLUE),
         n => {
-            let words = format!("outside the simultaneous 95% band at {n} of {places} places");
+            let which = if scene.is_narrow() { "" } else { "simultaneous " };
+            let words = format!("outside the {which}95% band at {n} of {places} places");
             Text::new((0.0, 0.0), words, SMALL, VERMILLION).bold()
         }
     };

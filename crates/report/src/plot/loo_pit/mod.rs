@@ -91,7 +91,7 @@ fn in_bins(values: &[f64], bins: usize) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::super::Plot;
-    use super::super::scene::flaws;
+    use super::super::flaws;
     use super::*;
 
     fn even(n: usize) -> Vec<f64> {
@@ -119,7 +119,7 @@ mod tests {
     fn from_one_to_many_observations() {
         for pit in [vec![0.3], vec![0.5; 40], even(8), even(1003), vec![0.0, 1.0, f64::NAN], even(20_000), even(20_001)]
         {
-            assert_eq!(flaws(&LooPitPlot { pit }.scene().unwrap()), [""; 0]);
+            assert_eq!(flaws(&LooPitPlot { pit }), [""; 0]);
         }
         let error = LooPitPlot { pit: vec![f64::NAN] }.png().unwrap_err().to_string();
         assert!(error.contains("between 0 and 1"), "{error}");

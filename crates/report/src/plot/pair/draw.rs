@@ -5,9 +5,9 @@
 use super::super::axis::{Axis, extent, widened};
 use super::super::grid::say;
 use super::super::palette::{BLUE, GRID, INK, MUTED, PALE, SKY, VERMILLION};
-use super::super::panel::{HEADING, MARGIN, Panel, SMALL, WIDTH, head, key};
+use super::super::panel::{HEADING, Keys, LINE, MARGIN, Panel, SMALL, head};
 use super::super::scene::{Align, Scene, Text};
-use super::super::{About, Plot, Subject, choose, font, font::Weight};
+use super::super::{About, PictureWidth, Plot, Subject, choose, font, font::Weight};
 use super::regions::{Plane, unit};
 use super::{PairPlot, PairVariable};
 use crate::error::ReportError;
@@ -16,6 +16,7 @@ use crate::format::count;
 use octopus_diag::quantile_of_sorted;
 
 const GAP: f64 = 36.0;
+const NARROW_GAP: f64 = 24.0;
 /// Above each row: the name of its variable.
 const NAME: f64 = 52.0;
 const NUMBERS: f64 = 92.0;
@@ -33,22 +34,27 @@ impl Plot for PairPlot {
         About::new(Subject::Posterior, "pair_plot", "Pairs", CAPTION)
     }
 
-    fn scene(&self) -> Result<Scene, ReportError> {
+    fn layout(&self, width: PictureWidth) -> Result<Scene, ReportError> {
         let size = self.variables.len();
         if self.variables.iter().all(|variable| variable.draws.is_empty()) {
             return Err(ReportError::Empty { plot: "the pair plot", missing: "a variable with draws" });
         }
-        let mut scene = Scene::new(WIDTH, 0.0, "Pair plot: pairs of variables, with divergent transitions");
+        let mut scene = Scene::new(width.pixels(), 0.0, "Pair plot: pairs of variables, with divergent transitions");
         let note = "below the diagonal: pairs of variables with the regions of 50% and 90% of the draws; on it: densities; each axis without the outermost 1%";
         let top = head(&mut scene, "Pairs", note);
         let words = choose::related_words(size, self.parameters, self.divergent.len());
         let top = choose::second_note(&mut scene, top, words);
-        let dots = self.draw_key(&mut scene, top + 8.0);
-        let top = top + 30.0;
-        let width = (WIDTH - 2.0 * MARGIN - NUMBERS - GAP * (size - 1) as f64) / size as f64;
+        let (dots, mut below) = self.draw_key(&mut scene, top + 8.0);
+        let names = self.names(scene.is_narrow());
+        if scene.is_narrow() {
+            below += self.draw_names(&mut scene, top + 8.0 + below + LINE, &names) + LINE;
+        }
+        let top = top + 30.0 + below;
+        let gap = gap(&scene);
+        let width = (scene.width - 2.0 * MARGIN - NUMBERS - gap * (size - 1) as f64) / size as f64;
         let height = width.min(TALLEST);
         let cell = |row: usize, column: usize| {
-            let left = MARGIN + NUMBERS + (width + GAP) * column as f64;
+            let left = MARGIN + NUMBERS + (width + gap) * column as f64;
             let top = top + (NAME + height) * row as f64 + NAME;
             Panel { left, top, right: left + width, bottom: top + height }
         };
@@ -65,12 +71,12 @@ impl Plot for PairPlot {
                 );
             }
             let panel = cell(row, row);
-            self.draw_density(&mut scene, &self.variables[row], &panel, &panel.x(ranges[row]));
+            self.draw_density(&mut scene, (&self.variables[row], &names[row]), &panel, &panel.x(ranges[row]));
         }
         for column in 0..size {
             let panel = cell(size - 1, column);
             draw_numbers(&mut scene, &panel, &panel.x(ranges[column]));
-            let name = font::fit(&self.variables[column].name, SMALL, Weight::Regular, width);
+            let name = font::fit(&names[column], SMALL, Weight::Regular, width);
             panel.name_x(&mut scene, &name);
         }
         scene.height = cell(size - 1, 0).bottom + 90.0;
@@ -79,24 +85,39 @@ impl Plot for PairPlot {
 }
 
 impl PairPlot {
-    /// Every how many draws there is a dot. Says what dots mean.
-    fn draw_key(&self, scene: &mut Scene, y: f64) -> usize {
+    /// Names of the variables, or numbers for which a narrow picture has room.
+    fn names(&self, narrow: bool) -> Vec<String> {
+        let name =
+            |(i, variable): (usize, &PairVariable)| if narrow { (i + 1).to_string() } else { variable.name.clone() };
+        self.variables.iter().enumerate().map(name).collect()
+    }
+
+    /// Says which number is which variable; returns the height of the lines below the first.
+    fn draw_names(&self, scene: &mut Scene, y: f64, numbers: &[String]) -> f64 {
+        let mut keys = Keys::new(y);
+        for (variable, number) in self.variables.iter().zip(numbers) {
+            let indent = font::width(number, SMALL, Weight::Bold) + 8.0;
+            keys.sign(scene, indent, &variable.name, |scene, at| {
+                scene.text(Text::new(at, number.as_str(), SMALL, INK).bold());
+            });
+        }
+        keys.below(y)
+    }
+
+    /// Every how many draws there is a dot, and the height of the lines below the first. Says what dots mean.
+    fn draw_key(&self, scene: &mut Scene, y: f64) -> (usize, f64) {
         let size = self.variables.len();
         let draws = self.variables.first().map_or(0, |variable| variable.draws.len());
         let pairs = (size * (size - 1) / 2).max(1);
         let every = draws.div_ceil(MOST_DOTS / pairs).max(1);
-        let mut x = MARGIN;
+        let mut keys = Keys::new(y);
         if size > 1 {
-            scene.disc((x + 8.0, y), 5.0, BLUE);
             let words = match every {
                 1 => format!("each of {} draws", count(draws as u64)),
                 _ => format!("one of every {every} of {} draws", count(draws as u64)),
             };
-            let text = Text::new((x + 22.0, y), words, SMALL, INK);
-            x += 22.0 + text.width() + 28.0;
-            scene.text(text);
+            keys.dot(scene, 5.0, BLUE, &words);
         }
-        scene.disc((x + 8.0, y), 6.0, VERMILLION);
         let shown = self.divergent.len().min(MOST_DIVERGENT);
         let all = count(self.divergent.len() as u64);
         let words = match self.divergent.len() {
@@ -105,13 +126,11 @@ impl PairPlot {
             n if n > shown => format!("{shown} of {all} divergent transitions"),
             _ => format!("{all} divergent transitions"),
         };
-        let text = Text::new((x + 22.0, y), words, SMALL, INK);
-        x += 22.0 + text.width() + 28.0;
-        scene.text(text);
+        keys.dot(scene, 6.0, VERMILLION, &words);
         if self.variables.iter().any(|variable| variable.truth.is_some()) {
-            key(scene, (x, y), INK, true, "truth");
+            keys.stroke(scene, INK, true, "truth");
         }
-        every
+        (every, keys.below(y))
     }
 
     /// All draws but the outermost 1%, which would squeeze the others, and the divergent ones.
@@ -179,8 +198,8 @@ impl PairPlot {
         scene.tip((panel.left, panel.top), (panel.right, panel.bottom), words);
     }
 
-    fn draw_density(&self, scene: &mut Scene, variable: &PairVariable, panel: &Panel, x: &Axis) {
-        let name = font::fit(&variable.name, HEADING, Weight::Bold, panel.right - panel.left);
+    fn draw_density(&self, scene: &mut Scene, (variable, name): (&PairVariable, &str), panel: &Panel, x: &Axis) {
+        let name = font::fit(name, HEADING, Weight::Bold, panel.right - panel.left);
         scene.text(Text::new((panel.left, panel.top - 24.0), name, HEADING, INK).bold());
         match Density::of(&variable.draws) {
             Some(density) => {
@@ -214,14 +233,21 @@ fn frame(scene: &mut Scene, panel: &Panel) {
     scene.line(vec![(panel.left, panel.top), (panel.left, panel.bottom), (panel.right, panel.bottom)], MUTED, 1.5);
 }
 
+fn gap(scene: &Scene) -> f64 {
+    if scene.is_narrow() { NARROW_GAP } else { GAP }
+}
+
 /// Numbers below the lowest row; none so near an end that it meets its neighbour's.
 fn draw_numbers(scene: &mut Scene, panel: &Panel, x: &Axis) {
-    let room = 0.5 * GAP - 5.0;
+    const APART: f64 = 4.0;
+    let room = 0.5 * gap(scene) - 5.0;
+    let mut end = f64::NEG_INFINITY;
     for tick in x.ticks(panel.x_ticks().max(3)) {
         let at = x.px(tick.value);
         let text = Text::new((at, panel.bottom + 24.0), tick.label, SMALL, MUTED).align(Align::Center);
         let half = 0.5 * text.width();
-        if at - half >= panel.left - room && at + half <= panel.right + room {
+        if at - half >= (panel.left - room).max(end + APART) && at + half <= panel.right + room {
+            end = at + half;
             scene.line(vec![(at, panel.bottom), (at, panel.bottom + 7.0)], MUTED, 1.5);
             scene.text(text);
         }
@@ -230,6 +256,7 @@ fn draw_numbers(scene: &mut Scene, panel: &Panel, x: &Axis) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::panel::WIDTH;
     use super::super::super::scene::Shape;
     use super::*;
 

@@ -36,22 +36,22 @@ fn every_shape_is_drawn_without_flaws() {
         [(1, 1, 50, false), (3, 4, 400, true), (500, 2, 50, true), (3, 64, 50, true), (1, 1, 1, false)]
     {
         let mut sample = sample(groups, chains, draws, divergences);
-        sound("pairs", plot(&sample).scene());
+        sound("pairs", &plot(&sample));
         for kept in [4, 2, 1] {
             sample.summary.truncate(kept);
-            sound("few", plot(&sample).scene());
+            sound("few", &plot(&sample));
         }
     }
     let mut all = plot(&sample(3, 2, 60, false));
     all.divergent = (0..120).collect();
-    sound("all divergent", all.scene());
+    sound("all divergent", &all);
     for (variable, fill) in all.variables.iter_mut().zip([3.0, f64::NAN, f64::INFINITY]) {
         variable.draws.fill(fill);
         variable.name = "a_very_long_name".repeat(9);
     }
     all.variables[3].draws[0] = f64::NEG_INFINITY;
     all.variables[4].draws.iter_mut().for_each(|v| *v *= 1e9);
-    sound("odd values", all.scene());
+    sound("odd values", &all);
 }
 
 #[test]

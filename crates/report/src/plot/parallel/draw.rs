@@ -3,9 +3,9 @@
 //! Rows run down the picture, so that names stand upright beside them.
 
 use super::super::palette::{GRID, INK, MUTED, VERMILLION};
-use super::super::panel::{MARGIN, Panel, SMALL, WIDTH, head};
+use super::super::panel::{Keys, MARGIN, Panel, SMALL, head};
 use super::super::scene::{Align, Point, Scene, Text};
-use super::super::{About, Plot, Subject, choose, font, font::Weight};
+use super::super::{About, PictureWidth, Plot, Subject, choose, font, font::Weight};
 use super::ParallelPlot;
 use crate::error::ReportError;
 use crate::format::{count, significant};
@@ -15,6 +15,7 @@ const ROW: f64 = 46.0;
 /// Fewer rows than this are further apart.
 const TALL: f64 = 380.0;
 const WIDEST_NAME: f64 = 380.0;
+const NARROW_NAME: f64 = 200.0;
 /// Standard deviations to either side; what lies further out lies at the edge.
 const REACH: f64 = 4.0;
 
@@ -26,31 +27,36 @@ impl Plot for ParallelPlot {
         About::new(Subject::Convergence, "parallel_plot", "Divergences across variables", CAPTION)
     }
 
-    fn scene(&self) -> Result<Scene, ReportError> {
+    fn layout(&self, width: PictureWidth) -> Result<Scene, ReportError> {
         if self.variables.is_empty() || self.draws == 0 {
             return Err(ReportError::Empty {
                 plot: "the plot of parallel coordinates",
                 missing: "a variable with draws",
             });
         }
-        let mut scene = Scene::new(WIDTH, 0.0, "Parallel coordinates: divergent draws across variables");
+        let mut scene = Scene::new(width.pixels(), 0.0, "Parallel coordinates: divergent draws across variables");
         let note =
             "each line is a draw; where divergent draws run together, something about the posterior is hard to sample";
         let top = head(&mut scene, "Divergences across variables", note);
         let words = choose::related_words(self.variables.len(), self.parameters, self.divergences);
         let top = choose::second_note(&mut scene, top, words);
-        self.draw_key(&mut scene, top + 8.0);
+        let top = top + self.draw_key(&mut scene, top + 8.0);
+        let room = if scene.is_narrow() { NARROW_NAME } else { WIDEST_NAME };
         let names: Vec<String> =
-            self.variables.iter().map(|v| font::fit(&v.name, SMALL, Weight::Regular, WIDEST_NAME)).collect();
+            self.variables.iter().map(|v| font::fit(&v.name, SMALL, Weight::Regular, room)).collect();
         let widest = names.iter().map(|name| font::width(name, SMALL, Weight::Regular)).fold(0.0, f64::max);
         let row = ROW.max(TALL / names.len() as f64);
         let top = top + 40.0;
-        let panel =
-            Panel { left: MARGIN + widest + 24.0, top, right: WIDTH - MARGIN, bottom: top + row * names.len() as f64 };
+        let panel = Panel {
+            left: MARGIN + widest + 24.0,
+            top,
+            right: scene.width - MARGIN,
+            bottom: top + row * names.len() as f64,
+        };
         let y = |i: usize| panel.top + row * (i as f64 + 0.5);
         let x = panel.x((-REACH, REACH));
         panel.draw_x(&mut scene, &x);
-        panel.name_x(&mut scene, "standard deviations from the mean of all draws; further out at the edge");
+        let below = panel.name_x(&mut scene, "standard deviations from the mean of all draws; further out at the edge");
         for (i, name) in names.into_iter().enumerate() {
             scene.line(vec![(panel.left, y(i)), (panel.right, y(i))], GRID, 1.5);
             scene.text(Text::new((panel.left - 16.0, y(i)), name, SMALL, INK).align(Align::Right));
@@ -72,7 +78,7 @@ impl Plot for ParallelPlot {
             let half = 0.5 * row;
             scene.tip((MARGIN, y(i) - half), (panel.right, y(i) + half), words);
         }
-        scene.height = panel.bottom + 92.0;
+        scene.height = panel.bottom + 92.0 + below;
         Ok(scene)
     }
 }
@@ -90,8 +96,9 @@ impl ParallelPlot {
         format!("\nhalf of the divergent draws: {low} to {high} standard deviations from it")
     }
 
-    fn draw_key(&self, scene: &mut Scene, y: f64) {
-        let mut x = MARGIN;
+    /// Returns the height of the key's lines below the first.
+    fn draw_key(&self, scene: &mut Scene, y: f64) -> f64 {
+        let mut keys = Keys::new(y);
         let others = self.draws - self.divergences;
         let of = |shown: usize, all: usize| match shown < all {
             true => format!("{} of {}", count(shown as u64), count(all as u64)),
@@ -104,8 +111,9 @@ impl ParallelPlot {
         let other = if self.divergences > 0 { "other " } else { "" };
         let others = format!("{} {other}draws", of(self.others.len(), others));
         for (colour, words) in [(VERMILLION, divergent), (MUTED, others)] {
-            x = super::super::panel::key(scene, (x, y), colour, false, &words) + 28.0;
+            keys.stroke(scene, colour, false, &words);
         }
+        keys.below(y)
     }
 }
 
@@ -125,6 +133,7 @@ fn opacity(lines: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::panel::WIDTH;
     use super::super::super::scene::Shape;
     use super::*;
 

@@ -43,20 +43,20 @@ fn every_shape_is_drawn_without_flaws() {
         [(1, 1, 50, false), (3, 4, 400, true), (500, 2, 50, true), (3, 64, 50, true), (1, 1, 1, false)]
     {
         let mut sample = sample(groups, chains, draws, divergences);
-        sound("parallel", plot(&sample).scene());
+        sound("parallel", &plot(&sample));
         sample.summary.truncate(1);
-        sound("one variable", plot(&sample).scene());
+        sound("one variable", &plot(&sample));
     }
     let mut odd = sample(20, 2, 60, true);
     for row in &mut odd.summary[..5] {
         row.name = "a_very_long_name".repeat(9);
     }
     (odd.summary[5].sd, odd.summary[6].mean, odd.summary[7].sd) = (0.0, f64::NAN, f64::NAN);
-    sound("odd values", plot(&odd).scene());
+    sound("odd values", &plot(&odd));
     let mut named = plot(&odd);
     named.variables[0].name = "a_very_long_name".repeat(9);
     named.divergent.push(vec![f64::INFINITY; named.variables.len()]);
-    sound("infinite", named.scene());
+    sound("infinite", &named);
 }
 
 #[test]

@@ -5,10 +5,10 @@
 use super::super::axis::Axis;
 use super::super::label::{Labels, spread};
 use super::super::palette::{BLUE, Colour, INK, MUTED, ORANGE, PALE, VERMILLION};
-use super::super::panel::{LABEL, MARGIN, Panel, SMALL, WIDTH, head};
+use super::super::panel::{Keys, LABEL, MARGIN, Panel, SMALL, head};
 use super::super::ppc::histogram;
 use super::super::scene::{Align, Scene, Text};
-use super::super::{About, Plot, Subject, font, font::Weight};
+use super::super::{About, PictureWidth, Plot, Subject, font, font::Weight};
 use super::{COLUMNS, Class, MOST_POINTS, MOST_SINGLE, NO_MEAN, ParetoKPlot};
 use crate::error::ReportError;
 use crate::format::{count, significant};
@@ -19,6 +19,8 @@ const NUMBERS: f64 = 70.0;
 /// The histogram's width, and the room for the lines' names right of it.
 const SIDE: f64 = 170.0;
 const NAMES: f64 = 210.0;
+/// The histogram's width in a narrow picture.
+const NARROW_SIDE: f64 = 120.0;
 const BINS: usize = 50;
 /// Names of observations.
 const MOST_LABELS: usize = 12;
@@ -33,11 +35,11 @@ impl Plot for ParetoKPlot {
         About::new(Subject::Predictive, "pareto_k_plot", "Pareto k", CAPTION)
     }
 
-    fn scene(&self) -> Result<Scene, ReportError> {
+    fn layout(&self, width: PictureWidth) -> Result<Scene, ReportError> {
         if self.k.is_empty() {
             return Err(ReportError::Empty { plot: "the plot of Pareto k", missing: "an observation with a k" });
         }
-        let mut scene = Scene::new(WIDTH, 0.0, "Pareto k of each observation: can leave-one-out be trusted?");
+        let mut scene = Scene::new(width.pixels(), 0.0, "Pareto k of each observation: can leave-one-out be trusted?");
         let many = self.k.len() > MOST_POINTS;
         let note = if many {
             let each = count(self.k.len().div_ceil(COLUMNS) as u64);
@@ -47,26 +49,23 @@ impl Plot for ParetoKPlot {
         };
         let note = format!("{note}; {}", self.limit_in_words());
         let top = head(&mut scene, "Pareto k", &note);
-        self.draw_counts(&mut scene, top + 8.0);
-        let panel = Panel {
-            left: MARGIN + NUMBERS,
-            top: top + 74.0,
-            right: WIDTH - MARGIN - NAMES - SIDE,
-            bottom: top + 74.0 + HEIGHT,
-        };
+        let top = top + self.draw_counts(&mut scene, top + 8.0) + 74.0;
+        let (names, side) = if scene.is_narrow() { (0.0, NARROW_SIDE) } else { (NAMES, SIDE) };
+        let end = scene.width - MARGIN - names;
+        let panel = Panel { left: MARGIN + NUMBERS, top, right: end - side, bottom: top + HEIGHT };
         let x = panel.x((-0.5, self.k.len() as f64 - 0.5));
         let y = panel.y(self.range());
         panel.draw_x(&mut scene, &x);
         panel.draw_y(&mut scene, &y);
         let mut labels = Labels::new(Panel { top: panel.top - 10.0, ..panel });
-        self.draw_lines(&mut scene, &panel, &y, &mut labels);
+        self.draw_lines(&mut scene, &panel, end, &y, &mut labels);
         if many {
             self.draw_columns(&mut scene, &x, &y);
         } else {
             self.draw_points(&mut scene, &panel, &x, &y, &mut labels);
         }
         self.draw_worst(&mut scene, &x, &y, &mut labels, many);
-        self.draw_side(&mut scene, &Panel { left: panel.right + 8.0, right: panel.right + SIDE, ..panel }, &y);
+        self.draw_side(&mut scene, &Panel { left: panel.right + 8.0, right: end, ..panel }, &y);
         panel.name_x(&mut scene, "observation");
         scene.height = panel.bottom + 90.0;
         Ok(scene)
@@ -82,11 +81,13 @@ impl ParetoKPlot {
         }
     }
 
-    /// How many are of which class, in the key.
-    fn draw_counts(&self, scene: &mut Scene, y: f64) {
+    /// How many are of which class, in the key; returns the height of its lines below the first.
+    fn draw_counts(&self, scene: &mut Scene, y: f64) -> f64 {
+        /// The sign, the gap between the parts of its words, and what the gap after them has more than other keys.
+        const BESIDE: [f64; 3] = [26.0, 8.0, 16.0];
         let threshold = significant(self.threshold(), 2);
         let all = self.k.len();
-        let mut at = MARGIN;
+        let mut keys = Keys::new(y);
         for (class, colour, words) in [
             (Class::Good, BLUE, format!("good, up to {threshold}")),
             (Class::Bad, ORANGE, "bad, up to 1".to_owned()),
@@ -98,7 +99,6 @@ impl ParetoKPlot {
             if n == 0 && (class == Class::Undefined || !is_possible) {
                 continue;
             }
-            scene.disc((at + 8.0, y), 8.0, colour);
             // 99.8 % must not become 100 %.
             let share = 100.0 * n as f64 / all as f64;
             let share = format!("{} %", significant(share, if share < 10.0 { 2 } else { 3 }));
@@ -107,8 +107,18 @@ impl ParetoKPlot {
                 Text::new((0.0, 0.0), count(n as u64), SMALL, ink).bold(),
                 Text::new((0.0, 0.0), format!("({share}) {words}"), SMALL, ink),
             ];
-            at = scene.texts((at + 26.0, y), 8.0, parts) + 44.0;
+            let width = parts.iter().map(Text::width).sum::<f64>() + BESIDE.iter().sum::<f64>();
+            let (at, y) = keys.place(scene, width);
+            scene.disc((at + 8.0, y), 8.0, colour);
+            scene.texts((at + BESIDE[0], y), BESIDE[1], parts);
         }
+        if scene.is_narrow() {
+            // There is no room for these words beside their lines.
+            for (_, colour, words) in self.lines() {
+                keys.stroke(scene, colour, true, &words);
+            }
+        }
+        keys.below(y)
     }
 
     /// Says above which k leave-one-out is not to be trusted, and why there.
@@ -123,18 +133,26 @@ impl ParetoKPlot {
         format!("of {draws} draws, leave-one-out can be trusted up to {threshold}{because}")
     }
 
-    /// The lines of the threshold and of 1.
-    fn draw_lines(&self, scene: &mut Scene, panel: &Panel, y: &Axis, labels: &mut Labels) {
+    /// Returns the lines of the threshold and of 1, with colours and words.
+    fn lines(&self) -> Vec<(f64, Colour, String)> {
         let mut lines = vec![(NO_MEAN, VERMILLION, "1: no mean".to_owned())];
         if self.threshold().is_finite() {
             lines.push((self.threshold(), ORANGE, format!("{}: bad above", significant(self.threshold(), 2))));
         }
+        lines
+    }
+
+    /// The lines as far as `end`.
+    fn draw_lines(&self, scene: &mut Scene, panel: &Panel, end: f64, y: &Axis, labels: &mut Labels) {
+        let lines = self.lines();
         let heights: Vec<f64> = lines.iter().map(|line| y.px(line.0)).collect();
         let places = spread(&heights, 1.2 * SMALL, (panel.top, panel.bottom));
         for (((_, colour, words), at), place) in lines.into_iter().zip(heights).zip(places) {
-            scene.dashed((panel.left, at), (panel.right + SIDE, at), colour, 2.0);
+            scene.dashed((panel.left, at), (end, at), colour, 2.0);
             labels.keep_free((panel.left, at - 2.0), (panel.right, at + 2.0));
-            scene.text(Text::new((panel.right + SIDE + 12.0, place), words, SMALL, INK));
+            if !scene.is_narrow() {
+                scene.text(Text::new((end + 12.0, place), words, SMALL, INK));
+            }
         }
     }
 

@@ -99,7 +99,7 @@ impl ParetoKPlot {
 #[cfg(test)]
 mod tests {
     use super::super::Plot;
-    use super::super::scene::flaws;
+    use super::super::flaws;
     use super::*;
 
     fn plot(n: usize, bad: usize) -> ParetoKPlot {
@@ -135,7 +135,7 @@ mod tests {
     fn from_one_to_many_observations_and_odd_values() {
         for n in [1, 3, 8, 100, 1003, 2001, 100_000] {
             let plot = plot(n, 20);
-            assert_eq!(flaws(&plot.scene().unwrap()), [""; 0], "{n}");
+            assert_eq!(flaws(&plot), [""; 0], "{n}");
             if n == 100_000 {
                 let svg = plot.svg().unwrap();
                 assert!(svg.len() < 400_000, "{}", svg.len());
@@ -146,11 +146,11 @@ mod tests {
             labels: vec!["a very long name of an observation ".repeat(6); 5],
             ..plot(1, 0)
         };
-        assert_eq!(flaws(&odd.scene().unwrap()), [""; 0]);
+        assert_eq!(flaws(&odd), [""; 0]);
         let undefined = ParetoKPlot { k: vec![f64::NAN; 4], draws: 1, ..plot(1, 0) };
-        assert_eq!(flaws(&undefined.scene().unwrap()), [""; 0]);
+        assert_eq!(flaws(&undefined), [""; 0]);
         let all_bad = ParetoKPlot { k: vec![0.9; 3000], draws: 27, ..plot(1, 0) };
-        assert_eq!(flaws(&all_bad.scene().unwrap()), [""; 0]);
+        assert_eq!(flaws(&all_bad), [""; 0]);
         let error = ParetoKPlot { k: vec![], ..plot(1, 0) }.png();
         assert!(error.unwrap_err().to_string().contains("observation"));
     }

@@ -3,9 +3,9 @@
 
 use super::super::axis::Axis;
 use super::super::palette::{BLUE, GREEN, INK, MUTED, SHADE};
-use super::super::panel::{HEADING, MARGIN, Panel, SMALL, WIDTH, head};
+use super::super::panel::{HEADING, MARGIN, Panel, SMALL, head};
 use super::super::scene::{Align, Scene, Text};
-use super::super::{About, Plot, Subject, font, font::Weight};
+use super::super::{About, PictureWidth, Plot, Subject, font, font::Weight};
 use super::{PerformancePlot, PerformanceResult, PerformanceRow};
 use crate::error::ReportError;
 use crate::format::{rate, round_seconds, seconds, significant};
@@ -34,23 +34,27 @@ impl Plot for PerformancePlot {
         About::new(Subject::Performance, "performance_comparison", "Performance", CAPTION)
     }
 
-    fn scene(&self) -> Result<Scene, ReportError> {
+    fn layout(&self, width: PictureWidth) -> Result<Scene, ReportError> {
         if self.rows.is_empty() {
             return Err(ReportError::Empty { plot: "the performance comparison", missing: "a measurement" });
         }
         let mut scene =
-            Scene::new(WIDTH, 0.0, "Performance comparison: wall time, samples and effective draws a second");
+            Scene::new(width.pixels(), 0.0, "Performance comparison: wall time, samples and effective draws a second");
         let top = head(
             &mut scene,
             "Performance",
             "wall time with warm-up (less is better); samples and smallest bulk ESS for each second of it (more is better); logarithmic axes",
         );
+        if scene.is_narrow() {
+            scene.height = self.draw_narrow(&mut scene, top);
+            return Ok(scene);
+        }
         let problems = self.problems();
         let labels = self.rows.iter().map(|row| font::width(&row.label, SMALL, Weight::Regular));
         let headings = problems.iter().map(|(problem, _)| font::width(problem, HEADING, Weight::Bold));
         let left = MARGIN + labels.chain(headings).fold(0.0, f64::max).min(WIDEST_LABEL) + 20.0;
         let height = PROBLEM * problems.len() as f64 + ROW * self.rows.len() as f64;
-        let at = |share: f64| left + share * (WIDTH - MARGIN - left);
+        let at = |share: f64| left + share * (scene.width - MARGIN - left);
         let times = Panel { left, top: top + 40.0, right: at(TIMES) - VALUE, bottom: top + 40.0 + height };
         let rate = |from: f64| Panel { left: at(from), right: at(from + RATES) - RATE, ..times };
         let (samples, ess) = (rate(TIMES), rate(TIMES + RATES));
@@ -62,14 +66,14 @@ impl Plot for PerformancePlot {
             ess: axis(self.ess_range(), &ess),
         };
         let panels = [
-            (&times, &axes.time, "wall time, s"),
-            (&samples, &axes.samples, "samples / s"),
-            (&ess, &axes.ess, "min ESS / s"),
+            (&times, &axes.time, Measure::Time),
+            (&samples, &axes.samples, Measure::Samples),
+            (&ess, &axes.ess, Measure::Ess),
         ];
-        for (panel, axis, name) in panels {
+        for (panel, axis, measure) in panels {
             if let Some(axis) = axis {
                 panel.draw_x(&mut scene, axis);
-                scene.text(Text::new((panel.left, top + 12.0), name, SMALL, INK).bold());
+                scene.text(Text::new((panel.left, top + 12.0), measure.name(), SMALL, INK).bold());
             }
         }
         let mut y = times.top;
@@ -85,8 +89,10 @@ impl Plot for PerformancePlot {
             );
             y += PROBLEM;
             for row in rows {
+                let label = font::fit(&row.label, SMALL, Weight::Regular, WIDEST_LABEL);
+                scene.text(Text::new((left - 14.0, y + 0.5 * ROW), label, SMALL, INK).align(Align::Right));
                 draw_row(&mut scene, row, y + 0.5 * ROW, left, &axes);
-                scene.tip((MARGIN, y), (WIDTH - MARGIN, y + ROW), row.tip());
+                scene.tip((MARGIN, y), (scene.width - MARGIN, y + ROW), row.tip());
                 y += ROW;
             }
         }
@@ -95,7 +101,113 @@ impl Plot for PerformancePlot {
     }
 }
 
+impl PerformancePlot {
+    /// Three panels below each other, with the label of each row above it; returns where they end.
+    fn draw_narrow(&self, scene: &mut Scene, top: f64) -> f64 {
+        const LABELLED: f64 = ROW + 26.0;
+        let room = scene.width - 2.0 * MARGIN;
+        let mut y = top;
+        for measure in [Measure::Time, Measure::Samples, Measure::Ess] {
+            let range = self.range(measure);
+            // The first panel also says what was not measured.
+            if range.is_none() && measure != Measure::Time {
+                continue;
+            }
+            let shown = |row: &PerformanceRow| row.has(measure);
+            let problems = self.problems();
+            let rows: usize = self.rows.iter().filter(|row| shown(row)).count();
+            let headings = problems.iter().filter(|(_, rows)| rows.iter().any(|row| shown(row))).count();
+            scene.text(Text::new((MARGIN, y + 12.0), measure.name(), SMALL, INK).bold());
+            let height = PROBLEM * headings as f64 + LABELLED * rows as f64;
+            let right = scene.width - MARGIN - measure.room();
+            let panel = Panel { left: MARGIN, top: y + 40.0, right, bottom: y + 40.0 + height };
+            let axis = range.map(|range| Axis::log(range, panel.left, panel.right));
+            if let Some(axis) = &axis {
+                panel.draw_x(scene, axis);
+            }
+            let axes = measure.axes(axis);
+            y = panel.top;
+            for (problem, rows) in problems {
+                let rows: Vec<_> = rows.into_iter().filter(|row| shown(row)).collect();
+                if rows.is_empty() {
+                    continue;
+                }
+                let heading = font::fit(problem, HEADING, Weight::Bold, room);
+                scene.text(Text::new((MARGIN, y + 0.55 * PROBLEM), heading, HEADING, INK).bold());
+                y += PROBLEM;
+                for row in rows {
+                    let label = font::fit(&row.label, SMALL, Weight::Regular, room);
+                    scene.text(Text::new((MARGIN, y + 12.0), label, SMALL, MUTED));
+                    draw_row(scene, row, y + 12.0 + 0.7 * ROW, panel.left, &axes);
+                    // The words tell all measures: once is enough.
+                    if measure == Measure::Time {
+                        scene.tip((MARGIN, y), (scene.width - MARGIN, y + LABELLED), row.tip());
+                    }
+                    y += LABELLED;
+                }
+            }
+            y = panel.bottom + 76.0;
+        }
+        y
+    }
+
+    fn range(&self, measure: Measure) -> Option<(f64, f64)> {
+        match measure {
+            Measure::Time => self.wall_range(),
+            Measure::Samples => self.samples_range(),
+            Measure::Ess => self.ess_range(),
+        }
+    }
+}
+
+/// What a panel shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Measure {
+    Time,
+    Samples,
+    Ess,
+}
+
+impl Measure {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Time => "wall time, s",
+            Self::Samples => "samples / s",
+            Self::Ess => "min ESS / s",
+        }
+    }
+
+    /// Returns the room right of the panel for the value beside its last dot.
+    fn room(self) -> f64 {
+        if self == Self::Time { VALUE } else { RATE }
+    }
+
+    /// Returns the axes of a picture of this measure alone.
+    fn axes(self, axis: Option<Axis>) -> Axes {
+        match self {
+            Self::Time => Axes { time: axis, ..Axes::default() },
+            Self::Samples => Axes { samples: axis, ..Axes::default() },
+            Self::Ess => Axes { ess: axis, ..Axes::default() },
+        }
+    }
+}
+
 impl PerformanceRow {
+    /// Returns whether the row has something to show in the panel of this measure.
+    fn has(&self, measure: Measure) -> bool {
+        let rates = match &self.result {
+            PerformanceResult::Run { wall_s: Measured::Value(_), samples_per_s, min_ess_per_s, .. } => {
+                (samples_per_s.is_some(), min_ess_per_s.is_some())
+            }
+            _ => (false, false),
+        };
+        match measure {
+            Measure::Time => true,
+            Measure::Samples => rates.0,
+            Measure::Ess => rates.1,
+        }
+    }
+
     /// All of its words, which the picture may have to cut.
     fn tip(&self) -> String {
         let told = match &self.result {
@@ -124,13 +236,12 @@ struct Axes {
     ess: Option<Axis>,
 }
 
+/// The result of a row at height `y`, right of `left`, without its label.
 fn draw_row(scene: &mut Scene, row: &PerformanceRow, y: f64, left: f64, axes: &Axes) {
-    let label = font::fit(&row.label, SMALL, Weight::Regular, WIDEST_LABEL);
-    scene.text(Text::new((left - 14.0, y), label, SMALL, INK).align(Align::Right));
     match &row.result {
         PerformanceResult::Run { wall_s: Measured::NotMeasured(reason), .. } => {
             let words = format!("not measured: {reason}");
-            let words = font::fit(&words, SMALL, Weight::Regular, WIDTH - MARGIN - left - 10.0);
+            let words = font::fit(&words, SMALL, Weight::Regular, scene.width - MARGIN - left - 10.0);
             scene.text(Text::new((left + 10.0, y), words, SMALL, MUTED));
         }
         PerformanceResult::Run { wall_s: Measured::Value(wall), samples_per_s, min_ess_per_s, gpu, speedup } => {
@@ -199,6 +310,7 @@ fn hatched(scene: &mut Scene, from: f64, to: f64, y: f64) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::panel::WIDTH;
     use super::super::super::scene::Shape;
     use super::*;
 

@@ -2,9 +2,9 @@
 
 use super::super::axis::Axis;
 use super::super::palette::{BLUE, INK, MUTED, VERMILLION};
-use super::super::panel::{HEADING, LABEL, MARGIN, Panel, SMALL, WIDTH, head};
+use super::super::panel::{HEADING, LABEL, MARGIN, Panel, SMALL, head};
 use super::super::scene::{Align, Scene, Text};
-use super::super::{About, Plot, Subject, font, font::Weight};
+use super::super::{About, PictureWidth, Plot, Subject, font, font::Weight};
 use super::{PosteriorPanel, PosteriorPlot};
 use crate::error::ReportError;
 use crate::estimate::Density;
@@ -23,14 +23,12 @@ impl Plot for PosteriorPlot {
         About::new(Subject::Posterior, "posterior_plot", "Posterior", CAPTION)
     }
 
-    fn scene(&self) -> Result<Scene, ReportError> {
+    fn layout(&self, width: PictureWidth) -> Result<Scene, ReportError> {
         if self.panels.is_empty() {
             return Err(ReportError::Empty { plot: "the posterior plot", missing: "a variable with draws" });
         }
-        let columns = self.panels.len().min(COLUMNS);
-        let rows = self.panels.len().div_ceil(columns);
-        let mut scene =
-            Scene::new(WIDTH, 140.0 + ROW * rows as f64, "Posterior densities with mean, 89% HDI and truth");
+        let mut scene = Scene::new(width.pixels(), 0.0, "Posterior densities with mean, 89% HDI and truth");
+        let columns = scene.columns(self.panels.len().min(COLUMNS));
         let truths = self.panels.iter().any(|panel| panel.truth.is_some());
         let note = if truths {
             "density of all draws; blue line: mean; bar: 89% HDI, the shortest interval with 89% of the draws; dashed: the value that made the data"
@@ -38,7 +36,8 @@ impl Plot for PosteriorPlot {
             "density of all draws; blue line: mean; bar: 89% HDI, the shortest interval with 89% of the draws"
         };
         let top = head(&mut scene, "Posterior", note);
-        let width = (WIDTH - 2.0 * MARGIN - GAP * (columns - 1) as f64) / columns as f64;
+        scene.height = top + 10.0 + ROW * self.panels.len().div_ceil(columns) as f64;
+        let width = (scene.width - 2.0 * MARGIN - GAP * (columns - 1) as f64) / columns as f64;
         for (i, panel) in self.panels.iter().enumerate() {
             let left = MARGIN + (width + GAP) * (i % columns) as f64;
             let top = top + ROW * (i / columns) as f64;
@@ -147,6 +146,7 @@ fn draw_truth(scene: &mut Scene, truth: f64, x: &Axis, place: &Panel, base: f64)
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::panel::WIDTH;
     use super::super::super::scene::Shape;
     use super::*;
 

@@ -107,8 +107,8 @@ mod tests {
     #[test]
     fn panels_stand_in_rows() {
         let panels = (0..8).map(|i| panel((i % 2 == 0).then_some(0.5))).collect();
-        crate::plot::sound("eight panels", crate::plot::Plot::scene(&PosteriorPlot { panels }));
-        crate::plot::sound("one panel", crate::plot::Plot::scene(&PosteriorPlot { panels: vec![panel(None)] }));
+        crate::plot::sound("eight panels", &PosteriorPlot { panels });
+        crate::plot::sound("one panel", &PosteriorPlot { panels: vec![panel(None)] });
     }
 
     #[test]

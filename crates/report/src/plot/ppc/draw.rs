@@ -2,9 +2,9 @@
 
 use super::super::axis::{Axis, extent, widened};
 use super::super::palette::{BLUE, INK, MUTED, SHADE, SKY, VERMILLION};
-use super::super::panel::{HEADING, LABEL, MARGIN, Panel, WIDTH, head, key};
+use super::super::panel::{HEADING, Keys, LABEL, MARGIN, Panel, head};
 use super::super::scene::{Scene, Text};
-use super::super::{About, Plot, Subject};
+use super::super::{About, PictureWidth, Plot, Subject};
 use super::{PpcPlot, histogram, mean_curve};
 use crate::error::ReportError;
 use crate::estimate::Density;
@@ -19,40 +19,53 @@ const BINS: usize = 24;
 
 const CAPTION: &str = "Data drawn from the fitted model beside the observed data; p is the share of replicated \
     values at or above the observed one.";
+/// The most replicated data sets in a narrow picture.
+const NARROW_CURVES: usize = 30;
 
 impl Plot for PpcPlot {
     fn about(&self) -> About {
         About::new(Subject::Predictive, "ppc_plot", "Posterior predictive check", CAPTION)
     }
 
-    fn scene(&self) -> Result<Scene, ReportError> {
+    fn layout(&self, width: PictureWidth) -> Result<Scene, ReportError> {
         let Some(range) = self.range() else {
             return Err(ReportError::Empty { plot: "the predictive check", missing: "observations" });
         };
-        let rows = self.statistics.len().div_ceil(COLUMNS);
-        let mut scene =
-            Scene::new(WIDTH, 0.0, "Posterior predictive check: observed and replicated data, test statistics");
+        let mut scene = Scene::new(
+            width.pixels(),
+            0.0,
+            "Posterior predictive check: observed and replicated data, test statistics",
+        );
         let mut top = head(
             &mut scene,
             "Posterior predictive check",
             "data drawn from the fitted model should look like the observed data, which should be no odd one out",
         );
         let curves = self.curves();
-        let mut x = key(&mut scene, (MARGIN, top + 8.0), INK, false, "observed") + 28.0;
-        x = key(&mut scene, (x, top + 8.0), SKY, false, &format!("{} replicated data sets", curves.len())) + 28.0;
-        key(&mut scene, (x, top + 8.0), VERMILLION, true, "mean of the replicated");
-        top += 40.0;
-        let panel = Panel { left: MARGIN, top, right: WIDTH - MARGIN, bottom: top + DENSITY };
+        let mut keys = Keys::new(top + 8.0);
+        keys.stroke(&mut scene, INK, false, "observed");
+        let drawn = curves.len().div_ceil(every(&scene, curves.len()));
+        let of = if drawn < curves.len() { format!("{drawn} of ") } else { String::new() };
+        keys.stroke(&mut scene, SKY, false, &format!("{of}{} replicated data sets", curves.len()));
+        keys.stroke(&mut scene, VERMILLION, true, "mean of the replicated");
+        top += 40.0 + keys.below(top + 8.0);
+        let panel = Panel { left: MARGIN, top, right: scene.width - MARGIN, bottom: top + DENSITY };
         draw_densities(&mut scene, &panel, &self.observed, self.density(&self.observed), &curves, range);
         top = panel.bottom + 90.0;
-        let width = (WIDTH - 2.0 * MARGIN - GAP * (COLUMNS - 1) as f64) / COLUMNS as f64;
+        let columns = scene.columns(COLUMNS);
+        let width = (scene.width - 2.0 * MARGIN - GAP * (columns - 1) as f64) / columns as f64;
         for (i, statistic) in self.statistics.iter().enumerate() {
-            let left = MARGIN + (width + GAP) * (i % COLUMNS) as f64;
-            draw_statistic(&mut scene, statistic, left, left + width, top + STATISTIC * (i / COLUMNS) as f64);
+            let left = MARGIN + (width + GAP) * (i % columns) as f64;
+            draw_statistic(&mut scene, statistic, left, left + width, top + STATISTIC * (i / columns) as f64);
         }
-        scene.height = top + STATISTIC * rows as f64;
+        scene.height = top + STATISTIC * self.statistics.len().div_ceil(columns) as f64;
         Ok(scene)
     }
+}
+
+/// Returns every how many of the replicated data sets one is drawn: a narrow picture has room for fewer.
+fn every(scene: &Scene, curves: usize) -> usize {
+    if scene.is_narrow() { curves.div_ceil(NARROW_CURVES).max(1) } else { 1 }
 }
 
 fn draw_densities(
@@ -71,9 +84,10 @@ fn draw_densities(
     let line = |points: &mut dyn Iterator<Item = (f64, f64)>| -> Vec<(f64, f64)> {
         points.filter(|&(v, _)| x.contains(v)).map(|(v, d)| (x.px(v), y.px(d))).collect()
     };
-    for curve in curves {
-        // Each second grid point is enough for a hundred thin lines.
-        scene.faint_line(line(&mut curve.points().step_by(2)), SKY, 1.5, 0.45);
+    for curve in curves.iter().step_by(every(scene, curves.len())) {
+        // Each second grid point is enough for a hundred thin lines, and each eighth where they are short.
+        let step = if scene.is_narrow() { 8 } else { 2 };
+        scene.faint_line(line(&mut curve.points().step_by(step)), SKY, 1.5, 0.45);
     }
     let mean = mean_curve(curves, range);
     dashed_curve(scene, &line(&mut mean.iter().copied()), VERMILLION);
@@ -160,6 +174,7 @@ fn draw_statistic(scene: &mut Scene, statistic: &PredictiveStatistic, left: f64,
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::panel::WIDTH;
     use super::super::super::scene::Shape;
     use super::*;
 
@@ -174,7 +189,7 @@ mod tests {
         let observed: Vec<f64> = (0..50).map(|k| f64::from(k % 11)).collect();
         let replicates = vec![observed.iter().map(|y| y + 0.5).collect(), observed.iter().map(|y| 11.0 - y).collect()];
         let statistics = ["mean", "sd", "min", "max", "median"].map(statistic).into();
-        super::super::super::sound("five statistics", PpcPlot { observed, replicates, statistics }.scene());
+        super::super::super::sound("five statistics", &PpcPlot { observed, replicates, statistics });
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use super::super::axis::{Axis, extent, widened};
 use super::super::palette::{BLUE, Colour, INK, MUTED, SKY, VERMILLION};
-use super::super::panel::{MARGIN, Panel, SMALL, WIDTH, head, key};
+use super::super::panel::{Keys, LINE, MARGIN, Panel, SMALL, head};
 use super::super::scene::{Point, Scene, Text};
-use super::super::{About, Plot, Subject};
+use super::super::{About, PictureWidth, Plot, Subject};
 use super::{Functions, PpcEcdfPlot};
 use crate::error::ReportError;
 use crate::format::{percent, significant};
@@ -23,7 +23,7 @@ impl Plot for PpcEcdfPlot {
         About::new(Subject::Predictive, "ppc_ecdf_plot", "Predictive check: distribution functions", CAPTION)
     }
 
-    fn scene(&self) -> Result<Scene, ReportError> {
+    fn layout(&self, width: PictureWidth) -> Result<Scene, ReportError> {
         let Some(functions) = self.functions() else {
             return Err(ReportError::Empty {
                 plot: "the predictive check by distribution functions",
@@ -31,18 +31,22 @@ impl Plot for PpcEcdfPlot {
             });
         };
         let mut scene =
-            Scene::new(WIDTH, 0.0, "Predictive check: distribution functions of observed and replicated data");
+            Scene::new(width.pixels(), 0.0, "Predictive check: distribution functions of observed and replicated data");
         let top = head(
             &mut scene,
             "Predictive check: distribution functions",
             "the share of the values at or below y; below, the same less the share of all replicated values, where differences show",
         );
         let curves = functions.curves().count();
-        let mut x = key(&mut scene, (MARGIN, top + 8.0), INK, false, "observed") + 28.0;
-        x = key(&mut scene, (x, top + 8.0), SKY, false, &format!("{curves} replicated data sets")) + 28.0;
-        key(&mut scene, (x, top + 8.0), BLUE, false, "95% of the replicated, at each y");
-        let upper = Panel { left: MARGIN + LEFT, top: top + 46.0, right: WIDTH - MARGIN, bottom: top + 46.0 + WHOLE };
-        let lower = Panel { top: upper.bottom + 96.0, bottom: upper.bottom + 96.0 + DIFFERENCE, ..upper };
+        let mut keys = Keys::new(top + 8.0);
+        keys.stroke(&mut scene, INK, false, "observed");
+        keys.stroke(&mut scene, SKY, false, &format!("{curves} replicated data sets"));
+        keys.stroke(&mut scene, BLUE, false, "95% of the replicated, at each y");
+        let top = top + 46.0 + keys.below(top + 8.0);
+        let upper = Panel { left: MARGIN + LEFT, top, right: scene.width - MARGIN, bottom: top + WHOLE };
+        // In a narrow picture there are two lines of words between the panels.
+        let gap = if scene.is_narrow() { 96.0 + LINE } else { 96.0 };
+        let lower = Panel { top: upper.bottom + gap, bottom: upper.bottom + gap + DIFFERENCE, ..upper };
         let words = match functions.outside() {
             0.0 => Text::new((0.0, 0.0), "the observed function stays inside everywhere", SMALL, MUTED),
             share => {
@@ -51,7 +55,12 @@ impl Plot for PpcEcdfPlot {
             }
         };
         let name = Text::new((0.0, 0.0), "less the replicated", SMALL, INK).bold();
-        scene.texts((lower.left, lower.top - 24.0), 24.0, [name, words]);
+        if scene.is_narrow() {
+            scene.text(Text { at: (MARGIN, lower.top - 24.0 - LINE), ..name });
+            scene.text(Text { at: (MARGIN, lower.top - 24.0), ..words });
+        } else {
+            scene.texts((lower.left, lower.top - 24.0), 24.0, [name, words]);
+        }
         let range = (functions.x[0], functions.x[functions.x.len() - 1]);
         let x = upper.x(range);
         draw(&mut scene, &functions, &upper, &x, (0.0, 1.0), false);
@@ -80,7 +89,8 @@ fn draw(scene: &mut Scene, functions: &Functions, panel: &Panel, x: &Axis, range
     if less {
         for curve in functions.curves() {
             let curve = points(&mut curve.iter().copied());
-            scene.faint_line(curve.into_iter().step_by(2).collect(), SKY, 1.5, 0.4);
+            let step = if scene.is_narrow() { 4 } else { 2 };
+            scene.faint_line(curve.into_iter().step_by(step).collect(), SKY, 1.5, 0.4);
         }
     }
     let low = points(&mut functions.envelope.iter().map(|ends| ends.0));

@@ -91,7 +91,7 @@ fn ecdf(sorted: &[f64], x: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::super::Plot;
-    use super::super::scene::flaws;
+    use super::super::flaws;
     use super::*;
 
     /// Replicates 0, 1, ..., each of `n` even values shifted a little.
@@ -127,7 +127,7 @@ mod tests {
         let x = constant.functions().unwrap().x;
         assert_eq!((x[0], x[POINTS - 1]), (1.0, 3.0), "around the only value");
         for (what, plot) in [("odd", odd), ("constant", constant), ("many", plot(2000, 700))] {
-            assert_eq!(flaws(&plot.scene().unwrap()), [""; 0], "{what}");
+            assert_eq!(flaws(&plot), [""; 0], "{what}");
         }
         let empty = PpcEcdfPlot { observed: vec![f64::NAN], replicates: vec![vec![1.0]] };
         let error = empty.png().unwrap_err().to_string();

@@ -2,10 +2,10 @@
 
 use super::super::axis::Axis;
 use super::super::palette::{BLUE, INK, MUTED, ORANGE, VERMILLION};
-use super::super::panel::{HEADING, LABEL, MARGIN, Panel, SMALL, WIDTH, head};
+use super::super::panel::{HEADING, LABEL, MARGIN, Panel, SMALL, head};
 use super::super::ppc::histogram;
 use super::super::scene::{Align, Scene, Text};
-use super::super::{About, Plot, Subject, font, font::Weight};
+use super::super::{About, PictureWidth, Plot, Subject, font, font::Weight};
 use super::PpcStatisticPlot;
 use crate::error::ReportError;
 use crate::format::{count, significant};
@@ -23,14 +23,14 @@ impl Plot for PpcStatisticPlot {
         About::new(Subject::Predictive, "ppc_statistic_plot", "Predictive check: statistics", CAPTION)
     }
 
-    fn scene(&self) -> Result<Scene, ReportError> {
+    fn layout(&self, width: PictureWidth) -> Result<Scene, ReportError> {
         if self.statistics.is_empty() {
             return Err(ReportError::Empty {
                 plot: "the predictive check by statistics",
                 missing: "a statistic of observed and replicated data",
             });
         }
-        let mut scene = Scene::new(WIDTH, 0.0, "Predictive check: statistics of observed and replicated data");
+        let mut scene = Scene::new(width.pixels(), 0.0, "Predictive check: statistics of observed and replicated data");
         let top = head(
             &mut scene,
             "Predictive check: statistics",
@@ -41,7 +41,8 @@ impl Plot for PpcStatisticPlot {
             4 => 2,
             _ => 3,
         };
-        let width = (WIDTH - 2.0 * MARGIN - GAP * (columns - 1) as f64) / columns as f64;
+        let columns = scene.columns(columns);
+        let width = (scene.width - 2.0 * MARGIN - GAP * (columns - 1) as f64) / columns as f64;
         for (i, statistic) in self.statistics.iter().enumerate() {
             let left = MARGIN + (width + GAP) * (i % columns) as f64;
             let top = top + ROW * (i / columns) as f64;

@@ -40,7 +40,7 @@ impl PredictiveStatistic {
 #[cfg(test)]
 mod tests {
     use super::super::Plot;
-    use super::super::scene::flaws;
+    use super::super::flaws;
     use super::*;
 
     fn statistic(name: &str, observed: f64, replicated: Vec<f64>, p_value: f64) -> PredictiveStatistic {
@@ -63,7 +63,7 @@ mod tests {
         };
         for n in [1, 2, 3, 4, 5, 7, 12] {
             let plot = PpcStatisticPlot { statistics: (0..n).map(usual).collect() };
-            assert_eq!(flaws(&plot.scene().unwrap()), [""; 0], "{n}");
+            assert_eq!(flaws(&plot), [""; 0], "{n}");
         }
         let odd = vec![
             statistic("constant", 2.0, vec![2.0; 9], 1.0),
@@ -71,7 +71,7 @@ mod tests {
             statistic(&"a very long name of a statistic ".repeat(5), f64::INFINITY, vec![1.0, f64::NAN], 0.0),
             statistic("far", 1e9, vec![-1.0, 0.0, 1e-3], 0.0),
         ];
-        assert_eq!(flaws(&PpcStatisticPlot { statistics: odd }.scene().unwrap()), [""; 0]);
+        assert_eq!(flaws(&PpcStatisticPlot { statistics: odd }), [""; 0]);
         let error = PpcStatisticPlot { statistics: vec![] }.png().unwrap_err().to_string();
         assert!(error.contains("statistic"), "{error}");
     }

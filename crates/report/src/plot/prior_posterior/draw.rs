@@ -2,10 +2,10 @@
 
 use super::super::axis::{Axis, extent};
 use super::super::palette::{BLUE, Colour, INK, MUTED, ORANGE, VERMILLION};
-use super::super::panel::{HEADING, MARGIN, Panel, SMALL, WIDTH, head, key};
+use super::super::panel::{HEADING, Keys, MARGIN, Panel, SMALL, head};
 use super::super::ppc::histogram;
 use super::super::scene::{Align, Scene, Text};
-use super::super::{About, Plot, Subject, font, font::Weight};
+use super::super::{About, PictureWidth, Plot, Subject, font, font::Weight};
 use super::{Narrowing, PriorPosteriorPanel, PriorPosteriorPlot, WidthMeasure};
 use crate::error::ReportError;
 use crate::estimate::Density;
@@ -24,7 +24,7 @@ impl Plot for PriorPosteriorPlot {
         About::new(Subject::Posterior, "prior_posterior_plot", "Prior and posterior", CAPTION)
     }
 
-    fn scene(&self) -> Result<Scene, ReportError> {
+    fn layout(&self, width: PictureWidth) -> Result<Scene, ReportError> {
         let number = self.panels.len() + self.narrowings.len();
         if number == 0 {
             return Err(ReportError::Empty {
@@ -32,23 +32,26 @@ impl Plot for PriorPosteriorPlot {
                 missing: "a variable with draws from the prior and from the posterior",
             });
         }
-        let mut scene = Scene::new(WIDTH, 0.0, "Prior and posterior densities");
+        let mut scene = Scene::new(width.pixels(), 0.0, "Prior and posterior densities");
         let mut top = head(
             &mut scene,
             "Prior and posterior",
             "how narrow and how far off the posterior is from what was believed before; prior × n: drawn n times as high, to be seen",
         );
-        let mut x = key(&mut scene, (MARGIN, top + 8.0), ORANGE, false, "prior") + 28.0;
-        x = key(&mut scene, (x, top + 8.0), BLUE, false, "posterior") + 28.0;
+        let mut keys = Keys::new(top + 8.0);
+        keys.stroke(&mut scene, ORANGE, false, "prior");
+        keys.stroke(&mut scene, BLUE, false, "posterior");
         if self.panels.iter().any(|panel| panel.truth.is_some()) {
-            key(&mut scene, (x, top + 8.0), VERMILLION, true, "the value that made the data");
+            keys.stroke(&mut scene, VERMILLION, true, "the value that made the data");
         }
-        top += 44.0;
-        let columns = number.min(COLUMNS);
-        let width = (WIDTH - 2.0 * MARGIN - GAP * (columns - 1) as f64) / columns as f64;
+        top += 44.0 + keys.below(top + 8.0);
+        let columns = scene.columns(number.min(COLUMNS));
+        let width = (scene.width - 2.0 * MARGIN - GAP * (columns - 1) as f64) / columns as f64;
+        // In a narrow picture the name of an axis stands above the next panel's.
+        let row = if scene.is_narrow() { ROW + 20.0 } else { ROW };
         let place = |i: usize| {
             let left = MARGIN + (width + GAP) * (i % columns) as f64;
-            let top = top + ROW * (i / columns) as f64;
+            let top = top + row * (i / columns) as f64;
             Panel { left, top: top + 96.0, right: left + width, bottom: top + ROW - 70.0 }
         };
         for (i, panel) in self.panels.iter().enumerate() {
@@ -57,7 +60,7 @@ impl Plot for PriorPosteriorPlot {
         for (i, narrowing) in self.narrowings.iter().enumerate() {
             draw_narrowing(&mut scene, narrowing, &place(self.panels.len() + i));
         }
-        scene.height = top + ROW * number.div_ceil(columns) as f64;
+        scene.height = top + row * number.div_ceil(columns) as f64;
         Ok(scene)
     }
 }
@@ -179,6 +182,7 @@ fn draw_narrowing(scene: &mut Scene, narrowing: &Narrowing, place: &Panel) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::panel::WIDTH;
     use super::super::super::scene::Shape;
     use super::*;
 

@@ -214,7 +214,7 @@ fn bulk(values: &[f64], tail: f64) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::super::Plot;
-    use super::super::scene::flaws;
+    use super::super::flaws;
     use super::*;
     use octopus_trace::{Array, Values};
 
@@ -261,7 +261,7 @@ mod tests {
         assert_eq!(plot.panels[0].change(), "4.00 times narrower");
         assert_eq!(plot.narrowings.len(), 1);
         assert_eq!((plot.narrowings[0].name.as_str(), &plot.narrowings[0].ratios), ("many", &vec![0.25; 7]));
-        assert_eq!(flaws(&plot.scene().unwrap()), [""; 0]);
+        assert_eq!(flaws(&plot), [""; 0]);
     }
 
     #[test]
@@ -341,7 +341,7 @@ mod tests {
             narrowing(vec![1e-8, f64::INFINITY, 3.0, 0.0, -1.0]),
         ];
         for (panels, narrowings) in [(panels.clone(), vec![]), (vec![], narrowings.clone()), (panels, narrowings)] {
-            assert_eq!(flaws(&PriorPosteriorPlot { panels, narrowings }.scene().unwrap()), [""; 0]);
+            assert_eq!(flaws(&PriorPosteriorPlot { panels, narrowings }), [""; 0]);
         }
         let empty = PriorPosteriorPlot { panels: vec![], narrowings: vec![] };
         let error = empty.png().unwrap_err().to_string();

@@ -1,14 +1,16 @@
 //! Drawing of a profile, with its title, caption and colours: time runs to the right, a row for each kind of work.
 
 use super::super::palette::{BLUE, GRID, INK, MUTED, SHADE};
-use super::super::panel::{MARGIN, Panel, SMALL, WIDTH, head};
+use super::super::panel::{MARGIN, Panel, SMALL, head};
 use super::super::scene::{Align, Scene, Text};
-use super::super::{About, Plot, Subject, font, font::Weight};
+use super::super::{About, PictureWidth, Plot, Subject, font, font::Weight};
 use super::{ProfilePlot, ProfileRow, merged};
 use crate::error::ReportError;
 use crate::format::{count, seconds};
 
 const ROW: f64 = 44.0;
+/// What a row of a narrow picture has above its bars: its name and its figures.
+const ABOVE: f64 = 32.0;
 const BAR: f64 = 26.0;
 const WIDEST_NAME: f64 = 420.0;
 /// Room at the right for the seconds, the share and the number of pieces.
@@ -26,37 +28,39 @@ impl Plot for ProfilePlot {
         About::new(Subject::Performance, "profile_plot", "What was done when", CAPTION)
     }
 
-    fn scene(&self) -> Result<Scene, ReportError> {
+    fn layout(&self, width: PictureWidth) -> Result<Scene, ReportError> {
         if self.rows.is_empty() {
             return Err(ReportError::Empty { plot: "the plot of a profile", missing: "a span" });
         }
-        let mut scene = Scene::new(WIDTH, 0.0, "Profile: what was done when");
+        let mut scene = Scene::new(width.pixels(), 0.0, "Profile: what was done when");
         let rows = self.shown();
         let left_out = self.rows.len() - rows.len();
         let also = if left_out == 0 { String::new() } else { format!("; {left_out} kinds of less work are left out") };
         let note = format!("each bar is a piece of work, grey where it waits; {} in all{also}", seconds(self.seconds));
         let top = head(&mut scene, "What was done when", &note) + 40.0;
+        // A narrow picture has no room for the number of pieces: it stands in the words for who points at a row.
+        let (columns, above) = if scene.is_narrow() { (2, ABOVE) } else { (3, 0.0) };
         let names: Vec<String> =
             rows.iter().map(|row| font::fit(&row.name, SMALL, Weight::Regular, WIDEST_NAME)).collect();
         let widest = names.iter().map(|name| font::width(name, SMALL, Weight::Regular)).fold(0.0, f64::max);
-        let panel = Panel {
-            left: MARGIN + widest + 24.0,
-            top,
-            right: WIDTH - MARGIN - FIGURES.iter().sum::<f64>(),
-            bottom: top + ROW * rows.len() as f64,
-        };
+        let end = scene.width - MARGIN;
+        let from = end - FIGURES[..columns].iter().sum::<f64>();
+        // The last number of a narrow axis may be long, too.
+        let (left, right) = if scene.is_narrow() { (MARGIN, end - 12.0) } else { (MARGIN + widest + 24.0, from) };
+        let panel = Panel { left, top, right, bottom: top + (above + ROW) * rows.len() as f64 };
         // A profile of a moment has a width, too.
         let x = panel.x((0.0, self.seconds.max(1e-9)));
         panel.draw_x(&mut scene, &x);
         panel.name_x(&mut scene, "seconds");
-        let columns = ends(panel.right);
-        for (at, word) in columns.into_iter().zip(["busy", "share", "pieces"]) {
+        let ends = ends(from);
+        for (at, word) in ends.into_iter().take(columns).zip(["busy", "share", "pieces"]) {
             scene.text(Text::new((at, top - 18.0), word, SMALL, MUTED).align(Align::Right));
         }
         for (i, (row, name)) in rows.into_iter().zip(names).enumerate() {
-            let y = panel.top + ROW * (i as f64 + 0.5);
+            let y = panel.top + (above + ROW) * (i as f64 + 1.0) - ROW / 2.0;
             scene.line(vec![(panel.left, y), (panel.right, y)], GRID, 1.5);
-            scene.text(Text::new((panel.left - 16.0, y), name, SMALL, INK).align(Align::Right));
+            let beside = if above > 0.0 { (0.0, Align::Left) } else { (16.0, Align::Right) };
+            scene.text(Text::new((panel.left - beside.0, y - above), name, SMALL, INK).align(beside.1));
             let colour = if row.name.starts_with("wait") { SHADE } else { BLUE };
             for (begin, end) in merged(&row.spans, narrowest(&panel, self.seconds)) {
                 let (from, to) = (x.px(begin), x.px(end));
@@ -66,10 +70,10 @@ impl Plot for ProfilePlot {
             let share = if self.seconds > 0.0 { busy / self.seconds } else { 1.0 };
             let figures = [seconds(busy), format!("{:.1} %", 100.0 * share), count(row.spans.len() as u64)];
             let tip = format!("{}\n{} in {} pieces", row.name, figures[0], figures[2]);
-            for (at, words) in columns.into_iter().zip(figures) {
-                scene.text(Text::new((at, y), words, SMALL, INK).align(Align::Right));
+            for (at, words) in ends.into_iter().zip(figures).take(columns) {
+                scene.text(Text::new((at, y - above), words, SMALL, INK).align(Align::Right));
             }
-            scene.tip((MARGIN, y - ROW / 2.0), (columns[2], y + ROW / 2.0), tip);
+            scene.tip((MARGIN, y - above - ROW / 2.0), (ends[columns - 1], y + ROW / 2.0), tip);
         }
         scene.height = panel.bottom + 92.0;
         Ok(scene)
@@ -112,10 +116,10 @@ mod tests {
     fn a_profile_of_stages_and_pieces_is_sound() {
         let draws: Vec<(f64, f64)> = (0..40).map(|k| (0.1 + 0.05 * f64::from(k), 0.14 + 0.05 * f64::from(k))).collect();
         let rows = vec![row("stage: sample", &[(0.0, 2.2)]), row("draw", &draws), row("write a file", &[(2.2, 2.5)])];
-        sound("a profile", ProfilePlot { rows, seconds: 2.5 }.scene());
-        sound("a moment", ProfilePlot { rows: vec![row("draw", &[(0.0, 0.0)])], seconds: 0.0 }.scene());
+        sound("a profile", &ProfilePlot { rows, seconds: 2.5 });
+        sound("a moment", &ProfilePlot { rows: vec![row("draw", &[(0.0, 0.0)])], seconds: 0.0 });
         let long = "a kind of work whose name is too long to stand beside its row in any picture of this width";
-        sound("a long name", ProfilePlot { rows: vec![row(long, &[(0.0, 1.0)])], seconds: 1.0 }.scene());
+        sound("a long name", &ProfilePlot { rows: vec![row(long, &[(0.0, 1.0)])], seconds: 1.0 });
     }
 
     #[test]
@@ -134,7 +138,7 @@ mod tests {
         // Of those with the least work, the last two are left out.
         assert!(!shown.contains(&"work 35") && !shown.contains(&"work 28") && shown.contains(&"work 21"), "{shown:?}");
         assert!(shown.is_sorted_by_key(|name| name[5..].parse::<usize>().unwrap()));
-        sound("many rows", profile.scene());
+        sound("many rows", &profile);
     }
 
     #[test]

@@ -2,15 +2,16 @@
 
 use super::super::axis::{Axis, extent};
 use super::super::palette::{BLUE, Colour, GREEN, GRID, INK, MUTED, ORANGE, SHADE, VERMILLION};
-use super::super::panel::{HEADING, MARGIN, Panel, SMALL, WIDTH, head};
+use super::super::panel::{HEADING, Keys, LINE, MARGIN, Panel, SMALL, head};
 use super::super::scene::{Align, Scene, Text};
-use super::super::{About, Plot, Subject, font, font::Weight};
+use super::super::{About, PictureWidth, Plot, Subject, font, font::Weight};
 use super::{MOST_ROWS, RunComparisonPlot, RunDifference, RunRatio, spread};
 use crate::error::ReportError;
 use crate::format::{count, significant};
 
 const ROW: f64 = 36.0;
 const WIDEST_NAME: f64 = 420.0;
+const NARROW_NAME: f64 = 200.0;
 /// A column of numbers at the right.
 const COLUMN: f64 = 150.0;
 pub(super) const MEAN: Colour = BLUE;
@@ -24,14 +25,15 @@ impl Plot for RunComparisonPlot {
         About::new(Subject::Performance, "run_comparison_plot", "Comparison of two runs", CAPTION)
     }
 
-    fn scene(&self) -> Result<Scene, ReportError> {
+    fn layout(&self, width: PictureWidth) -> Result<Scene, ReportError> {
         if self.rows.is_empty() {
             return Err(ReportError::Empty {
                 plot: "the comparison of two runs",
                 missing: "a parameter that both runs have draws of",
             });
         }
-        let mut scene = Scene::new(WIDTH, 0.0, "Two runs: differences of means and standard deviations, and of speed");
+        let mut scene =
+            Scene::new(width.pixels(), 0.0, "Two runs: differences of means and standard deviations, and of speed");
         let name = |name: &str| font::fit(name, SMALL, Weight::Regular, 460.0);
         let note = format!(
             "{} less {}, in Monte Carlo standard errors of the difference",
@@ -53,26 +55,27 @@ impl Plot for RunComparisonPlot {
 
 impl RunComparisonPlot {
     fn draw_key(&self, scene: &mut Scene, y: f64) -> f64 {
-        let mut x = MARGIN;
+        let mut keys = Keys::new(y);
         for (colour, words) in [(MEAN, "mean"), (SD, "standard deviation")] {
-            scene.disc((x + 9.0, y), 9.0, colour);
-            let text = Text::new((x + 26.0, y), words, SMALL, INK);
-            x += 26.0 + text.width() + 32.0;
-            scene.text(text);
+            keys.sign(scene, 26.0, words, |scene, (x, y)| scene.disc((x + 9.0, y), 9.0, colour));
+            keys.closer(-4.0);
         }
-        scene.rect((x, y - 12.0), (x + 72.0, y + 12.0), SHADE, 0.3);
-        scene.rect((x + 18.0, y - 12.0), (x + 54.0, y + 12.0), SHADE, 0.5);
-        let words = "2 and 4 standard errors: the outer one is left by chance once in 16,000 numbers";
-        scene.text(Text::new((x + 84.0, y), words, SMALL, INK));
-        y + 20.0
+        let chance = if scene.is_narrow() { "" } else { ": the outer one is left by chance once in 16,000 numbers" };
+        keys.sign(scene, 84.0, &format!("2 and 4 standard errors{chance}"), |scene, (x, y)| {
+            scene.rect((x, y - 12.0), (x + 72.0, y + 12.0), SHADE, 0.3);
+            scene.rect((x + 18.0, y - 12.0), (x + 54.0, y + 12.0), SHADE, 0.5);
+        });
+        y + keys.below(y) + 20.0
     }
 
     /// One row for each named parameter; returns where the picture ends.
     fn draw_rows(&self, scene: &mut Scene, top: f64) -> f64 {
         let rows = self.named();
-        let names: Vec<String> =
-            rows.iter().map(|row| font::fit(&row.name, SMALL, Weight::Regular, WIDEST_NAME)).collect();
+        let room = if scene.is_narrow() { NARROW_NAME } else { WIDEST_NAME };
+        let names = fitted(rows.iter().map(|row| row.name.as_str()), room);
         let widest = names.iter().map(|name| font::width(name, SMALL, Weight::Regular)).fold(0.0, f64::max);
+        // A narrow picture has no room for the numbers: they stand in the words for who points at a row.
+        let columns = if scene.is_narrow() { 0 } else { 3 };
         let mut top = top;
         if rows.len() < self.rows.len() {
             let words = format!("the {} that differ most", rows.len());
@@ -82,12 +85,13 @@ impl RunComparisonPlot {
         let panel = Panel {
             left: MARGIN + widest + 20.0,
             top: top + 40.0,
-            right: WIDTH - MARGIN - 3.0 * COLUMN - 20.0,
+            right: scene.width - MARGIN - COLUMN * columns as f64 - 20.0,
             bottom: top + 40.0 + ROW * rows.len() as f64,
         };
-        let column = |i: usize| WIDTH - MARGIN - COLUMN * (2 - i) as f64;
+        let end = scene.width - MARGIN;
+        let column = |i: usize| end - COLUMN * (2 - i) as f64;
         for (i, (first, second)) in
-            [("mean", "differs by"), ("sd", "differs by"), ("distance", "in sds")].iter().enumerate()
+            [("mean", "differs by"), ("sd", "differs by"), ("distance", "in sds")].iter().take(columns).enumerate()
         {
             scene.text(Text::new((column(i), panel.top - 54.0), *first, SMALL, INK).align(Align::Right));
             scene.text(Text::new((column(i), panel.top - 26.0), *second, SMALL, MUTED).align(Align::Right));
@@ -102,7 +106,7 @@ impl RunComparisonPlot {
             scene.text(Text::new((panel.left - 16.0, y), name, SMALL, INK).align(Align::Right));
             draw_row(scene, row, &panel, &x, y);
             let numbers = [share(row.relative_mean), share(row.relative_sd), significant(row.wasserstein, 2)];
-            for (i, number) in numbers.into_iter().enumerate() {
+            for (i, number) in numbers.into_iter().take(columns).enumerate() {
                 scene.text(Text::new((column(i), y), number, SMALL, MUTED).align(Align::Right));
             }
         }
@@ -113,35 +117,54 @@ impl RunComparisonPlot {
     fn draw_ratios(&self, scene: &mut Scene, top: f64) -> f64 {
         const VALUE: f64 = 110.0;
         let (first, second) = (&self.runs.0, &self.runs.1);
-        let room = 0.5 * (WIDTH - 2.0 * MARGIN) - 200.0;
+        let room = if scene.is_narrow() { 420.0 } else { 0.5 * (scene.width - 2.0 * MARGIN) - 200.0 };
         let fit = |name: &str| font::fit(name, SMALL, Weight::Regular, room);
         let parts = [
             Text::new((0.0, 0.0), "speed", HEADING, INK).bold(),
             Text::new((0.0, 0.0), format!("right of 1: {} is better", fit(second)), SMALL, GREEN),
             Text::new((0.0, 0.0), format!("left: {}", fit(first)), SMALL, VERMILLION),
         ];
-        scene.texts((MARGIN, top + 12.0), 22.0, parts);
-        let names: Vec<String> =
-            self.ratios.iter().map(|ratio| font::fit(&ratio.name, SMALL, Weight::Regular, WIDEST_NAME)).collect();
+        let mut top = top;
+        if scene.is_narrow() {
+            for (i, part) in parts.into_iter().enumerate() {
+                scene.text(Text { at: (MARGIN, top + 12.0 + LINE * i as f64), ..part });
+            }
+            top += 2.0 * LINE;
+        } else {
+            scene.texts((MARGIN, top + 12.0), 22.0, parts);
+        }
+        // In a narrow picture each name stands above its bar.
+        let (room, row) = if scene.is_narrow() { (scene.width - 2.0 * MARGIN, ROW + LINE) } else { (WIDEST_NAME, ROW) };
+        let names = fitted(self.ratios.iter().map(|ratio| ratio.name.as_str()), room);
         let widest = names.iter().map(|name| font::width(name, SMALL, Weight::Regular)).fold(0.0, f64::max);
+        let beside = if scene.is_narrow() { 0.0 } else { widest + 20.0 };
         let panel = Panel {
-            left: MARGIN + widest + 20.0 + VALUE,
+            left: MARGIN + beside + VALUE,
             top: top + 40.0,
-            right: WIDTH - MARGIN - VALUE,
-            bottom: top + 40.0 + ROW * self.ratios.len() as f64,
+            right: scene.width - MARGIN - VALUE,
+            bottom: top + 40.0 + row * self.ratios.len() as f64,
         };
         let logs = self.ratios.iter().map(|ratio| ratio.ratio.ln().abs());
         let reach = extent(logs).map_or(0.0, |range| range.1).clamp(2f64.ln(), 1e6f64.ln()).exp();
         let x = Axis::log((1.0 / reach, reach), panel.left, panel.right);
         panel.draw_x(scene, &x);
         for (i, (ratio, name)) in self.ratios.iter().zip(names).enumerate() {
-            let y = panel.top + ROW * (i as f64 + 0.5);
-            scene.text(Text::new((MARGIN + widest, y), name, SMALL, INK).align(Align::Right));
+            let y = panel.top + row * (i + 1) as f64 - 0.5 * ROW;
+            if scene.is_narrow() {
+                scene.text(Text::new((MARGIN, y - LINE), name, SMALL, INK));
+            } else {
+                scene.text(Text::new((MARGIN + widest, y), name, SMALL, INK).align(Align::Right));
+            }
             draw_ratio(scene, ratio, &x, y);
         }
         scene.line(vec![(x.px(1.0), panel.top - 4.0), (x.px(1.0), panel.bottom)], INK, 2.5);
         panel.bottom + 76.0
     }
+}
+
+/// Names, cut where they have no room beside the panel.
+fn fitted<'a>(names: impl Iterator<Item = &'a str>, room: f64) -> Vec<String> {
+    names.map(|name| font::fit(name, SMALL, Weight::Regular, room)).collect()
 }
 
 fn draw_ratio(scene: &mut Scene, ratio: &RunRatio, x: &Axis, y: f64) {
@@ -223,6 +246,7 @@ fn share(fraction: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::panel::WIDTH;
     use super::super::super::scene::Shape;
     use super::*;
 

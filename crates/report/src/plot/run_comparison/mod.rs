@@ -90,7 +90,7 @@ impl RunComparisonPlot {
 #[cfg(test)]
 mod tests {
     use super::super::Plot;
-    use super::super::scene::flaws;
+    use super::super::flaws;
     use super::*;
 
     fn row(name: &str, z_mean: f64, z_sd: f64) -> RunDifference {
@@ -130,7 +130,7 @@ mod tests {
     fn any_number_of_parameters() {
         for n in [1, 3, 60, 61, 1003, 10_003] {
             let plot = plot(n);
-            assert_eq!(flaws(&plot.scene().unwrap()), [""; 0], "{n}");
+            assert_eq!(flaws(&plot), [""; 0], "{n}");
         }
     }
 
@@ -147,12 +147,12 @@ mod tests {
         odd.ratios[0] = RunRatio { name: "a very long name of a ratio ".repeat(5), ratio: 1e12 };
         odd.ratios[1].ratio = f64::NAN;
         odd.ratios.push(RunRatio { name: "nothing".to_owned(), ratio: 0.0 });
-        assert_eq!(flaws(&odd.scene().unwrap()), [""; 0]);
+        assert_eq!(flaws(&odd), [""; 0]);
         odd.ratios.clear();
-        assert_eq!(flaws(&odd.scene().unwrap()), [""; 0]);
+        assert_eq!(flaws(&odd), [""; 0]);
         let mut undefined = plot(61);
         undefined.rows.iter_mut().for_each(|row| row.z_mean = f64::NAN);
-        assert_eq!(flaws(&undefined.scene().unwrap()), [""; 0]);
+        assert_eq!(flaws(&undefined), [""; 0]);
         let error = plot(0).png().unwrap_err().to_string();
         assert!(error.contains("both runs"), "{error}");
     }

@@ -2,7 +2,7 @@
 
 use super::super::axis::Axis;
 use super::super::palette::{Colour, INK, MUTED, VERMILLION};
-use super::super::panel::{HEADING, MARGIN, Panel, SMALL, WIDTH};
+use super::super::panel::{HEADING, MARGIN, Panel, SMALL};
 use super::super::ppc::histogram;
 use super::super::scene::{Scene, Text};
 use super::draw::{MEAN, SD, bands};
@@ -16,12 +16,17 @@ const FINE: f64 = 4.0;
 
 /// Draws both histograms and returns where they end.
 pub(super) fn draw(scene: &mut Scene, plot: &RunComparisonPlot, top: f64) -> f64 {
-    let width = 0.5 * (WIDTH - 2.0 * MARGIN - GAP);
-    let left = Panel { left: MARGIN, top: top + 116.0, right: MARGIN + width, bottom: top + 116.0 + HEIGHT };
-    let right = Panel { left: left.right + GAP, right: WIDTH - MARGIN, ..left };
+    let end = scene.width - MARGIN;
+    let width = 0.5 * (scene.width - 2.0 * MARGIN - GAP);
+    let mut left = Panel { left: MARGIN, top: top + 116.0, right: MARGIN + width, bottom: top + 116.0 + HEIGHT };
+    let mut right = Panel { left: left.right + GAP, right: end, ..left };
+    if scene.is_narrow() {
+        left.right = end;
+        right = left.lower(HEIGHT + 190.0);
+    }
     draw_one(scene, plot, &left, ("means", MEAN), |row| row.z_mean);
     draw_one(scene, plot, &right, ("standard deviations", SD), |row| row.z_sd);
-    left.bottom + 110.0
+    right.bottom + 110.0
 }
 
 fn draw_one(
@@ -41,7 +46,8 @@ fn draw_one(
         let text = Text::new((0.0, 0.0), words, SMALL, MUTED);
         if is_far_from_chance(n, expected) { Text { colour: VERMILLION, ..text.bold() } } else { text }
     };
-    scene.texts((panel.left, panel.top - 42.0), 28.0, [beyond(2.0, BEYOND_2), beyond(4.0, BEYOND_4)]);
+    let gap = if scene.is_narrow() { 14.0 } else { 28.0 };
+    scene.texts((panel.left, panel.top - 42.0), gap, [beyond(2.0, BEYOND_2), beyond(4.0, BEYOND_4)]);
     // Whole standard errors, and what lies beyond at the edge.
     let reach = plot.reach().ceil();
     let x = panel.x((-reach, reach));

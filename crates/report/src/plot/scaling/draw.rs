@@ -3,14 +3,15 @@
 use super::super::axis::Axis;
 use super::super::label::spread;
 use super::super::palette::{INK, MUTED, SHADE, series};
-use super::super::panel::{HEADING, MARGIN, Panel, SMALL, WIDTH, head};
+use super::super::panel::{HEADING, Keys, MARGIN, Panel, SMALL, head};
 use super::super::scene::{Scene, Text};
-use super::super::{About, Plot, Subject, font, font::Weight};
+use super::super::{About, PictureWidth, Plot, Subject, font, font::Weight};
 use super::{ScalingMeasure, ScalingPlot, ScalingSeries};
 use crate::error::ReportError;
 use crate::format::rate;
 
 const HEIGHT: f64 = 700.0;
+const NARROW_HEIGHT: f64 = 560.0;
 const NUMBERS: f64 = 90.0;
 /// Names and slopes at the right of the lines: two rows of words each.
 const WIDEST_NAME: f64 = 380.0;
@@ -25,12 +26,12 @@ impl Plot for ScalingPlot {
         About::new(Subject::Performance, "scaling_plot", "Scaling", CAPTION)
     }
 
-    fn scene(&self) -> Result<Scene, ReportError> {
+    fn layout(&self, width: PictureWidth) -> Result<Scene, ReportError> {
         let (Some(xs), Some(ys)) = (self.range(|p| p.0, 1.15), self.range(|p| p.1, f64::INFINITY)) else {
             return Err(ReportError::Empty { plot: "the plot of scaling", missing: "a measurement" });
         };
         let along = font::fit(&self.along, HEADING, Weight::Regular, 700.0);
-        let mut scene = Scene::new(WIDTH, 0.0, format!("Scaling with the number of {along}"));
+        let mut scene = Scene::new(width.pixels(), 0.0, format!("Scaling with the number of {along}"));
         let note = format!(
             "{}; logarithmic axes; slope: the exponent of its growth with {}; dashed: proportional",
             self.measured.note(),
@@ -40,12 +41,18 @@ impl Plot for ScalingPlot {
         let shown: Vec<(usize, &ScalingSeries)> =
             self.series.iter().enumerate().filter(|(_, series)| !series.shown().is_empty()).collect();
         let widest = shown.iter().map(|(_, s)| font::width(&s.name, SMALL, Weight::Bold)).fold(130.0, f64::max);
-        let panel = Panel {
+        let mut panel = Panel {
             left: MARGIN + NUMBERS,
             top: top + 44.0,
-            right: WIDTH - MARGIN - widest.min(WIDEST_NAME) - 56.0,
+            right: scene.width - MARGIN - widest.min(WIDEST_NAME) - 56.0,
             bottom: top + 44.0 + HEIGHT.max(NAME * shown.len() as f64),
         };
+        let mut top = top;
+        if scene.is_narrow() {
+            let below = draw_key(&mut scene, top + 8.0, &shown) + 40.0;
+            panel = Panel { right: scene.width - MARGIN, bottom: panel.top + NARROW_HEIGHT, ..panel }.lower(below);
+            top += below;
+        }
         let x = Axis::log(xs, panel.left, panel.right);
         let y = Axis::log(ys, panel.bottom, panel.top);
         panel.draw_x(&mut scene, &x);
@@ -56,7 +63,9 @@ impl Plot for ScalingPlot {
         for &(i, one) in &shown {
             draw_line(&mut scene, one, i, &x, &y);
         }
-        draw_names(&mut scene, &shown, &panel, &x, &y);
+        if !scene.is_narrow() {
+            draw_names(&mut scene, &shown, &panel, &x, &y);
+        }
         self.draw_tips(&mut scene, &shown, &x, &y);
         scene.height = panel.bottom + 90.0;
         Ok(scene)
@@ -88,9 +97,23 @@ fn draw_names(scene: &mut Scene, shown: &[(usize, &ScalingSeries)], panel: &Pane
         scene.faint_line(leader, series(*i), 2.0, 0.5);
         let name = font::fit(&one.name, SMALL, Weight::Bold, WIDEST_NAME);
         scene.text(Text::new((left, place), name, SMALL, INK).bold());
-        let slope = one.slope().map_or("one size".to_owned(), |slope| format!("slope {slope:.2}"));
-        scene.text(Text::new((left, place + 27.0), slope.replace('-', "\u{2212}"), SMALL, MUTED));
+        scene.text(Text::new((left, place + 27.0), slope(one), SMALL, MUTED));
     }
+}
+
+/// Names and slopes above the panel, for which a narrow picture has no room beside it; returns the height of the lines but
+/// the first.
+fn draw_key(scene: &mut Scene, y: f64, shown: &[(usize, &ScalingSeries)]) -> f64 {
+    let mut keys = Keys::new(y);
+    for (i, one) in shown {
+        let name = font::fit(&one.name, SMALL, Weight::Regular, WIDEST_NAME);
+        keys.stroke(scene, series(*i), false, &format!("{name}, {}", slope(one)));
+    }
+    keys.below(y)
+}
+
+fn slope(one: &ScalingSeries) -> String {
+    one.slope().map_or("one size".to_owned(), |slope| format!("slope {slope:.2}").replace('-', "\u{2212}"))
 }
 
 /// A line of slope 1 (a time) or -1 (a speed) through the middle of the picture: what is proportional to the size.
@@ -120,6 +143,7 @@ fn draw_line(scene: &mut Scene, one: &ScalingSeries, index: usize, x: &Axis, y: 
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::panel::WIDTH;
     use super::super::super::scene::Shape;
     use super::*;
 

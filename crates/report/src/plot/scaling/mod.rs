@@ -103,7 +103,7 @@ impl ScalingPlot {
 #[cfg(test)]
 mod tests {
     use super::super::Plot;
-    use super::super::scene::flaws;
+    use super::super::flaws;
     use super::*;
 
     fn series(name: &str, scale: f64, power: f64) -> ScalingSeries {
@@ -154,10 +154,10 @@ mod tests {
             [same, vec![series("a", 1e-9, 2.0), odd.clone(), nothing.clone()], vec![odd], vec![series("one", 1.0, 0.0)]]
         {
             let mut plot = plot(series);
-            assert_eq!(flaws(&plot.scene().unwrap()), [""; 0]);
+            assert_eq!(flaws(&plot), [""; 0]);
             plot.measured = ScalingMeasure::PerSecond("effective draws");
             plot.along = "a long name of what grows ".repeat(3);
-            assert_eq!(flaws(&plot.scene().unwrap()), [""; 0]);
+            assert_eq!(flaws(&plot), [""; 0]);
         }
         for series in [vec![], vec![nothing]] {
             assert!(plot(series).png().unwrap_err().to_string().contains("measurement"));

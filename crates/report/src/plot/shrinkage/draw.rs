@@ -5,14 +5,15 @@
 use super::super::axis::{Axis, extent, widened};
 use super::super::label::Labels;
 use super::super::palette::{BLUE, Colour, GREEN, INK, MUTED, ORANGE, SHADE, VERMILLION};
-use super::super::panel::{HEADING, MARGIN, Panel, SMALL, WIDTH, head, key};
+use super::super::panel::{HEADING, Keys, MARGIN, Panel, SMALL, head};
 use super::super::scene::{Point, Scene, Text};
-use super::super::{About, Plot, Subject, font, font::Weight};
+use super::super::{About, PictureWidth, Plot, Subject, font, font::Weight};
 use super::{ShrinkagePlot, ShrunkGroup, shade};
 use crate::error::ReportError;
 use crate::format::{count, significant};
 
 const HEIGHT: f64 = 690.0;
+const NARROW_HEIGHT: f64 = 560.0;
 const NUMBERS: f64 = 90.0;
 const GAP: f64 = 50.0;
 /// More groups have no interval each, more no name, and more no point.
@@ -31,7 +32,7 @@ impl Plot for ShrinkagePlot {
         About::new(Subject::Posterior, "shrinkage_plot", "Shrinkage", CAPTION)
     }
 
-    fn scene(&self) -> Result<Scene, ReportError> {
+    fn layout(&self, width: PictureWidth) -> Result<Scene, ReportError> {
         let shown = self.shown();
         if shown.is_empty() {
             return Err(ReportError::Empty {
@@ -39,59 +40,67 @@ impl Plot for ShrinkagePlot {
                 missing: "a group with observations and a posterior mean",
             });
         }
-        let mut scene = Scene::new(WIDTH, 0.0, "Shrinkage: raw means of the groups against their posterior means");
-        let top = head(
-            &mut scene,
-            "Shrinkage",
-            "left: the posterior mean of each group against the mean of its observations; right: by how much it was pulled",
+        let mut scene =
+            Scene::new(width.pixels(), 0.0, "Shrinkage: raw means of the groups against their posterior means");
+        let [first, second] = if scene.is_narrow() { ["above", "below"] } else { ["left", "right"] };
+        let note = format!(
+            "{first}: the posterior mean of each group against the mean of its observations; {second}: by how much it was pulled"
         );
-        self.draw_key(&mut scene, top + 8.0, shown.len());
-        let room = 0.5 * (WIDTH - 2.0 * MARGIN - 2.0 * NUMBERS - GAP);
-        let left = Panel {
+        let top = head(&mut scene, "Shrinkage", &note);
+        let top = top + self.draw_key(&mut scene, top + 8.0, shown.len());
+        let end = scene.width - MARGIN;
+        let room = 0.5 * (scene.width - 2.0 * MARGIN - 2.0 * NUMBERS - GAP);
+        let mut left = Panel {
             left: MARGIN + NUMBERS,
             top: top + 96.0,
             right: MARGIN + NUMBERS + room,
             bottom: top + 96.0 + HEIGHT,
         };
-        let right = Panel { left: left.right + GAP + NUMBERS, right: WIDTH - MARGIN, ..left };
+        let mut right = Panel { left: left.right + GAP + NUMBERS, right: end, ..left };
+        if scene.is_narrow() {
+            left = Panel { right: end, bottom: left.top + NARROW_HEIGHT, ..left };
+            right = left.lower(NARROW_HEIGHT + 170.0);
+        }
         self.draw_means(&mut scene, &left, &shown);
         self.draw_pulls(&mut scene, &right, &shown);
-        scene.height = left.bottom + 90.0;
+        scene.height = right.bottom + 90.0;
         Ok(scene)
     }
 }
 
 impl ShrinkagePlot {
-    fn draw_key(&self, scene: &mut Scene, y: f64, shown: usize) {
-        let mut x = key(scene, (MARGIN, y), MUTED, true, "no pull") + 28.0;
+    /// Returns the height of the key's lines below the first.
+    fn draw_key(&self, scene: &mut Scene, y: f64, shown: usize) -> f64 {
+        let mut keys = Keys::new(y);
+        keys.stroke(scene, MUTED, true, "no pull");
         if let Some(mean) = self.grand_mean {
             let words = format!("pulled towards {}", significant(mean, 4));
-            x = key(scene, (x, y), VERMILLION, true, &words) + 28.0;
+            keys.stroke(scene, VERMILLION, true, &words);
         }
         let classes = self.classes();
         if shown > MOST_POINTS {
             let words = format!("{} groups: the darker a square, the more of them", count(shown as u64));
-            scene.text(Text::new((x + 10.0, y), words, SMALL, INK));
+            keys.sign(scene, 10.0, &words, |_, _| {});
         } else if classes.len() > 1 {
             let mut from = 1;
             for (i, &to) in classes.iter().enumerate() {
-                scene.disc((x + 18.0, y), 8.0, size_colour(&classes, to));
                 let words = match i {
                     0 => format!("up to {to}"),
                     _ if from == to => format!("{to}"),
                     _ => format!("{from} to {to}"),
                 };
                 let words = if i + 1 == classes.len() { words + " observations" } else { words };
-                let text = Text::new((x + 34.0, y), words, SMALL, INK);
-                x += 34.0 + text.width() + 10.0;
-                scene.text(text);
+                keys.sign(scene, 34.0, &words, |scene, (x, y)| {
+                    scene.disc((x + 18.0, y), 8.0, size_colour(&classes, to));
+                });
+                keys.closer(18.0);
                 from = to + 1;
             }
         } else if let Some(size) = classes.first() {
-            scene.disc((x + 18.0, y), 8.0, BLUE);
             let words = format!("a group of {size} observation{}", if *size == 1 { "" } else { "s" });
-            scene.text(Text::new((x + 34.0, y), words, SMALL, INK));
+            keys.sign(scene, 34.0, &words, |scene, (x, y)| scene.disc((x + 18.0, y), 8.0, BLUE));
         }
+        keys.below(y)
     }
 
     fn draw_means(&self, scene: &mut Scene, panel: &Panel, shown: &[&ShrunkGroup]) {
@@ -99,7 +108,8 @@ impl ShrinkagePlot {
         let words = if intervals { "posterior mean and 89% HDI" } else { "posterior mean" };
         let name = font::fit(&self.name, HEADING, Weight::Bold, 0.5 * (panel.right - panel.left));
         let parts = [Text::new((0.0, 0.0), name, HEADING, INK).bold(), Text::new((0.0, 0.0), words, SMALL, MUTED)];
-        scene.texts((panel.left, panel.top - 30.0), 16.0, parts);
+        let left = if scene.is_narrow() { MARGIN } else { panel.left };
+        scene.texts((left, panel.top - 30.0), 16.0, parts);
         let range = self.range(intervals);
         let (x, y) = (panel.x(range), panel.y(range));
         panel.draw_x(scene, &x);
@@ -134,7 +144,8 @@ impl ShrinkagePlot {
             Text::new((0.0, 0.0), "pull", HEADING, INK).bold(),
             Text::new((0.0, 0.0), "posterior mean less raw mean", SMALL, MUTED),
         ];
-        scene.texts((panel.left, panel.top - 30.0), 16.0, parts);
+        let left = if scene.is_narrow() { MARGIN } else { panel.left };
+        scene.texts((left, panel.top - 30.0), 16.0, parts);
         let pulls = extent(shown.iter().map(|group| group.mean - group.raw).chain([0.0])).unwrap_or((-1.0, 1.0));
         let reach = pulls.1.max(-pulls.0);
         let reach = if reach > 0.0 { reach } else { 1.0 };
@@ -227,6 +238,7 @@ fn size_colour(classes: &[usize], size: usize) -> Colour {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::panel::WIDTH;
     use super::super::super::scene::Shape;
     use super::*;
 

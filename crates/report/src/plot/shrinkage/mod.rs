@@ -90,7 +90,7 @@ impl ShrinkagePlot {
 #[cfg(test)]
 mod tests {
     use super::super::Plot;
-    use super::super::scene::flaws;
+    use super::super::flaws;
     use super::*;
 
     fn plot(n: usize) -> ShrinkagePlot {
@@ -135,7 +135,7 @@ mod tests {
         // Twelve groups are named at most, 1500 are points.
         for n in [1, 3, 12, 13, 100, 1003, 1500, 1501, 10_000] {
             let plot = plot(n);
-            assert_eq!(flaws(&plot.scene().unwrap()), [""; 0], "{n}");
+            assert_eq!(flaws(&plot), [""; 0], "{n}");
             if n == 10_000 {
                 let svg = plot.svg().unwrap();
                 assert!(svg.len() < 600_000, "{}", svg.len());
@@ -151,7 +151,7 @@ mod tests {
         let constant = ShrunkGroup { raw: 5.0, mean: 5.0, hdi89: (5.0, 5.0), ..plot(1).groups[0].clone() };
         let constant = ShrinkagePlot { groups: vec![constant; 7], grand_mean: None, ..plot(1) };
         for plot in [odd, constant] {
-            assert_eq!(flaws(&plot.scene().unwrap()), [""; 0]);
+            assert_eq!(flaws(&plot), [""; 0]);
         }
         let empty = ShrinkagePlot { groups: vec![], ..plot(1) };
         assert!(empty.png().unwrap_err().to_string().contains("group"));

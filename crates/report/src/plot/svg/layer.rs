@@ -8,7 +8,7 @@ use super::super::font::Weight;
 use super::super::palette::Colour;
 use super::super::scene::{Align, Point, Shape, Text};
 use super::path;
-use super::{escaped, hex, scaled, units};
+use super::{TOLERANCE, escaped, hex, scaled, units};
 
 /// The number of earlier marks among which a mark looks for one like it.
 const LOOK_BACK: usize = 12;
@@ -92,12 +92,12 @@ impl Layer {
         self.bounds.iter().any(|other| overlap(bounds, other))
     }
 
-    fn add(&mut self, shape: &Shape, bounds: Bounds) {
+    fn add(&mut self, shape: &Shape, bounds: Bounds, tolerance: f64) {
+        let places = |points: &[Point]| points.iter().copied().map(scaled).collect::<Vec<_>>();
         match shape {
-            Shape::Line { points, .. } | Shape::Area { points, .. } => {
-                let places: Vec<_> = points.iter().copied().map(scaled).collect();
-                path::add(&mut self.content, &places, matches!(shape, Shape::Area { .. }));
-            }
+            Shape::Line { points, .. } => path::add(&mut self.content, &places(points), false, tolerance),
+            // Of an area all is kept that can be seen at full size: a thin bar must not vanish.
+            Shape::Area { points, .. } => path::add(&mut self.content, &places(points), true, TOLERANCE),
             Shape::Disc { at, .. } => path::add_dot(&mut self.content, scaled(*at)),
             Shape::Text(text) => {
                 // SVG places the baseline, a scene the middle of the capitals.
@@ -136,8 +136,8 @@ impl Layer {
     }
 }
 
-/// Returns the marks as elements, in as few as it takes.
-pub(super) fn elements(shapes: &[Shape]) -> String {
+/// Returns the marks as elements, in as few as it takes, with lines as near to their points as `tolerance`.
+pub(super) fn elements(shapes: &[Shape], tolerance: f64) -> String {
     let mut layers: Vec<Layer> = Vec::new();
     for shape in shapes {
         let (look, bounds) = (Look::of(shape), bounds(shape));
@@ -155,7 +155,7 @@ pub(super) fn elements(shapes: &[Shape]) -> String {
             layers.push(Layer { look, bounds: Vec::new(), content: String::new() });
             layers.len() - 1
         });
-        layers[place].add(shape, bounds);
+        layers[place].add(shape, bounds, tolerance);
     }
     layers.iter().map(Layer::element).collect()
 }
@@ -170,10 +170,17 @@ mod tests {
     }
 
     #[test]
+    fn a_thin_bar_is_kept_where_lines_may_be_coarse() {
+        let corners = [(0.0, 0.0), (0.6, 0.0), (0.6, 9.0), (0.0, 9.0)];
+        let bar = Shape::Area { points: corners.to_vec(), colour: BLUE, opacity: 1.0 };
+        assert_eq!(elements(std::slice::from_ref(&bar), 9.0), elements(&[bar], TOLERANCE));
+    }
+
+    #[test]
     fn marks_join_their_like_unless_something_lies_between() {
-        let apart = elements(&[line(0.0, INK), line(20.0, BLUE), line(40.0, INK), line(60.0, BLUE)]);
+        let apart = elements(&[line(0.0, INK), line(20.0, BLUE), line(40.0, INK), line(60.0, BLUE)], TOLERANCE);
         assert_eq!(apart.matches("<path").count(), 2, "{apart}");
-        let between = elements(&[line(0.0, INK), line(0.0, BLUE), line(0.0, INK)]);
+        let between = elements(&[line(0.0, INK), line(0.0, BLUE), line(0.0, INK)], TOLERANCE);
         assert_eq!(between.matches("<path").count(), 3, "{between}");
     }
 
@@ -184,9 +191,9 @@ mod tests {
             colour: BLUE,
             opacity: 0.5,
         };
-        assert_eq!(elements(&[bar(0.0), bar(6.0)]).matches("<path").count(), 1);
-        assert_eq!(elements(&[bar(0.0), bar(3.0)]).matches("<path").count(), 2);
+        assert_eq!(elements(&[bar(0.0), bar(6.0)], TOLERANCE).matches("<path").count(), 1);
+        assert_eq!(elements(&[bar(0.0), bar(3.0)], TOLERANCE).matches("<path").count(), 2);
         let faint = |y| Shape::Line { points: vec![(0.0, y), (9.0, y)], colour: BLUE, width: 2.0, opacity: 0.4 };
-        assert_eq!(elements(&[faint(0.0), faint(1.0)]).matches("<path").count(), 2);
+        assert_eq!(elements(&[faint(0.0), faint(1.0)], TOLERANCE).matches("<path").count(), 2);
     }
 }

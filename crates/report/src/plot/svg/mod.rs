@@ -11,12 +11,18 @@ use octopus_trace::harmless;
 /// Units of the drawing for each pixel: places are whole numbers, and a half pixel shows on a curve.
 const UNITS: f64 = 2.0;
 
+/// A point this close to the line without it (in units of the drawing, half pixels) is left out: nobody sees it.
+const TOLERANCE: f64 = 0.75;
+/// The same for the lines of a narrow picture, which a window shows at about half its size.
+const NARROW_TOLERANCE: f64 = 1.25;
+
 /// Returns the picture as an SVG document of its own (without an XML declaration, so that it also goes into a page).
 pub(crate) fn svg(scene: &Scene) -> String {
     let (width, height) = (scene.width.ceil(), scene.height.ceil());
     let (view_width, view_height) = (width * UNITS, height * UNITS);
     let (title, paper, tips) = (escaped(&scene.title), hex(PAPER), tips(scene));
-    let elements = layer::elements(&scene.shapes);
+    let tolerance = if scene.is_narrow() { NARROW_TOLERANCE } else { TOLERANCE };
+    let elements = layer::elements(&scene.shapes, tolerance);
     format!(
         "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {view_width} {view_height}\" \
          xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" font-family=\"{FAMILY}\" stroke-linejoin=\"round\">\n\
@@ -90,7 +96,7 @@ mod tests {
 
     #[test]
     fn tips_are_titles_of_rectangles_that_cannot_be_seen() {
-        let mut scene = Scene::new(100.0, 50.0, "a < b");
+        let mut scene = Scene::new(super::super::panel::WIDTH, 50.0, "a < b");
         scene.disc((10.0, 10.0), 3.0, INK);
         scene.tip((20.0, 15.0), (5.0, 5.0), "mu & tau\n1.5");
         let text = svg(&scene);

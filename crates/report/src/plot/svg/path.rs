@@ -5,12 +5,10 @@ use std::fmt::Write;
 /// A place in the units of the drawing.
 pub(super) type Place = (i32, i32);
 
-/// A point this close to the line without it (in units of the drawing, half pixels) is left out: nobody sees it.
-const TOLERANCE: f64 = 0.75;
-
-/// Adds a subpath through `places`, or as many of them as can be told apart. Steps of no length are left out, and steps that go on in the same direction are one.
-pub(super) fn add(data: &mut String, places: &[Place], closed: bool) {
-    let places = visible(places);
+/// Adds a subpath through `places`, or as many of them as can be told apart. Steps of no length are left out,
+/// and steps that go on in the same direction are one.
+pub(super) fn add(data: &mut String, places: &[Place], closed: bool, tolerance: f64) {
+    let places = visible(places, tolerance);
     let Some((&(x, y), rest)) = places.split_first() else { return };
     number(data, "M", x);
     number(data, "", y);
@@ -46,8 +44,8 @@ pub(super) fn add(data: &mut String, places: &[Place], closed: bool) {
 }
 
 /// Returns the places that a curve needs (Ramer 1972, Douglas and Peucker 1973): between two of them none of the others
-/// is further than [`TOLERANCE`] from the straight line.
-fn visible(places: &[Place]) -> Vec<Place> {
+/// is further than `tolerance` from the straight line.
+fn visible(places: &[Place], tolerance: f64) -> Vec<Place> {
     if places.len() < 3 {
         return places.to_vec();
     }
@@ -58,7 +56,7 @@ fn visible(places: &[Place]) -> Vec<Place> {
     while let Some((from, to)) = spans.pop() {
         let distances = (from + 1..to).map(|i| (distance(places[i], places[from], places[to]), i));
         if let Some((furthest, middle)) = distances.max_by(|a, b| a.0.total_cmp(&b.0))
-            && furthest > TOLERANCE
+            && furthest > tolerance
         {
             needed[middle] = true;
             spans.extend([(from, middle), (middle, to)]);
@@ -99,11 +97,12 @@ fn number(data: &mut String, letter: &str, value: i32) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::TOLERANCE;
     use super::*;
 
     fn data(places: &[Place], closed: bool) -> String {
         let mut data = String::new();
-        add(&mut data, places, closed);
+        add(&mut data, places, closed, TOLERANCE);
         data
     }
 
@@ -114,7 +113,7 @@ mod tests {
         assert_eq!(data(&[(0, 0), (1, 2), (2, 4), (1, 2)], false), "M0 0l2 4-1-2", "there and back are two");
         let arc: Vec<Place> =
             (0..=400).map(|x| (x, (40_000.0 - f64::from((x - 200) * (x - 200))).sqrt().round() as i32)).collect();
-        let drawn = visible(&arc);
+        let drawn = visible(&arc, TOLERANCE);
         assert!(drawn.len() < 60, "{}", drawn.len());
         let off = |place: &Place| {
             drawn.windows(2).map(|pair| distance(*place, pair[0], pair[1])).fold(f64::INFINITY, f64::min)
@@ -126,7 +125,7 @@ mod tests {
         assert_eq!(data(&[], false), "");
         // Three on a line that is parallel to the first step of the search, which rounding keeps all.
         assert_eq!(data(&[(0, 0), (9, 2), (16, 11), (23, 20), (35, 45)], false), "M0 0l9 2 14 18 12 25");
-        assert_eq!(visible(&[(0, 0), (50, 0), (100, 1)]), [(0, 0), (100, 1)], "half a unit off the line");
+        assert_eq!(visible(&[(0, 0), (50, 0), (100, 1)], TOLERANCE), [(0, 0), (100, 1)], "half a unit off the line");
     }
 
     #[test]

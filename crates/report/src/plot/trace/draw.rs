@@ -3,9 +3,9 @@
 use super::super::axis::{Axis, extent, widened};
 use super::super::chain_ranks::draw_ranks;
 use super::super::palette::{Colour, GRID, INK, MUTED, VERMILLION, series};
-use super::super::panel::{HEADING, LABEL, MARGIN, Panel, SMALL, WIDTH, head, key};
-use super::super::scene::{Align, Scene, Text};
-use super::super::{About, Plot, Subject, choose, font, font::Weight};
+use super::super::panel::{HEADING, Keys, LABEL, MARGIN, Panel, SMALL, head};
+use super::super::scene::{Align, Point, Scene, Text};
+use super::super::{About, PictureWidth, Plot, Subject, choose, font, font::Weight};
 use super::{TracePlot, TraceRow, thinned};
 use crate::error::ReportError;
 use crate::estimate::Density;
@@ -16,6 +16,13 @@ const DENSITY_RIGHT: f64 = 460.0;
 const TRACE_LEFT: f64 = 580.0;
 const TRACE_RIGHT: f64 = 1300.0;
 const RANKS_LEFT: f64 = 1376.0;
+/// In a narrow picture the draws stand below densities and ranks.
+const NARROW_ROW: f64 = 486.0;
+const NARROW_DENSITY_RIGHT: f64 = 350.0;
+const NARROW_RANKS_LEFT: f64 = 410.0;
+const NARROW_NUMBERS: f64 = 80.0;
+/// The pixels in which a trace has its lowest and its highest draw.
+const NARROW_COLUMN: f64 = 12.0;
 /// More chains than this are not told apart by colour in the key.
 const MOST_KEYS: usize = 8;
 /// More traces than this are a blot; the densities still show all chains.
@@ -29,63 +36,64 @@ impl Plot for TracePlot {
         About::new(Subject::Convergence, "trace_plot", "Trace", CAPTION)
     }
 
-    fn scene(&self) -> Result<Scene, ReportError> {
+    fn layout(&self, width: PictureWidth) -> Result<Scene, ReportError> {
         let chains = self.rows.iter().map(|row| row.chains.len()).max().unwrap_or(0);
         let draws = self.rows.iter().flat_map(|row| row.chains.iter().map(Vec::len)).max().unwrap_or(0);
         if chains == 0 || draws == 0 {
             return Err(ReportError::Empty { plot: "the trace plot", missing: "a variable with draws" });
         }
-        let mut scene = Scene::new(WIDTH, 0.0, "Trace plot: draws of each chain, their densities and ranks");
-        let top = head(&mut scene, "Trace", &note(chains));
+        let mut scene = Scene::new(width.pixels(), 0.0, "Trace plot: draws of each chain, their densities and ranks");
+        let note = note(chains, scene.is_narrow());
+        let top = head(&mut scene, "Trace", &note);
         let mut top = choose::second_note(&mut scene, top, choose::words(self.rows.len(), self.parameters));
-        self.draw_key(&mut scene, top + 10.0, chains);
-        top += 40.0;
-        scene.height = top + ROW * self.rows.len() as f64 + 60.0;
+        top += self.draw_key(&mut scene, top + 10.0, chains) + 40.0;
+        let height = if scene.is_narrow() { NARROW_ROW } else { ROW };
+        scene.height = top + height * self.rows.len() as f64 + 60.0;
         for (i, row) in self.rows.iter().enumerate() {
-            self.draw_row(&mut scene, row, top + ROW * i as f64, draws, i + 1 == self.rows.len());
+            self.draw_row(&mut scene, row, top + height * i as f64, draws, i + 1 == self.rows.len());
         }
         Ok(scene)
     }
 }
 
 impl TracePlot {
-    fn draw_key(&self, scene: &mut Scene, y: f64, chains: usize) {
-        let mut x = MARGIN;
+    /// Returns the height of the key's lines below the first.
+    fn draw_key(&self, scene: &mut Scene, y: f64, chains: usize) -> f64 {
+        let mut keys = Keys::new(y);
         if chains <= MOST_KEYS {
             for chain in 0..chains {
-                x = key(scene, (x, y), series(chain), false, &format!("chain {chain}")) + 28.0;
+                keys.stroke(scene, series(chain), false, &format!("chain {chain}"));
             }
         } else {
             let words = match chains.div_ceil(MOST_TRACES) {
                 1 => format!("{chains} chains"),
                 every => format!("densities of {chains} chains, traces of every {}", ordinal(every)),
             };
-            let text = Text::new((x, y), words, SMALL, INK);
-            x += text.width() + 28.0;
-            scene.text(text);
+            keys.words(scene, &words);
         }
         if self.rows.iter().any(|row| row.truth.is_some()) {
-            x = key(scene, (x, y), INK, true, "truth") + 28.0;
+            keys.stroke(scene, INK, true, "truth");
         }
         let divergent: usize = self.divergences.iter().map(Vec::len).sum();
         if divergent > 0 {
-            for tick in 0..3 {
-                let at = x + 8.0 + 10.0 * f64::from(tick);
-                scene.line(vec![(at, y - 9.0), (at, y + 9.0)], VERMILLION, 2.5);
-            }
             let words = format!("{} divergent transitions", count(divergent as u64));
-            scene.text(Text::new((x + 46.0, y), words, SMALL, INK));
+            keys.sign(scene, 46.0, &words, |scene, (x, y)| {
+                for tick in 0..3 {
+                    let at = x + 8.0 + 10.0 * f64::from(tick);
+                    scene.line(vec![(at, y - 9.0), (at, y + 9.0)], VERMILLION, 2.5);
+                }
+            });
         }
+        keys.below(y)
     }
 
     fn draw_row(&self, scene: &mut Scene, row: &TraceRow, top: f64, draws: usize, last: bool) {
-        let left = Panel { left: MARGIN, top: top + 50.0, right: DENSITY_RIGHT, bottom: top + ROW - 50.0 };
-        let middle = Panel { left: TRACE_LEFT, right: TRACE_RIGHT, ..left };
-        let right = Panel { left: RANKS_LEFT, right: WIDTH - MARGIN, ..left };
-        let name = font::fit(&row.name, HEADING, Weight::Bold, DENSITY_RIGHT - MARGIN);
+        let ([left, middle, right], figures_at) = places(scene, top);
+        let room = if scene.is_narrow() { right.right } else { left.right } - MARGIN;
+        let name = font::fit(&row.name, HEADING, Weight::Bold, room);
         scene.text(Text::new((MARGIN, top + 22.0), name, HEADING, INK).bold());
         let figures = format!("R-hat {} · bulk ESS {}", significant(row.rhat, 4), rate(row.ess_bulk));
-        scene.text(Text::new((TRACE_LEFT, top + 22.0), figures, LABEL, MUTED));
+        scene.text(Text::new(figures_at, figures, LABEL, MUTED));
 
         let values = row.chains.iter().flatten().copied().chain(row.truth);
         let range = widened(extent(values).unwrap_or((0.0, 1.0)), 0.04);
@@ -93,7 +101,10 @@ impl TracePlot {
         self.draw_draws(scene, row, &middle, &middle.y(range), draws, last);
         if last {
             right.draw_x(scene, &right.x((0.0, 1.0)));
-            right.name_x(scene, "rank, as a share of all draws");
+            // In a narrow picture the draws stand there.
+            if !scene.is_narrow() {
+                right.name_x(scene, "rank, as a share of all draws");
+            }
         }
         draw_ranks(scene, &row.ranks, &right, MOST_KEYS);
     }
@@ -107,7 +118,9 @@ impl TracePlot {
         } else {
             scene.line(vec![(panel.left, panel.bottom), (panel.right, panel.bottom)], GRID, 1.5);
         }
-        let columns = (panel.right - panel.left) as usize;
+        // A narrow picture stands in the page beside the wide one, and at half its size: less of it is seen, and it takes less.
+        let pixels = if scene.is_narrow() { NARROW_COLUMN } else { 1.0 };
+        let columns = ((panel.right - panel.left) / pixels) as usize;
         let width = if row.chains.len() > MOST_KEYS { 0.7 } else { 1.2 };
         let every = row.chains.len().div_ceil(MOST_TRACES).max(1);
         for (chain, values) in row.chains.iter().enumerate().step_by(every) {
@@ -127,13 +140,33 @@ impl TracePlot {
 }
 
 /// Returns advice on how to read the picture: with many chains the ranks are summed up.
-fn note(chains: usize) -> String {
+fn note(chains: usize, narrow: bool) -> String {
     let ranks = if chains <= MOST_KEYS {
         "ranks of its draws among the draws of all chains, flat where chains agree".to_owned()
     } else {
         format!("ranks: median, 5% to 95% and range of the {chains} chains; dashes: 99% by chance")
     };
-    format!("left: density of each chain; middle: its draws in order; right: {ranks}")
+    if narrow {
+        format!("left: density of each chain; below: its draws in order; right, on an axis from 0 to 1: {ranks}")
+    } else {
+        format!("left: density of each chain; middle: its draws in order; right: {ranks}")
+    }
+}
+
+/// Returns the panels of densities, draws and ranks of the row that starts at `top`, and the place of its figures.
+fn places(scene: &Scene, top: f64) -> ([Panel; 3], Point) {
+    let end = scene.width - MARGIN;
+    if scene.is_narrow() {
+        let left = Panel { left: MARGIN, top: top + 84.0, right: NARROW_DENSITY_RIGHT, bottom: top + 244.0 };
+        let right = Panel { left: NARROW_RANKS_LEFT, right: end, ..left };
+        let below =
+            Panel { left: MARGIN + NARROW_NUMBERS, top: top + 290.0, right: end, bottom: top + NARROW_ROW - 26.0 };
+        return ([left, below, right], (MARGIN, top + 56.0));
+    }
+    let left = Panel { left: MARGIN, top: top + 50.0, right: DENSITY_RIGHT, bottom: top + ROW - 50.0 };
+    let middle = Panel { left: TRACE_LEFT, right: TRACE_RIGHT, ..left };
+    let right = Panel { left: RANKS_LEFT, right: end, ..left };
+    ([left, middle, right], (TRACE_LEFT, top + 22.0))
 }
 
 fn ordinal(number: usize) -> String {
@@ -181,6 +214,7 @@ fn draw_densities(scene: &mut Scene, row: &TraceRow, panel: &Panel, x: &Axis) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::panel::WIDTH;
     use super::super::super::scene;
     use super::*;
     use crate::sample::{Sample, Shape};
