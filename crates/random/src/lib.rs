@@ -11,6 +11,7 @@
 //! | `rand`'s distributions with our random numbers | [`Stream`], which is a generator of `rand` |
 //! | the generator underneath | [`philox4x32_10`] |
 //! | exp, ln and the normal quantile with the same bits on CPU and GPU | [`exact`] |
+//! | pow, ln Gamma, the normal distribution function and 30 more with the same bits everywhere | [`exact`] |
 //! | the order in which numbers are added, the same on CPU and GPU | [`warp`] |
 //! | NumPy's `np.random.seed(...)` data, bit for bit | [`numpy`] |
 //!
