@@ -1,6 +1,7 @@
 //! Which signature a call has: the one that fits with the fewest integers made reals.
 
 use crate::signatures::{ArgumentType, Signature};
+use std::cmp::Reverse;
 
 /// What fits.
 pub(crate) enum Match<T> {
@@ -97,13 +98,21 @@ fn promotions(wanted: &[ArgumentType], actual: &[ArgumentType]) -> Result<usize,
     Ok(count)
 }
 
-/// How far a signature is from what was given: a wrong number of arguments is farthest, and a few wrong types are near.
-fn distance(signature: &Signature, mismatch: Mismatch, actual: &[ArgumentType]) -> (usize, usize, usize) {
-    let wrong = signature.arguments.iter().zip(actual).filter(|(wanted, actual)| !actual.ty.becomes(wanted.ty));
-    let shapes: usize =
-        wrong.clone().map(|(wanted, actual)| wanted.ty.dimensions().abs_diff(actual.ty.dimensions())).sum();
+/// How far a signature is from what was given. A wrong number of arguments is farthest; then few wrong types are near,
+/// then late ones, then containers of the right dimensions.
+fn distance(
+    signature: &Signature,
+    mismatch: Mismatch,
+    actual: &[ArgumentType],
+) -> (usize, usize, Reverse<usize>, usize) {
+    let pairs = signature.arguments.iter().zip(actual).enumerate();
+    let wrong: Vec<_> = pairs.filter(|(_, (wanted, actual))| !actual.ty.becomes(wanted.ty)).collect();
+    let dimensions =
+        wrong.iter().map(|(_, (wanted, actual))| wanted.ty.dimensions().abs_diff(actual.ty.dimensions())).sum();
+    let first = wrong.first().map_or(usize::MAX, |(at, _)| *at);
     let missing = signature.arguments.len().abs_diff(actual.len());
-    (missing, wrong.count() + usize::from(matches!(mismatch, Mismatch::Data(_))), shapes)
+    let is_of_data = usize::from(matches!(mismatch, Mismatch::Data(_)));
+    (missing, wrong.len() + is_of_data, Reverse(first), dimensions)
 }
 
 #[cfg(test)]

@@ -367,7 +367,6 @@ mod tests {
 
     /// Every signature of the table against stanc's own list, which is not part of the repository.
     #[test]
-    #[ignore = "needs OCTOPUS_STANC3, a checkout of stan-dev/stanc3"]
     fn the_table_is_stancs() {
         let Some(stanc) = std::env::var_os("OCTOPUS_STANC3") else {
             eprintln!("SKIPPED: OCTOPUS_STANC3 names no checkout of stan-dev/stanc3");

@@ -70,7 +70,6 @@ fn show(title: &str, list: &[(PathBuf, String)]) {
 }
 
 #[test]
-#[ignore = "needs OCTOPUS_STANC3, a checkout of stan-dev/stanc3"]
 fn good_programs_are_taken() {
     let Some(stanc) = checkout("OCTOPUS_STANC3") else { return };
     let outcome = Outcome::of(&stanc.join("test/integration/good"));
@@ -81,7 +80,6 @@ fn good_programs_are_taken() {
 }
 
 #[test]
-#[ignore = "needs OCTOPUS_STANC3, a checkout of stan-dev/stanc3"]
 fn bad_programs_are_refused() {
     let Some(stanc) = checkout("OCTOPUS_STANC3") else { return };
     let folder = stanc.join("test/integration/bad");
@@ -96,7 +94,6 @@ fn bad_programs_are_refused() {
 }
 
 #[test]
-#[ignore = "needs OCTOPUS_POSTERIORDB, a checkout of stan-dev/posteriordb"]
 fn the_programs_of_posteriordb_are_taken() {
     let Some(database) = checkout("OCTOPUS_POSTERIORDB") else { return };
     let outcome = Outcome::of(&database.join("posterior_database/models/stan"));

@@ -5,7 +5,8 @@ use super::expression::promoted;
 use crate::message::Finding;
 use crate::syntax::{Bounds, Declarations, Expr, Form, Name, NamedConstraint};
 use crate::tree::{
-    Constraint, Declaration, Expression, ExpressionKind, Index, ProgramBlock, Statement, StatementKind, VariableRole,
+    Constraint, Declaration, Expression, ExpressionKind, Index, ProgramBlock, Statement, StatementKind, VariableId,
+    VariableRole,
 };
 use crate::types::{BaseType, StanType};
 
@@ -56,7 +57,7 @@ impl Checker<'_> {
         if value.ty.becomes(ty) {
             return Some(promoted(value, ty));
         }
-        let message = format!("`{}` is `{ty}` and cannot be `{}`", name.text, value.ty);
+        let message = format!("`{}` is `{ty}` and cannot get `{}`", name.text, value.ty);
         self.refuse(Finding::meaning(value.span, message).label(format!("expected `{ty}`")))
     }
 
@@ -141,6 +142,6 @@ pub(super) fn index_mentions(index: &Index<Expr>, name: &str) -> bool {
 }
 
 /// Whether an expression is this variable alone.
-pub(super) fn is_variable(expression: &Expression, variable: crate::tree::VariableId) -> bool {
+pub(super) fn is_variable(expression: &Expression, variable: VariableId) -> bool {
     expression.kind == ExpressionKind::Variable(variable)
 }

@@ -57,9 +57,9 @@ impl Checker<'_> {
                 function.function.span = name.span;
                 return id;
             }
-            self.need_new_signature(definition, &signature, &earlier);
             self.need_fair_density(definition, &signature);
         }
+        let is_new = !is_known || self.need_new_signature(definition, &signature, &earlier);
         let id = FunctionId(self.functions.len());
         let function = StanFunction {
             name: name.text.clone(),
@@ -69,11 +69,15 @@ impl Checker<'_> {
             span: name.span,
         };
         self.functions.push(DeclaredFunction { function, is_known, is_defined: body.is_some() });
-        self.by_name.entry(name.text.clone()).or_default().push(id);
+        // One that is there already would only make each call ambiguous.
+        if is_new {
+            self.by_name.entry(name.text.clone()).or_default().push(id);
+        }
         id
     }
 
-    fn need_new_signature(&mut self, definition: &Definition, signature: &Signature, earlier: &[FunctionId]) {
+    /// Whether a function of this name and these types can be added; reports why not.
+    fn need_new_signature(&mut self, definition: &Definition, signature: &Signature, earlier: &[FunctionId]) -> bool {
         let name = &definition.name;
         let types = |it: &Signature| it.arguments.iter().map(|argument| argument.ty).collect::<Vec<_>>();
         let (text, span) = (&name.text, name.span);
@@ -94,7 +98,10 @@ impl Checker<'_> {
         } else if signatures::of(text).iter().any(|other| types(other) == types(signature)) {
             let message = format!("the math library has a function `{text}` that takes the same");
             self.report(Finding::meaning(span, message).help("choose another name, or other types"));
+        } else {
+            return true;
         }
+        false
     }
 
     /// Densities give reals, `_lpdf` is of reals and `_lpmf` of integers.

@@ -2,8 +2,10 @@
 
 use super::Checker;
 use super::declaration::{index_mentions, is_variable};
-use super::expression::{operator_signature, promoted};
+use super::expression::{argument, operator_signature, promoted};
 use crate::message::Finding;
+use crate::overload::{self, Match};
+use crate::signatures::{self, Signature};
 use crate::source::Span;
 use crate::syntax::{Expr, Form, Name};
 use crate::tree::{BinaryOp, Expression, ExpressionKind, Index, LValue, StatementKind, VariableId, VariableRole};
@@ -78,9 +80,8 @@ impl Checker<'_> {
         let is_known = self.variables[variable.0].is_known;
         let mut all = Vec::new();
         for indices in brackets {
-            if let Some(index) = indices.iter().find(|index| index_mentions(index, text)) {
+            if indices.iter().any(|index| index_mentions(index, text)) {
                 let message = format!("`{text}` is read in its own indices while it is assigned to");
-                let _ = index;
                 return self.refuse(Finding::meaning(expr.span, message).help("compute the index before"));
             }
             let is_first = all.iter().all(|index| matches!(index, Index::Single(_)));
@@ -114,15 +115,14 @@ impl Checker<'_> {
             VariableRole::Loop(_) => "it is the variable of a loop".into(),
         };
         let message = format!("`{}` cannot be assigned to: {why}", name.text);
-        self.refuse(Finding::meaning(name.span, message).help("declare a variable of your own"))
+        self.refuse(Finding::meaning(name.span, message).help("declare another variable for the new value"))
     }
 }
 
-fn divide(left: &Expression, right: &Expression) -> Option<crate::signatures::Signature> {
-    use super::expression::argument;
-    use crate::overload::{Match, choose};
-    let signatures = crate::signatures::of("divide").iter().map(|signature| ((), signature));
-    match choose(signatures, &[argument(left), argument(right)]) {
+/// The signature of a division that is none by a matrix.
+fn divide(left: &Expression, right: &Expression) -> Option<Signature> {
+    let signatures = signatures::of("divide").iter().map(|signature| ((), signature));
+    match overload::choose(signatures, &[argument(left), argument(right)]) {
         Match::One((), signature) => Some(signature),
         Match::Several(_) | Match::None(_) => None,
     }

@@ -114,12 +114,14 @@ impl<'a> Parser<'a> {
             return Ok(self.take().span);
         }
         let what = format!("`{text}` {after}");
-        // What is missing is missing behind the last token.
+        // A semicolon is missing behind the last token, and what is on the next line is another statement.
         if text == ";" && self.token().kind != TokenKind::End {
             let last = self.before();
             let span = Span { start: last.end.saturating_sub(1).max(last.start), ..last };
             let message = format!("expected {what}, found {}", self.found());
-            return self.report(Finding::syntax(span, message).label("expected `;` after this"));
+            let stopped = self.report(Finding::syntax(span, message).label("expected `;` after this"));
+            let between = Span { start: last.end, end: self.token().span.start, ..last };
+            return if self.sources.text(between).contains('\n') { Ok(last) } else { stopped };
         }
         self.expected(&what)
     }
@@ -232,8 +234,7 @@ impl<'a> Parser<'a> {
 
     /// After an error: goes behind the statement that has it, or before the brace that ends the block.
     fn recover(&mut self) -> Parsed<()> {
-        let is_enough = self.findings.len() >= MOST_ERRORS;
-        if self.is_over || is_enough {
+        if self.is_over || self.findings.len() >= MOST_ERRORS {
             return Err(Stopped);
         }
         let mut braces = 0;

@@ -1,8 +1,9 @@
 //! Statements, by the word that they begin with.
 
-use super::{Parsed, Parser};
+use super::{Parsed, Parser, words};
 use crate::lexer::TokenKind;
 use crate::message::Finding;
+use crate::suggest::nearest;
 use crate::syntax::{Act, Expr, Form, Item, Sampling, Stmt};
 use crate::tree::{BinaryOp, ProgramBlock, UnaryOp};
 
@@ -19,7 +20,12 @@ impl Parser<'_> {
                 return self.declaration(true, false);
             }
             let message = format!("the block `{}` has declarations only, found {}", block.name(), self.found());
-            return self.report(Finding::syntax(start, message).label("expected a type"));
+            let finding = Finding::syntax(start, message).label("expected a type");
+            return self.report(if self.ahead(1).kind == TokenKind::Word {
+                with_types(finding, self.word())
+            } else {
+                finding
+            });
         }
         if self.is_declaration() { self.declaration(is_global, true) } else { self.deeper(Self::statement) }
     }
@@ -246,15 +252,18 @@ impl Parser<'_> {
             && self.token().kind == TokenKind::Word
         {
             let message = format!("expected a statement, found `{name}`, which is no type");
-            let types = "int, real, vector, row_vector, matrix";
-            let near = crate::suggest::nearest(name, super::words::TYPES.into_iter());
-            let finding = Finding::syntax(left.span, message).help_if(near).help(format!(
-                "types are {types}, their constrained kinds such as simplex, and array[...] of all of them"
-            ));
+            let finding = with_types(Finding::syntax(left.span, message), name);
             return self.report(finding);
         }
         self.expected(after)
     }
+}
+
+/// Names the types, and the one that is near to `name`.
+fn with_types(finding: Finding, name: &str) -> Finding {
+    finding.help_if(nearest(name, words::TYPES)).help(
+        "types are int, real, vector, row_vector, matrix, their constrained kinds such as simplex, and array[...] of them",
+    )
 }
 
 /// Whether it is a variable or elements of one.
