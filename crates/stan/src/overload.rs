@@ -32,32 +32,34 @@ const SHOWN: usize = 3;
 
 /// Chooses among candidates, each with what it belongs to.
 pub(crate) fn choose<'a, T: Copy>(
-    candidates: impl Iterator<Item = (T, &'a Signature)>,
+    candidates: impl Iterator<Item = (T, &'a Signature)> + Clone,
     actual: &[ArgumentType],
 ) -> Match<T> {
     let mut best: Vec<(T, &Signature)> = Vec::new();
     let mut fewest = usize::MAX;
-    let mut wrong = Vec::new();
-    for (owner, signature) in candidates {
+    for (owner, signature) in candidates.clone() {
         match promotions(&signature.arguments, actual) {
             Ok(count) if count < fewest => {
                 fewest = count;
                 best = vec![(owner, signature)];
             }
             Ok(count) if count == fewest => best.push((owner, signature)),
-            Ok(_) => {}
-            Err(mismatch) => wrong.push((signature, mismatch)),
+            Ok(_) | Err(_) => {}
         }
     }
     match best.as_slice() {
         [(owner, signature)] => Match::One(*owner, (*signature).clone()),
-        [] => {
-            wrong.sort_by_key(|(signature, mismatch)| distance(signature, *mismatch, actual));
-            wrong.truncate(SHOWN);
-            Match::None(wrong.into_iter().map(|(signature, mismatch)| (signature.clone(), mismatch)).collect())
-        }
+        [] => Match::None(nearest(candidates.map(|(_, signature)| signature), actual)),
         several => Match::Several(several.iter().take(SHOWN).map(|(_, signature)| (*signature).clone()).collect()),
     }
+}
+
+/// Signatures that do not fit, the nearest first.
+fn nearest<'a>(candidates: impl Iterator<Item = &'a Signature>, actual: &[ArgumentType]) -> Vec<(Signature, Mismatch)> {
+    let wrong = |signature: &'a Signature| Some((signature, promotions(&signature.arguments, actual).err()?));
+    let mut wrong: Vec<_> = candidates.filter_map(wrong).collect();
+    wrong.sort_by_cached_key(|(signature, mismatch)| distance(signature, *mismatch, actual));
+    wrong.into_iter().take(SHOWN).map(|(signature, mismatch)| (signature.clone(), mismatch)).collect()
 }
 
 /// The types that argument `at` may have beside the others as they are, in words; empty if there are none or many.

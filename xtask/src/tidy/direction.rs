@@ -4,11 +4,12 @@ use super::manifest::octopus_dependencies;
 use super::{Complaint, Tree};
 
 /// Each crate with all that it may depend on. Nobody depends on the command line.
-const MAY_KNOW: [(&str, &[&str]); 23] = [
+const MAY_KNOW: [(&str, &[&str]); 24] = [
     ("crates/random", &[]),
     ("crates/cuda", &[]),
     ("crates/files", &[]),
     ("crates/trace", &[]),
+    ("crates/stan", &[]),
     // Test support: only tests and developer tasks use these.
     ("crates/ptx", &[]),
     ("crates/softgpu", &["ptx"]),

@@ -79,11 +79,11 @@ impl Checker<'_> {
     }
 
     /// The program's own functions of a name.
-    fn own(&self, name: &str) -> impl Iterator<Item = FunctionId> + use<> {
+    fn own(&self, name: &str) -> impl Iterator<Item = FunctionId> + Clone + use<> {
         self.by_name.get(&normalised(name)).cloned().unwrap_or_default().into_iter()
     }
 
-    fn candidates(&self, name: &str) -> impl Iterator<Item = (Option<FunctionId>, &Signature)> {
+    fn candidates(&self, name: &str) -> impl Iterator<Item = (Option<FunctionId>, &Signature)> + Clone {
         let known = self.own(name).filter(|id| self.functions[id.0].is_known);
         let own = known.map(|id| (Some(id), &self.functions[id.0].function.signature));
         own.chain(signatures::of(name).iter().map(|signature| (None, signature)))
