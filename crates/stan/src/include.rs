@@ -63,10 +63,16 @@ impl<'a> Includes<'a> {
             return Err(Finding::syntax(span, "the program with all that it includes is too long")
                 .help(format!("{} MiB and {MOST_FILES} files are the most", MOST_BYTES >> 20)));
         }
-        let text = std::fs::read_to_string(path)
+        let text = text_of(path)
             .map_err(|error| Finding::syntax(span, format!("cannot read `{}`: {error}", path.display())))?;
         let file = sources.add(path.display().to_string(), text, Some(span));
         self.paths.push(path.clone());
         Ok(Some(file))
     }
+}
+
+/// A file's text. Old programs have comments that are not UTF-8: what cannot be read there is replaced.
+pub(crate) fn text_of(path: &Path) -> std::io::Result<String> {
+    let bytes = std::fs::read(path)?;
+    Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }

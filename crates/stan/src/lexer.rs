@@ -4,7 +4,7 @@ use crate::include::Includes;
 use crate::message::Finding;
 use crate::source::{Sources, Span};
 
-/// What a token is; its text is that of its place.
+/// What a token is; its text is found at its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenKind {
     /// A name or a word of the language.
@@ -34,6 +34,9 @@ const SIGNS: [&str; 40] = [
     "%/%", ".*=", "./=", "||", "&&", "==", "!=", "<=", ">=", "+=", "-=", "*=", "/=", ".*", "./", ".^", "{", "}", "(",
     ")", "[", "]", "<", ">", ",", ";", "|", "?", ":", "!", "-", "+", "^", "'", "*", "/", "%", "\\", "~", "=",
 ];
+
+/// What some editors write at the beginning of a file.
+const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// All tokens of a program, the last one [`TokenKind::End`].
 pub(crate) fn tokens(sources: &mut Sources, includes: &mut Includes<'_>) -> Result<Vec<Token>, Finding> {
@@ -119,6 +122,8 @@ impl<'a> Lexer<'a> {
             let start = self.at;
             if rest.starts_with([' ', '\t', '\u{c}', '\n', '\r']) {
                 self.at += 1;
+            } else if start == 0 && rest.starts_with(BYTE_ORDER_MARK) {
+                self.at += BYTE_ORDER_MARK.len_utf8();
             } else if rest.starts_with("//") {
                 self.at += rest.find(['\n', '\r']).unwrap_or(rest.len());
             } else if rest.starts_with("/*") {

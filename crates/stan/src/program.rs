@@ -1,7 +1,7 @@
 //! A whole program: read, parsed and checked.
 
 use crate::check;
-use crate::include::{Includes, MOST_BYTES};
+use crate::include::{Includes, MOST_BYTES, text_of};
 use crate::lexer;
 use crate::message::{Diagnostic, Finding, StanError};
 use crate::parser;
@@ -12,7 +12,8 @@ use std::path::Path;
 /// A Stan program whose names and types are right.
 ///
 /// The blocks have statements in the order of the text; declarations are statements. Blocks that the program lacks are
-/// empty. Sizes are not known: they depend on data.
+/// empty. Sizes are not known: they depend on data. Who walks the tree may call itself: statements nest at most 200
+/// deep, and expressions at most 500.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// Every variable that is declared anywhere, in the order of the text.
@@ -64,7 +65,7 @@ impl Program {
         if length > MOST_BYTES as u64 {
             return Err(unreadable(format!("it has {length} bytes, {MOST_BYTES} are the most")));
         }
-        let text = std::fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
+        let text = text_of(path).map_err(|error| unreadable(error.to_string()))?;
         Self::made(name, text, Some(path))
     }
 

@@ -149,7 +149,7 @@ pub(crate) struct Definition {
     pub(crate) name: Name,
     /// `None` is void.
     pub(crate) result: Option<Unsized>,
-    pub(crate) arguments: Vec<Parameter>,
+    pub(crate) arguments: Vec<ArgumentSyntax>,
     /// `None` for a declaration without a body.
     pub(crate) body: Option<Vec<Stmt>>,
 }
@@ -160,7 +160,7 @@ pub(crate) struct Unsized(pub(crate) Option<StanType>);
 
 /// What a function takes.
 #[derive(Clone, Debug)]
-pub(crate) struct Parameter {
+pub(crate) struct ArgumentSyntax {
     pub(crate) name: Name,
     pub(crate) ty: Unsized,
     /// Whether it must not depend on parameters.

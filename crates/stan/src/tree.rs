@@ -495,7 +495,7 @@ pub enum Printable {
 pub struct Declaration {
     /// Which.
     pub variable: VariableId,
-    /// Its sizes, those of the array first; as many as its type has dimensions.
+    /// Its sizes, first the array's; as many as its type has dimensions.
     pub sizes: Vec<Expression>,
     /// What its elements obey.
     pub constraint: Constraint,

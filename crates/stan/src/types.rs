@@ -44,7 +44,7 @@ impl BaseType {
     }
 }
 
-/// The type of a value: a base type in an array of so and so many dimensions.
+/// The type of a value: a base type, in an array of any number of dimensions.
 ///
 /// `array[,] vector` is `StanType { base: BaseType::Vector, arrays: 2 }`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -78,3 +78,11 @@ fn a_flood_of_files_ends_in_an_error() {
     files.push(("f20.stan", ""));
     assert!(message(&files).contains("too long"));
 }
+
+#[test]
+fn marks_and_comments_of_old_editors_are_read() {
+    let folder = tempfile::tempdir().expect("no folder");
+    let path = folder.path().join("old.stan");
+    std::fs::write(&path, b"\xef\xbb\xbfmodel { // caf\xe9\r\n}\r\n").expect("no room");
+    Program::read(&path).unwrap_or_else(|error| panic!("{error}"));
+}

@@ -119,7 +119,7 @@ impl Checker<'_> {
     }
 }
 
-/// The signature of a division that is none by a matrix.
+/// The signature of a division by anything but a matrix.
 fn divide(left: &Expression, right: &Expression) -> Option<Signature> {
     let signatures = signatures::of("divide").iter().map(|signature| ((), signature));
     match overload::choose(signatures, &[argument(left), argument(right)]) {

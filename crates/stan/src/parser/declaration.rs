@@ -6,7 +6,7 @@ use crate::message::Finding;
 use crate::refused;
 use crate::source::Span;
 use crate::syntax::Unsized;
-use crate::syntax::{Act, Bounds, Declarations, Definition, Expr, Name, NamedConstraint, Parameter, Sized, Stmt};
+use crate::syntax::{Act, ArgumentSyntax, Bounds, Declarations, Definition, Expr, Name, NamedConstraint, Sized, Stmt};
 use crate::types::{BaseType, StanType};
 
 /// Dimensions that an array has at the most.
@@ -206,14 +206,14 @@ impl Parser<'_> {
             if self.take_if("void") { None } else { Some(self.unsized_type("the type that a function gives")?) };
         let name = self.name("the name of a function")?;
         self.need("(", "after the name of a function")?;
-        let mut arguments: Vec<Parameter> = Vec::new();
+        let mut arguments: Vec<ArgumentSyntax> = Vec::new();
         while !self.is(")") {
             if !arguments.is_empty() {
                 self.need(",", "or `)` after an argument")?;
             }
             let is_data = self.take_if("data");
             let ty = self.unsized_type("the type of an argument")?;
-            arguments.push(Parameter { name: self.name("the name of an argument")?, ty, is_data });
+            arguments.push(ArgumentSyntax { name: self.name("the name of an argument")?, ty, is_data });
         }
         self.need(")", "after the arguments")?;
         if self.take_if(";") {

@@ -5,7 +5,7 @@ use crate::lexer::TokenKind;
 use crate::message::Finding;
 use crate::suggest::nearest;
 use crate::syntax::{Act, Expr, Form, Item, Sampling, Stmt};
-use crate::tree::{BinaryOp, ProgramBlock, UnaryOp};
+use crate::tree::{BinaryOp, ProgramBlock, Suffix, UnaryOp};
 
 impl Parser<'_> {
     /// A statement at the top of a block.
@@ -223,6 +223,10 @@ impl Parser<'_> {
     fn sampling(&mut self, variate: Expr) -> Parsed<Act> {
         let distribution = self.name("a distribution")?;
         let (call, _) = self.invocation(distribution)?;
+        if call.bar && !Suffix::of(&call.name.text).has_bar() {
+            let finding = Finding::syntax(self.since(call.name.span), "a distribution after `~` takes no bar");
+            return self.report(finding.help("the variate stands before `~`, and commas part the arguments"));
+        }
         let (mut lower, mut upper, mut truncation) = (None, None, None);
         if self.is("T") && self.is_ahead(1, "[") {
             let start = self.take().span;
