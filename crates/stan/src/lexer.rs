@@ -126,8 +126,8 @@ impl<'a> Lexer<'a> {
                 self.at += BYTE_ORDER_MARK.len_utf8();
             } else if rest.starts_with("//") {
                 self.at += rest.find(['\n', '\r']).unwrap_or(rest.len());
-            } else if rest.starts_with("/*") {
-                let Some(length) = rest[2..].find("*/") else {
+            } else if let Some(comment) = rest.strip_prefix("/*") {
+                let Some(length) = comment.find("*/") else {
                     return Err(Finding::syntax(self.span(start, start + 2), "this comment has no end")
                         .help("write `*/` where it ends"));
                 };

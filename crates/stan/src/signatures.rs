@@ -382,7 +382,9 @@ mod tests {
         let mut ours: Vec<String> = names()
             .flat_map(|name| of(name).iter().map(move |signature| format!("{name}{signature}").replace("data ", "")))
             .collect();
-        (theirs.sort(), theirs.dedup(), ours.sort());
+        theirs.sort();
+        theirs.dedup();
+        ours.sort();
         let lacking: Vec<_> = theirs.iter().filter(|line| ours.binary_search(line).is_err()).take(20).collect();
         let invented: Vec<_> = ours.iter().filter(|line| theirs.binary_search(line).is_err()).take(20).collect();
         assert!(lacking.is_empty() && invented.is_empty(), "lacking {lacking:#?}, invented {invented:#?}");
