@@ -1,0 +1,211 @@
+//! A plan at a point: scalars, loops, scans and matrices in their order, in memory that is made once.
+
+pub(crate) mod rows;
+mod scan;
+pub(crate) mod width;
+
+use crate::order;
+use crate::plan::{Base, Loop, PackedProgram, PlanStep, ScalarInstruction, View};
+use rayon::prelude::*;
+use rows::{Inputs, LoopScratch, Stores};
+use std::mem;
+pub use width::VectorWidth;
+
+/// How a plan is evaluated. Nothing here changes a bit of the results.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EvaluationOptions {
+    pub(crate) width: VectorWidth,
+    /// Rows of a block: a divisor of [`order::TILE`], at most [`rows::BLOCK`].
+    pub(crate) block: usize,
+    /// Whether long loops are shared by threads.
+    pub(crate) threads: bool,
+}
+
+impl EvaluationOptions {
+    /// The widest vectors, and threads for long loops.
+    pub(crate) fn widest() -> Self {
+        let width = VectorWidth::available().first().copied().unwrap_or(VectorWidth::Baseline);
+        Self { width, block: rows::BLOCK, threads: true }
+    }
+}
+
+/// The memory of one evaluation at a time.
+#[derive(Clone, Debug)]
+pub struct Workspace {
+    pub(crate) scalars: Vec<f64>,
+    pub(crate) slots: Vec<Vec<f64>>,
+    /// One for each unit of the longest loop.
+    scratch: Vec<LoopScratch>,
+    /// Vectors that a step writes.
+    taken: Vec<Vec<f64>>,
+    /// Sums of tiles, of all sums of a loop.
+    tiles: Vec<f64>,
+    of_one_sum: Vec<f64>,
+    /// Lanes of sums by segment, unit by unit.
+    partial: Vec<f64>,
+    scan: scan::ScanScratch,
+    products: Vec<f64>,
+}
+
+impl Workspace {
+    pub(crate) fn new(plan: &PackedProgram, options: EvaluationOptions) -> Self {
+        let loops =
+            || plan.steps.iter().filter_map(|step| if let PlanStep::Loop(rows) = step { Some(rows) } else { None });
+        let units = |l: &Loop| l.rows.div_ceil(l.unit);
+        let most = |of: &dyn Fn(&Loop) -> usize| loops().map(of).max().unwrap_or(0);
+        let scratches = if options.threads { most(&units).max(1) } else { 1 };
+        let scratch = LoopScratch::new(most(&|l| l.registers), most(&|l| l.sums.len()));
+        let tiles = |l: &Loop| l.rows.div_ceil(order::TILE);
+        let scans =
+            || plan.steps.iter().filter_map(|step| if let PlanStep::Scan(scan) = step { Some(scan) } else { None });
+        Self {
+            scalars: plan.scalars.clone(),
+            slots: plan.slots.iter().map(|&length| vec![0.0; length]).collect(),
+            scratch: vec![scratch; scratches],
+            taken: Vec::with_capacity(
+                most(&|l| l.stores.len()).max(scans().map(|s| s.outputs.len()).max().unwrap_or(0)),
+            ),
+            tiles: vec![0.0; most(&|l| tiles(l) * l.sums.len())],
+            of_one_sum: Vec::with_capacity(most(&tiles)),
+            partial: vec![0.0; most(&|l| l.partial * units(l))],
+            scan: scan::ScanScratch::new(scans()),
+            products: Vec::new(),
+        }
+    }
+
+    /// Runs the plan at `position`.
+    pub(crate) fn run(&mut self, plan: &PackedProgram, options: EvaluationOptions, position: &[f64]) {
+        for &(offset, scalar) in &plan.parameters {
+            self.scalars[scalar as usize] = position[offset as usize];
+        }
+        for step in &plan.steps {
+            match step {
+                PlanStep::Scalars(code) => self.run_scalars(plan, code, position),
+                PlanStep::Loop(rows) => self.run_loop(plan, rows, options, position),
+                PlanStep::Scan(scan) => self.run_scan(plan, scan, position),
+                PlanStep::Matrix { op, args: [a, b], lengths, out } => {
+                    let mut to = mem::take(&mut self.slots[*out as usize]);
+                    let mut products = mem::take(&mut self.products);
+                    let inputs = self.inputs(plan, position);
+                    op.evaluate(inputs.view(*a, lengths[0]), inputs.view(*b, lengths[1]), &mut to, &mut products);
+                    self.products = products;
+                    self.slots[*out as usize] = to;
+                }
+                PlanStep::Concat { pieces, out } => {
+                    let mut to = mem::take(&mut self.slots[*out as usize]);
+                    let inputs = self.inputs(plan, position);
+                    let mut at = 0;
+                    for &(view, length) in pieces {
+                        to[at..at + length].copy_from_slice(inputs.view(view, length));
+                        at += length;
+                    }
+                    self.slots[*out as usize] = to;
+                }
+            }
+        }
+    }
+
+    /// What steps read.
+    pub(crate) fn inputs<'a>(&'a self, plan: &'a PackedProgram, position: &'a [f64]) -> Inputs<'a> {
+        Inputs { columns: &plan.columns, indexes: &plan.indexes, position, slots: &self.slots, scalars: &self.scalars }
+    }
+
+    fn run_scalars(&mut self, plan: &PackedProgram, code: &[ScalarInstruction], position: &[f64]) {
+        for instruction in code {
+            match *instruction {
+                ScalarInstruction::Map { op, out, args } => {
+                    self.scalars[out as usize] = op.value(args.map(|arg| self.scalars[arg as usize]));
+                }
+                ScalarInstruction::Element { out, view } => {
+                    self.scalars[out as usize] = self.element(plan, view, position);
+                }
+            }
+        }
+    }
+
+    fn element(&self, plan: &PackedProgram, View { base, start }: View, position: &[f64]) -> f64 {
+        let start = start as usize;
+        match base {
+            Base::Column(column) => plan.columns[column as usize][start],
+            Base::Position => position[start],
+            Base::Slot(slot) => self.slots[slot as usize][start],
+            Base::Scalars => self.scalars[start],
+        }
+    }
+
+    fn run_loop(&mut self, plan: &PackedProgram, rows: &Loop, options: EvaluationOptions, position: &[f64]) {
+        let mut taken = mem::take(&mut self.taken);
+        taken.extend(rows.stores.iter().map(|&slot| mem::take(&mut self.slots[slot as usize])));
+        let (mut scratch, mut tiles, mut partial) =
+            (mem::take(&mut self.scratch), mem::take(&mut self.tiles), mem::take(&mut self.partial));
+        let units = rows.rows.div_ceil(rows.unit);
+        let unit_tiles = rows.unit / order::TILE * rows.sums.len();
+        let all_tiles = rows.rows.div_ceil(order::TILE) * rows.sums.len();
+        let all_partial = rows.partial * units;
+        partial[..all_partial].fill(0.0);
+        let inputs = self.inputs(plan, position);
+        let range = |unit: usize| unit * rows.unit..((unit + 1) * rows.unit).min(rows.rows);
+        if options.threads && units > 1 && rayon::current_num_threads() > 1 {
+            let mut of_units: Vec<Stores<'_>> = (0..units).map(|unit| Stores::starting_at(unit * rows.unit)).collect();
+            for vector in &mut taken {
+                for (piece, stores) in vector.chunks_mut(rows.unit).zip(&mut of_units) {
+                    stores.pieces.push(piece);
+                }
+            }
+            // A loop without sums has no chunk of them: each unit gets its own, which may be empty.
+            let tiles = pieces(&mut tiles[..all_tiles], unit_tiles, units);
+            let partial = pieces(&mut partial[..all_partial], rows.partial, units);
+            let work = of_units.into_par_iter().zip(tiles).zip(partial).zip(&mut scratch).enumerate();
+            work.for_each(|(unit, (((mut stores, tiles), partial), scratch))| {
+                rows::run(options, rows, &inputs, range(unit), scratch, &mut stores, tiles, partial);
+            });
+        } else {
+            let mut stores = Stores::starting_at(0);
+            for vector in &mut taken {
+                stores.pieces.push(vector);
+            }
+            for unit in 0..units {
+                let end = ((unit + 1) * unit_tiles).min(all_tiles);
+                let tiles = &mut tiles[unit * unit_tiles..end];
+                let partial = &mut partial[unit * rows.partial..(unit + 1) * rows.partial];
+                rows::run(options, rows, &inputs, range(unit), &mut scratch[0], &mut stores, tiles, partial);
+            }
+        }
+        for (vector, &slot) in taken.drain(..).zip(&rows.stores) {
+            self.slots[slot as usize] = vector;
+        }
+        (self.taken, self.scratch) = (taken, scratch);
+        for (k, &sum) in rows.sums.iter().enumerate() {
+            self.of_one_sum.clear();
+            self.of_one_sum.extend(tiles[..all_tiles].iter().skip(k).step_by(rows.sums.len()));
+            self.scalars[sum as usize] =
+                if let [only] = self.of_one_sum[..] { only } else { order::sum(&self.of_one_sum) };
+        }
+        for table in &rows.segment_sums {
+            let sums = &mut self.slots[table.slot as usize];
+            let spans = rows.rows.div_ceil(table.span);
+            for span in 0..spans {
+                let (unit, within) = (span * table.span / rows.unit, span * table.span % rows.unit / table.span);
+                let lanes = table.segments * table.lanes;
+                let from = unit * rows.partial + table.offset + within * lanes;
+                let lanes = partial[from..from + lanes].chunks_mut(table.lanes);
+                for (sum, lanes) in sums.iter_mut().zip(lanes) {
+                    let of_span = order::halve(lanes);
+                    *sum = if span == 0 { of_span } else { *sum + of_span };
+                }
+            }
+        }
+        (self.tiles, self.partial) = (tiles, partial);
+    }
+}
+
+/// Cuts memory in `count` pieces of `length`; the last one is what is left.
+fn pieces(mut memory: &mut [f64], length: usize, count: usize) -> Vec<&mut [f64]> {
+    let mut pieces = Vec::with_capacity(count);
+    for _ in 0..count {
+        let (piece, rest) = memory.split_at_mut(length.min(memory.len()));
+        pieces.push(piece);
+        memory = rest;
+    }
+    pieces
+}

@@ -1,0 +1,270 @@
+//! The block interpreter: each instruction of a loop over a block of rows, so that blocks stay in the cache.
+
+use super::EvaluationOptions;
+use crate::operation::{Lanes, kernel};
+use crate::order::{FEW, LANES, TILE, halve};
+use crate::plan::{Base, Instruction, Loop, Operand, View};
+use pulp::{Simd, WithSimd};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Rows of the longest block.
+pub(crate) const BLOCK: usize = 512;
+
+/// A register: a value of each row of a block. Aligned as the widest vectors are.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+struct Register([f64; BLOCK]);
+
+/// The memory of a loop's registers and lanes.
+#[derive(Clone, Debug)]
+pub(crate) struct LoopScratch {
+    registers: Vec<Register>,
+    lanes: Vec<SumLanes>,
+}
+
+/// The lanes of a sum.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+struct SumLanes([f64; LANES]);
+
+impl LoopScratch {
+    pub(crate) fn new(registers: usize, sums: usize) -> Self {
+        Self { registers: vec![Register([0.0; BLOCK]); registers], lanes: vec![SumLanes([0.0; LANES]); sums] }
+    }
+}
+
+/// What a step reads.
+#[derive(Clone, Copy)]
+pub(crate) struct Inputs<'a> {
+    pub(crate) columns: &'a [Arc<[f64]>],
+    pub(crate) indexes: &'a [Arc<[u32]>],
+    pub(crate) position: &'a [f64],
+    pub(crate) slots: &'a [Vec<f64>],
+    pub(crate) scalars: &'a [f64],
+}
+
+impl<'a> Inputs<'a> {
+    /// Returns `length` elements of a vector.
+    #[inline(always)]
+    pub(crate) fn view(&self, view: View, length: usize) -> &'a [f64] {
+        let whole = match view.base {
+            Base::Column(column) => &self.columns[column as usize],
+            Base::Position => self.position,
+            Base::Slot(slot) => &self.slots[slot as usize][..],
+            Base::Scalars => self.scalars,
+        };
+        let start = view.start as usize;
+        &whole[start..start + length]
+    }
+}
+
+/// The vectors that a unit of a loop writes, from a row on.
+pub(crate) struct Stores<'a> {
+    pub(crate) pieces: Vec<&'a mut [f64]>,
+    first: usize,
+}
+
+impl Stores<'_> {
+    pub(crate) fn starting_at(first: usize) -> Self {
+        Self { pieces: Vec::new(), first }
+    }
+}
+
+/// Runs a loop over some rows; they begin where a tile begins.
+#[allow(clippy::too_many_arguments, reason = "all that a unit of work reads and writes")]
+pub(crate) fn run(
+    options: EvaluationOptions,
+    rows: &Loop,
+    inputs: &Inputs<'_>,
+    range: Range<usize>,
+    scratch: &mut LoopScratch,
+    stores: &mut Stores<'_>,
+    tiles: &mut [f64],
+    partial: &mut [f64],
+) {
+    options.width.run(RowRange { block: options.block, rows, inputs, range, scratch, stores, tiles, partial });
+}
+
+struct RowRange<'a, 'b> {
+    block: usize,
+    rows: &'a Loop,
+    inputs: &'a Inputs<'a>,
+    range: Range<usize>,
+    scratch: &'a mut LoopScratch,
+    stores: &'a mut Stores<'b>,
+    tiles: &'a mut [f64],
+    partial: &'a mut [f64],
+}
+
+impl WithSimd for RowRange<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { block, rows, inputs, range, scratch, stores, tiles, partial } = self;
+        let LoopScratch { registers, lanes } = scratch;
+        let lanes = &mut lanes[..rows.sums.len()];
+        for lanes in lanes.iter_mut() {
+            lanes.0.fill(0.0);
+        }
+        let mut start = range.start;
+        while start < range.end {
+            let count = block.min(range.end - start);
+            for instruction in &rows.code {
+                match *instruction {
+                    Instruction::Map { op, out, args } => {
+                        // The result's register is no operand's.
+                        let (before, rest) = registers.split_at_mut(out as usize);
+                        let Some((out, after)) = rest.split_first_mut() else { continue };
+                        let split = SplitRegisters { before, after };
+                        let args = [
+                            split.read(inputs, args[0], start, count),
+                            split.read(inputs, args[1], start, count),
+                            split.read(inputs, args[2], start, count),
+                        ];
+                        kernel(op, &mut out.0[..count], args);
+                    }
+                    Instruction::Gather { out, source, length, index } => {
+                        let source = inputs.view(source, length as usize);
+                        let index = &inputs.indexes[index as usize][start..start + count];
+                        gather(&mut registers[out as usize].0[..count], source, index);
+                    }
+                    Instruction::Store { from, store } => {
+                        if let Operand::Register(register) = from {
+                            let to = &mut stores.pieces[store as usize][start - stores.first..][..count];
+                            to.copy_from_slice(&registers[register as usize].0[..count]);
+                        }
+                    }
+                    Instruction::Sum { sum, values } => {
+                        let all = SplitRegisters { before: registers, after: &[] };
+                        if let Lanes::Each(values) = all.read(inputs, values, start, count) {
+                            add(&mut lanes[sum as usize].0, values, rows.rows);
+                        }
+                    }
+                    Instruction::Dot { sum, a, b } => {
+                        let all = SplitRegisters { before: registers, after: &[] };
+                        let (a, b) = (all.read(inputs, a, start, count), all.read(inputs, b, start, count));
+                        if let (Lanes::Each(a), Lanes::Each(b)) = (a, b) {
+                            add_products(&mut lanes[sum as usize].0, a, b, rows.rows);
+                        }
+                    }
+                    Instruction::SegmentSum { sum, values } => {
+                        let table = &rows.segment_sums[sum as usize];
+                        let all = SplitRegisters { before: registers, after: &[] };
+                        if let Lanes::Each(values) = all.read(inputs, values, start, count) {
+                            let span = (start - range.start) / table.span;
+                            let lanes = table.segments * table.lanes;
+                            let own = &mut partial[table.offset + span * lanes..][..lanes];
+                            scatter(own, values, &table.slots[start..start + count], table.in_runs);
+                        }
+                    }
+                }
+            }
+            start += count;
+            if start % TILE == 0 || start == range.end {
+                let tile = (start - 1 - range.start) / TILE * lanes.len();
+                for (lanes, sum) in lanes.iter_mut().zip(&mut tiles[tile..]) {
+                    *sum = halve(&mut lanes.0);
+                    lanes.0.fill(0.0);
+                }
+            }
+        }
+    }
+}
+
+/// All registers but the one that is written.
+struct SplitRegisters<'a> {
+    before: &'a [Register],
+    after: &'a [Register],
+}
+
+impl<'a> SplitRegisters<'a> {
+    #[inline(always)]
+    fn read(&self, inputs: &Inputs<'a>, operand: Operand, start: usize, count: usize) -> Lanes<'a> {
+        match operand {
+            Operand::Register(register) => {
+                let register = register as usize;
+                let own = match register.checked_sub(self.before.len() + 1) {
+                    Some(after) if register > self.before.len() => &self.after[after],
+                    _ => &self.before[register],
+                };
+                Lanes::Each(&own.0[..count])
+            }
+            Operand::Scalar(scalar) => Lanes::Same(inputs.scalars[scalar as usize]),
+            Operand::Vector(view) => Lanes::Each(inputs.view(View { start: view.start + start as u32, ..view }, count)),
+            Operand::None => Lanes::Same(0.0),
+        }
+    }
+}
+
+#[inline(always)]
+fn gather(out: &mut [f64], source: &[f64], index: &[u32]) {
+    for (out, &index) in out.iter_mut().zip(index) {
+        *out = source[index as usize];
+    }
+}
+
+/// Adds a block's rows to lanes; few rows in all are added in order, by the first lane.
+#[inline(always)]
+fn add(lanes: &mut [f64; LANES], values: &[f64], rows: usize) {
+    if rows <= FEW {
+        for &x in values {
+            lanes[0] += x;
+        }
+        return;
+    }
+    let (full, rest) = values.as_chunks::<LANES>();
+    let mut sums = *lanes;
+    for row in full {
+        for k in 0..LANES {
+            sums[k] += row[k];
+        }
+    }
+    for (sum, &x) in sums.iter_mut().zip(rest) {
+        *sum += x;
+    }
+    *lanes = sums;
+}
+
+#[inline(always)]
+fn add_products(lanes: &mut [f64; LANES], a: &[f64], b: &[f64], rows: usize) {
+    if rows <= FEW {
+        for (&a, &b) in a.iter().zip(b) {
+            lanes[0] += a * b;
+        }
+        return;
+    }
+    let ((full_a, rest_a), (full_b, rest_b)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    let mut sums = *lanes;
+    for (a, b) in full_a.iter().zip(full_b) {
+        for k in 0..LANES {
+            sums[k] += a[k] * b[k];
+        }
+    }
+    for ((sum, &a), &b) in sums.iter_mut().zip(rest_a).zip(rest_b) {
+        *sum += a * b;
+    }
+    *lanes = sums;
+}
+
+/// Adds rows to the lanes of their segments. Rows of one lane that stand together wait for no memory.
+#[inline(always)]
+fn scatter(lanes: &mut [f64], values: &[f64], slots: &[u32], in_runs: bool) {
+    if !in_runs {
+        for (&x, &slot) in values.iter().zip(slots) {
+            lanes[slot as usize] += x;
+        }
+        return;
+    }
+    let Some(&first) = slots.first() else { return };
+    let (mut current, mut sum) = (first, lanes[first as usize]);
+    for (&x, &slot) in values.iter().zip(slots) {
+        if slot != current {
+            lanes[current as usize] = sum;
+            (current, sum) = (slot, lanes[slot as usize]);
+        }
+        sum += x;
+    }
+    lanes[current as usize] = sum;
+}

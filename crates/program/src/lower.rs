@@ -1,0 +1,148 @@
+//! A graph made anew from what its roots need: composite operations in primitive ones, and a product that one sum reads
+//! fused with it. Both operations of a fused one are rounded, so that no bit changes.
+
+use crate::graph::{Graph, Node, NodeId};
+use crate::operation::{Algebra, Op};
+use crate::scan::{Body, Scan};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Returns the graph in primitive operations, with its roots.
+pub(crate) fn lower(graph: &Graph, roots: &[NodeId]) -> (Graph, Vec<NodeId>) {
+    let (graph, roots) = rebuild(graph, roots, |graph, _, op, args| op.expand(&mut Primitive(graph), args));
+    let fused = |graph: &mut Graph, uses: &Uses<'_>, op: Op, args: &[NodeId]| fuse(graph, uses, op, args);
+    rebuild(&graph, &roots, fused)
+}
+
+/// A graph as the algebra of primitive operations.
+struct Primitive<'a>(&'a mut Graph);
+
+impl Algebra for Primitive<'_> {
+    type Value = NodeId;
+    fn number(&mut self, x: f64) -> NodeId {
+        self.0.constant(x)
+    }
+    fn operate(&mut self, op: Op, args: &[NodeId]) -> NodeId {
+        if op.is_composite() { op.expand(self, args) } else { self.0.apply(op, args) }
+    }
+}
+
+/// The operation under way: its place in the graph that is read, and how often each node there is read.
+struct Uses<'a> {
+    node: NodeId,
+    graph: &'a Graph,
+    counts: &'a [u32],
+    to: &'a [Option<NodeId>],
+}
+
+/// An addition of a product that nothing else reads, as one operation.
+fn fuse(graph: &mut Graph, uses: &Uses<'_>, op: Op, args: &[NodeId]) -> NodeId {
+    let Node::Map(_, old) = uses.graph.nodes[uses.node.at()] else { return graph.apply(op, args) };
+    let product = |side: usize| match uses.graph.nodes.get(old[side].at()) {
+        Some(Node::Map(Op::Mul, [a, b, _]))
+            if uses.counts[old[side].at()] == 1 && uses.graph.len(old[side]) == uses.graph.len(uses.node) =>
+        {
+            Some((uses.to[a.at()]?, uses.to[b.at()]?))
+        }
+        _ => None,
+    };
+    match op {
+        Op::Add => {
+            if let Some((a, b)) = product(1) {
+                return graph.apply(Op::MulAdd, &[a, b, args[0]]);
+            }
+            if let Some((a, b)) = product(0) {
+                return graph.apply(Op::MulAdd, &[a, b, args[1]]);
+            }
+        }
+        Op::Sub => {
+            if let Some((a, b)) = product(0) {
+                return graph.apply(Op::MulSub, &[a, b, args[1]]);
+            }
+            if let Some((a, b)) = product(1) {
+                return graph.apply(Op::SubMul, &[a, b, args[0]]);
+            }
+        }
+        _ => {}
+    }
+    graph.apply(op, args)
+}
+
+/// Copies what `roots` need; `map` makes the operations.
+fn rebuild(
+    old: &Graph,
+    roots: &[NodeId],
+    map: impl Fn(&mut Graph, &Uses<'_>, Op, &[NodeId]) -> NodeId + Copy,
+) -> (Graph, Vec<NodeId>) {
+    let mut new = old.empty_with_its_data();
+    let needed = old.needed(roots);
+    let mut counts = vec![0; old.nodes.len()];
+    for id in (0..old.nodes.len()).filter(|&id| needed[id]) {
+        old.for_each_operand(&old.nodes[id], |arg| counts[arg.at()] += 1);
+    }
+    for root in roots {
+        counts[root.at()] += 1;
+    }
+    let mut to: Vec<Option<NodeId>> = vec![None; old.nodes.len()];
+    for &parameter in &old.parameters {
+        let made = new.intern(old.nodes[parameter.at()].clone(), old.len(parameter), true);
+        new.parameters.push(made);
+        to[parameter.at()] = Some(made);
+    }
+    // Nodes of a scan's body: where they are in its new body.
+    let mut bodies: HashMap<NodeId, Vec<Option<NodeId>>> = HashMap::new();
+    for id in (0..old.nodes.len()).filter(|&id| needed[id]) {
+        let (node, at, length) = (&old.nodes[id], NodeId(id as u32), old.lengths[id] as usize);
+        let new_of = |arg: NodeId| to[arg.at()].unwrap_or(NodeId::NONE);
+        let made = match node {
+            Node::Constant(_) | Node::Column(_) => new.intern(node.clone(), length, false),
+            Node::Parameter(_) => continue,
+            Node::Map(op, args) => {
+                let args: Vec<NodeId> = args[..op.arity()].iter().map(|&arg| new_of(arg)).collect();
+                let made = map(&mut new, &Uses { node: at, graph: old, counts: &counts, to: &to }, *op, &args);
+                new.broadcast(made, length)
+            }
+            Node::Gather(x, index) => new.gather_by(new_of(*x), *index),
+            Node::Sum(x) => {
+                let rows = old.len(*x);
+                new.sum_of_rows(new_of(*x), rows)
+            }
+            Node::SegmentSum(x, index) => new.segment_sum_by(new_of(*x), *index),
+            Node::Slice(x, start, _) => new.slice(new_of(*x), *start as usize, length),
+            Node::Concat(pieces) => {
+                let pieces: Vec<NodeId> = pieces.iter().map(|&piece| new_of(piece)).collect();
+                new.concat(&pieces)
+            }
+            Node::Matrix(op, args) => {
+                let args = args.map(|arg| if arg == NodeId::NONE { arg } else { new_of(arg) });
+                new.intern(Node::Matrix(*op, args), length, old.active[id])
+            }
+            Node::Scan(scan) => {
+                let Scan { body, args, steps, reversed } = &old.scans[*scan as usize];
+                let asked = old.nodes.iter().enumerate().filter_map(|(reader, node)| match node {
+                    Node::Output(scan, inner) if *scan == at && needed[reader] => Some(*inner),
+                    _ => None,
+                });
+                let inner_roots: Vec<NodeId> = body.next.iter().copied().chain(asked).collect();
+                let (graph, inner) = rebuild(&body.graph, &inner_roots, map);
+                let mut places = vec![None; body.graph.nodes.len()];
+                for (old, new) in inner_roots.iter().zip(&inner) {
+                    places[old.at()] = Some(*new);
+                }
+                bodies.insert(at, places);
+                let next = inner[..body.states].to_vec();
+                let body = Arc::new(Body { graph, states: body.states, next });
+                let args = args.iter().map(|&arg| new_of(arg)).collect();
+                new.scans.push(Scan { body, args, steps: *steps, reversed: *reversed });
+                new.intern(Node::Scan(new.scans.len() as u32 - 1), 0, old.active[id])
+            }
+            Node::Output(scan, inner) => {
+                let place = bodies.get(scan).and_then(|places| places[inner.at()]).unwrap_or(NodeId::NONE);
+                new.output(new_of(*scan), place)
+            }
+        };
+        to[id] = Some(made);
+    }
+    let roots = roots.iter().map(|root| to[root.at()].unwrap_or(NodeId::NONE)).collect();
+    (new, roots)
+}

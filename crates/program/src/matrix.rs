@@ -1,0 +1,239 @@
+//! Operations on matrices, row by row: products, Cholesky factors and triangular systems, with their adjoints.
+
+use crate::error::ProgramError;
+use crate::graph::{Graph, Node, NodeId};
+use crate::number::Number;
+use crate::order;
+
+/// An operation on one or two matrices, whose elements are in rows.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum MatrixOp {
+    /// A B of `rows` x `columns`, the sums being over `inner`; A and B may be stored transposed.
+    Product { rows: u32, inner: u32, columns: u32, left_transposed: bool, right_transposed: bool },
+    /// The lower triangle L with L L' = A.
+    Cholesky { rows: u32 },
+    /// The matrix X of `rows` x `columns` with L X = B, or L' X = B.
+    Solve { rows: u32, columns: u32, transposed: bool },
+}
+
+impl MatrixOp {
+    /// Returns the number of elements of the result.
+    pub(crate) fn length(self) -> usize {
+        let (rows, columns) = match self {
+            Self::Product { rows, columns, .. } | Self::Solve { rows, columns, .. } => (rows, columns),
+            Self::Cholesky { rows } => (rows, rows),
+        };
+        rows as usize * columns as usize
+    }
+
+    /// Returns the number of operands.
+    pub(crate) fn arity(self) -> usize {
+        if matches!(self, Self::Cholesky { .. }) { 1 } else { 2 }
+    }
+
+    /// Writes the result to `out`; `row` has room for a row of products.
+    pub(crate) fn evaluate<N: Number>(self, a: &[N], b: &[N], out: &mut [N], row: &mut Vec<N>) {
+        match self {
+            Self::Product { rows, inner, columns, left_transposed, right_transposed } => {
+                let (rows, inner, columns) = (rows as usize, inner as usize, columns as usize);
+                for i in 0..rows {
+                    for j in 0..columns {
+                        let left = |k: usize| if left_transposed { a[k * rows + i] } else { a[i * inner + k] };
+                        let right = |k: usize| if right_transposed { b[j * inner + k] } else { b[k * columns + j] };
+                        out[i * columns + j] = if inner <= order::FEW {
+                            (0..inner).fold(N::from_f64(0.0), |sum, k| sum + left(k) * right(k))
+                        } else {
+                            row.clear();
+                            row.extend((0..inner).map(|k| left(k) * right(k)));
+                            order::sum(row)
+                        };
+                    }
+                }
+            }
+            Self::Cholesky { rows } => cholesky(a, out, rows as usize),
+            Self::Solve { rows, columns, transposed } => {
+                solve(a, b, out, rows as usize, columns as usize, transposed);
+            }
+        }
+    }
+}
+
+/// A matrix that is not positive definite gives NaNs.
+fn cholesky<N: Number>(a: &[N], l: &mut [N], n: usize) {
+    for i in 0..n {
+        for j in 0..=i {
+            let mut rest = a[i * n + j];
+            for k in 0..j {
+                rest = rest - l[i * n + k] * l[j * n + k];
+            }
+            l[i * n + j] = if i == j { rest.sqrt() } else { rest / l[j * n + j] };
+        }
+        l[i * n + i + 1..(i + 1) * n].fill(N::from_f64(0.0));
+    }
+}
+
+fn solve<N: Number>(l: &[N], b: &[N], x: &mut [N], n: usize, columns: usize, transposed: bool) {
+    for step in 0..n {
+        let i = if transposed { n - 1 - step } else { step };
+        for c in 0..columns {
+            let mut rest = b[i * columns + c];
+            for before in 0..step {
+                let k = if transposed { n - 1 - before } else { before };
+                let factor = if transposed { l[k * n + i] } else { l[i * n + k] };
+                rest = rest - factor * x[k * columns + c];
+            }
+            x[i * columns + c] = rest / l[i * n + i];
+        }
+    }
+}
+
+/// The shape of a matrix and whether it is used transposed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Matrix {
+    /// The elements, row by row.
+    pub node: NodeId,
+    /// Rows as stored.
+    pub rows: usize,
+    /// Columns as stored.
+    pub columns: usize,
+    /// Whether the transposed matrix is meant.
+    pub transposed: bool,
+}
+
+impl Matrix {
+    /// Describes a matrix by its elements, row by row.
+    pub fn new(node: NodeId, rows: usize, columns: usize) -> Self {
+        Self { node, rows, columns, transposed: false }
+    }
+
+    /// Returns the transposed matrix.
+    pub fn t(self) -> Self {
+        Self { transposed: !self.transposed, ..self }
+    }
+
+    fn shape(self) -> (usize, usize) {
+        if self.transposed { (self.columns, self.rows) } else { (self.rows, self.columns) }
+    }
+}
+
+impl Graph {
+    /// Returns the product of two matrices, row by row; a vector is a matrix of one column.
+    pub fn product(&mut self, a: Matrix, b: Matrix) -> NodeId {
+        let ((rows, inner), (other, columns)) = (a.shape(), b.shape());
+        if inner != other {
+            return self.refuse(ProgramError::Lengths { operation: "product", first: inner, second: other });
+        }
+        let op = MatrixOp::Product {
+            rows: rows as u32,
+            inner: inner as u32,
+            columns: columns as u32,
+            left_transposed: a.transposed,
+            right_transposed: b.transposed,
+        };
+        self.matrix(op, [(a.node, a.rows, a.columns), (b.node, b.rows, b.columns)], "product")
+    }
+
+    /// Returns the Cholesky factor of a symmetric matrix of `rows` x `rows`; its lower triangle is read.
+    pub fn cholesky(&mut self, a: NodeId, rows: usize) -> NodeId {
+        let op = MatrixOp::Cholesky { rows: rows as u32 };
+        self.matrix(op, [(a, rows, rows), (a, rows, rows)], "cholesky")
+    }
+
+    /// Returns the matrix X with L X = B, or L' X = B; L is a lower triangle of `rows` x `rows`, B has `columns` columns.
+    pub fn solve(&mut self, l: NodeId, b: NodeId, rows: usize, columns: usize, transposed: bool) -> NodeId {
+        let op = MatrixOp::Solve { rows: rows as u32, columns: columns as u32, transposed };
+        self.matrix(op, [(l, rows, rows), (b, rows, columns)], "solve")
+    }
+
+    /// Returns the diagonal of a matrix of `rows` x `rows`.
+    pub fn diagonal(&mut self, a: NodeId, rows: usize) -> NodeId {
+        let places: Vec<u32> = (0..rows).map(|i| (i * (rows + 1)) as u32).collect();
+        self.gather(a, places)
+    }
+
+    fn matrix(&mut self, op: MatrixOp, args: [(NodeId, usize, usize); 2], operation: &'static str) -> NodeId {
+        for (node, rows, columns) in args {
+            let found = self.len(node);
+            if found != rows * columns {
+                return self.refuse(ProgramError::Shape { operation, rows, columns, found });
+            }
+        }
+        let nodes = [args[0].0, if op.arity() == 2 { args[1].0 } else { NodeId::NONE }];
+        let active = nodes.iter().any(|&node| node != NodeId::NONE && self.active[node.at()]);
+        self.intern(Node::Matrix(op, nodes), op.length(), active)
+    }
+
+    /// Returns what the adjoint of operand `side` gets of `g`, the adjoint of `out`.
+    pub(crate) fn matrix_slope(
+        &mut self,
+        op: MatrixOp,
+        args: [NodeId; 2],
+        out: NodeId,
+        g: NodeId,
+        side: usize,
+    ) -> NodeId {
+        match op {
+            MatrixOp::Product { rows, inner, columns, left_transposed, right_transposed } => {
+                let (rows, inner, columns) = (rows as usize, inner as usize, columns as usize);
+                let stored = |node, r, c, transposed| {
+                    let (rows, columns) = if transposed { (c, r) } else { (r, c) };
+                    Matrix { node, rows, columns, transposed }
+                };
+                let a = stored(args[0], rows, inner, left_transposed);
+                let b = stored(args[1], inner, columns, right_transposed);
+                let g = Matrix::new(g, rows, columns);
+                match (side, left_transposed, right_transposed) {
+                    (0, false, _) => self.product(g, b.t()),
+                    (0, true, _) => self.product(b, g.t()),
+                    (_, _, false) => self.product(a.t(), g),
+                    (_, _, true) => self.product(g.t(), a),
+                }
+            }
+            MatrixOp::Cholesky { rows } => self.cholesky_slope(out, g, rows as usize),
+            MatrixOp::Solve { rows, columns, transposed } => {
+                let (n, columns) = (rows as usize, columns as usize);
+                let on_b = self.solve(args[0], g, n, columns, !transposed);
+                if side == 1 {
+                    return on_b;
+                }
+                let (x, b) = (Matrix::new(out, n, columns), Matrix::new(on_b, n, columns));
+                let product = if transposed { self.product(x, b.t()) } else { self.product(b, x.t()) };
+                self.masked(product, n, |i, j| if j <= i { -1.0 } else { 0.0 })
+            }
+        }
+    }
+
+    /// The adjoint of A where A = L L': L'^-1 P(L' G) L^-1, made symmetric; P halves the diagonal of the lower triangle.
+    /// Only the lower triangle of A is read, which gets all of it.
+    fn cholesky_slope(&mut self, l: NodeId, g: NodeId, n: usize) -> NodeId {
+        let lower = self.masked(g, n, |i, j| if j <= i { 1.0 } else { 0.0 });
+        let (l_matrix, lower) = (Matrix::new(l, n, n), Matrix::new(lower, n, n));
+        let product = self.product(l_matrix.t(), lower);
+        let halved = self.masked(product, n, |i, j| match i.cmp(&j) {
+            std::cmp::Ordering::Greater => 1.0,
+            std::cmp::Ordering::Equal => 0.5,
+            std::cmp::Ordering::Less => 0.0,
+        });
+        let left = self.solve(l, halved, n, n, true);
+        let left = self.transposed(left, n);
+        let both = self.solve(l, left, n, n, true);
+        let turned = self.transposed(both, n);
+        let sum = self.add(both, turned);
+        self.masked(sum, n, |i, j| match i.cmp(&j) {
+            std::cmp::Ordering::Greater => 1.0,
+            std::cmp::Ordering::Equal => 0.5,
+            std::cmp::Ordering::Less => 0.0,
+        })
+    }
+
+    fn masked(&mut self, a: NodeId, n: usize, weight: impl Fn(usize, usize) -> f64) -> NodeId {
+        let weights: Vec<f64> = (0..n * n).map(|k| weight(k / n, k % n)).collect();
+        let weights = self.column(weights);
+        self.mul(weights, a)
+    }
+
+    fn transposed(&mut self, a: NodeId, n: usize) -> NodeId {
+        let places: Vec<u32> = (0..n * n).map(|k| ((k % n) * n + k / n) as u32).collect();
+        self.gather(a, places)
+    }
+}

@@ -1,0 +1,128 @@
+//! The plain evaluator: one node after the other, over any number type. It is the twin that tests hold the loops to, and
+//! what folds data.
+
+use crate::graph::{Graph, Node, NodeId};
+use crate::number::Number;
+use crate::order;
+use crate::scan::Scan;
+use std::borrow::Cow;
+
+/// Returns the values of `roots` at a point; each has the length of its node.
+///
+/// In f64 these are the bits of a compiled program.
+pub fn evaluate<N: Number>(graph: &Graph, roots: &[NodeId], position: &[N]) -> Vec<Vec<N>> {
+    let needed = graph.needed(roots);
+    let mut values: Vec<Vec<N>> = vec![Vec::new(); graph.nodes.len()];
+    for id in (0..graph.nodes.len()).filter(|&id| needed[id]) {
+        values[id] =
+            node(graph, &graph.nodes[id], graph.lengths[id] as usize, position, |id| Cow::Borrowed(&values[id.at()]));
+    }
+    roots.iter().map(|root| values[root.at()].clone()).collect()
+}
+
+/// The values of a node that depends on no parameter.
+pub(crate) fn fold(graph: &Graph, what: &Node, length: usize) -> Vec<f64> {
+    node(graph, what, length, &[], |id| match &graph.nodes[id.at()] {
+        Node::Constant(bits) => Cow::Owned(vec![f64::from_bits(*bits)]),
+        Node::Column(column) => Cow::Borrowed(&graph.columns[*column as usize][..]),
+        // A scan has no values; an empty vector may depend on parameters, and nothing is read of them.
+        _ => Cow::Owned(vec![f64::NAN; graph.len(id)]),
+    })
+}
+
+fn node<'a, N: Number>(
+    graph: &Graph,
+    what: &Node,
+    length: usize,
+    position: &[N],
+    value: impl Fn(NodeId) -> Cow<'a, [N]>,
+) -> Vec<N> {
+    let zero = N::from_f64(0.0);
+    match what {
+        Node::Constant(bits) => vec![N::from_f64(f64::from_bits(*bits))],
+        Node::Column(column) => graph.columns[*column as usize].iter().map(|&x| N::from_f64(x)).collect(),
+        Node::Parameter(offset) => position[*offset as usize..][..length].to_vec(),
+        Node::Map(op, args) => {
+            let values: Vec<Cow<'_, [N]>> = args[..op.arity()].iter().map(|&arg| value(arg)).collect();
+            let row = |i: usize| {
+                let mut operands = [zero; 3];
+                for (operand, values) in operands.iter_mut().zip(&values) {
+                    *operand = values[if values.len() == 1 { 0 } else { i }];
+                }
+                op.value(operands)
+            };
+            (0..length).map(row).collect()
+        }
+        Node::Gather(source, index) => {
+            let source = value(*source);
+            graph.indexes[*index as usize].rows.iter().map(|&i| source[i as usize]).collect()
+        }
+        Node::Sum(x) => vec![order::sum(&value(*x))],
+        Node::SegmentSum(x, index) => {
+            let index = &graph.indexes[*index as usize];
+            order::segment_sums(&value(*x), &index.rows, index.bound)
+        }
+        Node::Slice(source, start, _) => value(*source)[*start as usize..][..length].to_vec(),
+        Node::Concat(pieces) => pieces.iter().flat_map(|&piece| value(piece).into_owned()).collect(),
+        Node::Matrix(op, [a, b]) => {
+            let mut out = vec![zero; length];
+            let b = if *b == NodeId::NONE { Cow::Borrowed(&[][..]) } else { value(*b) };
+            op.evaluate(&value(*a), &b, &mut out, &mut Vec::new());
+            out
+        }
+        Node::Scan(_) => Vec::new(),
+        Node::Output(scan, inner) => {
+            let Node::Scan(scan) = graph.nodes[scan.at()] else { return vec![N::from_f64(f64::NAN); length] };
+            let scan = &graph.scans[scan as usize];
+            output(scan, *inner, &scan.args.iter().map(|&arg| value(arg)).collect::<Vec<_>>())
+        }
+    }
+}
+
+/// The value of a node of a scan's body at each step.
+fn output<N: Number>(scan: &Scan, inner: NodeId, args: &[Cow<'_, [N]>]) -> Vec<N> {
+    let body = &scan.body;
+    let mut states: Vec<N> = args[..body.states].iter().map(|arg| arg[0]).collect();
+    let mut out = vec![N::from_f64(0.0); scan.steps];
+    let mut roots = body.next.clone();
+    roots.push(inner);
+    for step in 0..scan.steps {
+        let at = if scan.reversed { scan.steps - 1 - step } else { step };
+        let inputs = args[body.states..].iter().map(|arg| arg[if arg.len() == 1 { 0 } else { at }]);
+        let position: Vec<N> = states.iter().copied().chain(inputs).collect();
+        let values = evaluate(&body.graph, &roots, &position);
+        out[at] = values[body.states][0];
+        states = values[..body.states].iter().map(|value| value[0]).collect();
+    }
+    out
+}
+
+impl Graph {
+    /// Returns for each node whether one of `roots` depends on it.
+    pub(crate) fn needed(&self, roots: &[NodeId]) -> Vec<bool> {
+        let mut needed = vec![false; self.nodes.len()];
+        for root in roots {
+            needed[root.at()] = true;
+        }
+        for id in (0..self.nodes.len()).rev() {
+            if needed[id] {
+                self.for_each_operand(&self.nodes[id], |arg| needed[arg.at()] = true);
+            }
+        }
+        needed
+    }
+
+    /// Calls `f` with each node that this one reads.
+    pub(crate) fn for_each_operand(&self, node: &Node, mut f: impl FnMut(NodeId)) {
+        match node {
+            Node::Constant(_) | Node::Column(_) | Node::Parameter(_) => {}
+            Node::Map(op, args) => args[..op.arity()].iter().for_each(|&arg| f(arg)),
+            Node::Gather(x, _) | Node::Sum(x) | Node::SegmentSum(x, _) | Node::Slice(x, ..) | Node::Output(x, _) => {
+                f(*x)
+            }
+            Node::Concat(pieces) => pieces.iter().for_each(|&piece| f(piece)),
+            Node::Matrix(op, args) => args[..op.arity()].iter().for_each(|&arg| f(arg)),
+            Node::Scan(scan) => self.scans[*scan as usize].args.iter().for_each(|&arg| f(arg)),
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! What a program does at a point, step by step: scalars, loops over rows, scans and operations on matrices.
+
+use crate::matrix::MatrixOp;
+use crate::operation::Op;
+use std::sync::Arc;
+
+/// A vector in memory: some vector, from an element on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct View {
+    pub(crate) base: Base,
+    pub(crate) start: u32,
+}
+
+/// The memory of a vector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Base {
+    /// Data.
+    Column(u32),
+    /// The unconstrained point.
+    Position,
+    /// A vector of the workspace.
+    Slot(u32),
+    /// The scalars of the workspace.
+    Scalars,
+}
+
+/// An operand of a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operand {
+    /// A value of the loop itself.
+    Register(u32),
+    /// One of the workspace's scalars, for all rows.
+    Scalar(u32),
+    /// A vector, an element for each row.
+    Vector(View),
+    /// The place of an operand that there is not.
+    None,
+}
+
+/// An instruction of a loop, over a block of rows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Instruction {
+    Map {
+        op: Op,
+        out: u32,
+        args: [Operand; 3],
+    },
+    Gather {
+        out: u32,
+        source: View,
+        length: u32,
+        index: u32,
+    },
+    Store {
+        from: Operand,
+        store: u32,
+    },
+    /// Adds the rows to sum `sum` of the loop.
+    Sum {
+        sum: u32,
+        values: Operand,
+    },
+    /// Adds products.
+    Dot {
+        sum: u32,
+        a: Operand,
+        b: Operand,
+    },
+    SegmentSum {
+        sum: u32,
+        values: Operand,
+    },
+}
+
+/// A sum by segment of a loop.
+#[derive(Clone, Debug)]
+pub(crate) struct SegmentTable {
+    /// The lane of each row.
+    pub(crate) slots: Arc<[u32]>,
+    pub(crate) segments: usize,
+    pub(crate) lanes: usize,
+    pub(crate) span: usize,
+    /// Whether rows of a segment stand together mostly.
+    pub(crate) in_runs: bool,
+    /// Where its lanes begin in a unit's memory.
+    pub(crate) offset: usize,
+    pub(crate) slot: u32,
+}
+
+/// A loop over rows: everything of an index space that can be done together.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Loop {
+    pub(crate) rows: usize,
+    pub(crate) code: Vec<Instruction>,
+    pub(crate) registers: usize,
+    /// The slots that are stored to.
+    pub(crate) stores: Vec<u32>,
+    /// The scalar that each sum goes to.
+    pub(crate) sums: Vec<u32>,
+    pub(crate) segment_sums: Vec<SegmentTable>,
+    /// Rows that one thread does at a time.
+    pub(crate) unit: usize,
+    /// Lanes of the sums by segment of a unit.
+    pub(crate) partial: usize,
+}
+
+/// Operations on scalars, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum ScalarInstruction {
+    Map {
+        op: Op,
+        out: u32,
+        args: [u32; 3],
+    },
+    /// An element of a vector.
+    Element {
+        out: u32,
+        view: View,
+    },
+}
+
+/// An operation of a scan on its registers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct RegisterInstruction {
+    pub(crate) op: Op,
+    pub(crate) out: u32,
+    pub(crate) args: [u32; 3],
+}
+
+/// A scan. Registers are the states, the inputs that are vectors, those that are scalars, constants, and results.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ScanStepPlan {
+    pub(crate) steps: usize,
+    pub(crate) reversed: bool,
+    /// Scalars that are the first states.
+    pub(crate) initial: Vec<u32>,
+    pub(crate) vectors: Vec<View>,
+    pub(crate) scalars: Vec<u32>,
+    pub(crate) constants: Vec<f64>,
+    pub(crate) code: Vec<RegisterInstruction>,
+    pub(crate) next: Vec<u32>,
+    /// Registers and the slots that have their values of each step.
+    pub(crate) outputs: Vec<(u32, u32)>,
+    pub(crate) registers: usize,
+}
+
+/// A step of a plan.
+#[derive(Clone, Debug)]
+pub(crate) enum PlanStep {
+    Scalars(Vec<ScalarInstruction>),
+    Loop(Loop),
+    Scan(ScanStepPlan),
+    Matrix { op: MatrixOp, args: [View; 2], lengths: [usize; 2], out: u32 },
+    Concat { pieces: Vec<(View, usize)>, out: u32 },
+}
+
+/// A result that is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum RootPlace {
+    Scalar(u32),
+    Vector(View, usize),
+}
+
+/// All of it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PackedProgram {
+    pub(crate) dim: usize,
+    /// Scalars at the beginning: constants have their values.
+    pub(crate) scalars: Vec<f64>,
+    /// Coordinates that are scalars.
+    pub(crate) parameters: Vec<(u32, u32)>,
+    /// The length of each slot.
+    pub(crate) slots: Vec<usize>,
+    pub(crate) columns: Vec<Arc<[f64]>>,
+    pub(crate) indexes: Vec<Arc<[u32]>>,
+    pub(crate) steps: Vec<PlanStep>,
+    pub(crate) roots: Vec<RootPlace>,
+}

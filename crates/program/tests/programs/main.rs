@@ -1,0 +1,6 @@
+//! Programs against dual numbers, finite differences and densities derived by hand; bits over widths, blocks and threads.
+
+mod hand;
+mod random;
+mod same;
+mod table;
