@@ -82,6 +82,9 @@ statements! {
     binomial_logit BinomialLogit (y, trials, logit)
     poisson Poisson (y, rate)
     poisson_log PoissonLog (y, log_rate)
+    neg_binomial_2 NegBinomial2 (y, mean, size)
+    neg_binomial_2_log NegBinomial2Log (y, log_mean, size)
+    beta_binomial BetaBinomial (y, trials, a, b)
 }
 
 impl ProgramBuilder {

@@ -1,7 +1,6 @@
 //! The table of distributions, one row each: arguments with their domains, and the log density as operations.
 //!
-//! Constants that depend on data only are left out, as Stan's `~` does. Distributions whose constants need ln Gamma of a
-//! parameter take data there.
+//! Terms that depend on data only are left out where a function of them is costly, as Stan's `~` leaves them out.
 
 use crate::error::ProgramError;
 use crate::graph::{Graph, NodeId};
@@ -147,6 +146,29 @@ fn power_term(m: &mut Graph, power: NodeId, x: NodeId) -> NodeId {
     m.mul(less, log)
 }
 
+/// ln Gamma; 0 of data, where it is a constant that is left out.
+fn ln_gamma(m: &mut Graph, x: NodeId) -> NodeId {
+    if m.depends_on_parameters(x) { m.apply(Op::LnGamma, &[x]) } else { m.constant(0.0) }
+}
+
+/// ln B(a, b), but for what is left out of data.
+fn ln_beta(m: &mut Graph, a: NodeId, b: NodeId) -> NodeId {
+    if !m.depends_on_parameters(a) && !m.depends_on_parameters(b) {
+        return m.constant(0.0);
+    }
+    let all = m.add(a, b);
+    let [left, right, all] = [a, b, all].map(|x| m.apply(Op::LnGamma, &[x]));
+    let both = m.add(left, right);
+    m.sub(both, all)
+}
+
+/// ln Gamma(y + size) - ln Gamma(size), but for what is left out of data.
+fn ln_rising(m: &mut Graph, y: NodeId, size: NodeId) -> NodeId {
+    let all = m.add(y, size);
+    let (more, less) = (ln_gamma(m, all), ln_gamma(m, size));
+    m.sub(more, less)
+}
+
 distributions! { m;
     /// Mean and standard deviation.
     Normal normal (x: Real, mean: Real, sd: Positive) { standardised(m, x, mean, sd, half_square) }
@@ -156,17 +178,27 @@ distributions! { m;
         let own = standardised(m, log, mean, sd, half_square);
         m.sub(own, log)
     }
-    /// Degrees of freedom (data), location and scale.
-    StudentT student_t (x: Real, nu: Positive data, location: Real, scale: Positive) {
+    /// Degrees of freedom, location and scale.
+    StudentT student_t (x: Real, nu: Positive, location: Real, scale: Positive) {
         let (one, half) = (m.constant(1.0), m.constant(-0.5));
         let more = m.add(nu, one);
         let factor = m.mul(half, more);
-        standardised(m, x, location, scale, |m, z| {
+        let own = standardised(m, x, location, scale, |m, z| {
             let square = m.square(z);
             let ratio = m.div(square, nu);
             let log = m.apply(Op::Ln1p, &[ratio]);
             m.mul(factor, log)
-        })
+        });
+        if !m.depends_on_parameters(nu) {
+            return own;
+        }
+        // ln Gamma((nu + 1) / 2) - ln Gamma(nu / 2) - ln(nu) / 2
+        let halved = [more, nu].map(|x| m.mul(half, x)).map(|x| m.neg(x)).map(|x| m.apply(Op::LnGamma, &[x]));
+        let gammas = m.sub(halved[0], halved[1]);
+        let log = m.ln(nu);
+        let scaled = m.mul(half, log);
+        let constant = m.add(gammas, scaled);
+        m.add(own, constant)
     }
     /// Location and scale.
     Cauchy cauchy (x: Real, location: Real, scale: Positive) {
@@ -197,29 +229,35 @@ distributions! { m;
         let (log, product) = (m.ln(rate), m.mul(rate, x));
         m.sub(log, product)
     }
-    /// Shape (data) and rate.
-    Gamma gamma (x: Positive, shape: Positive data, rate: Positive) {
+    /// Shape and rate.
+    Gamma gamma (x: Positive, shape: Positive, rate: Positive) {
         let (power, log, product) = (power_term(m, shape, x), m.ln(rate), m.mul(rate, x));
         let scaled = m.mul(shape, log);
+        let gamma = ln_gamma(m, shape);
+        let scaled = m.sub(scaled, gamma);
         let both = m.add(power, scaled);
         m.sub(both, product)
     }
-    /// Shape (data) and scale.
-    InvGamma inv_gamma (x: Positive, shape: Positive data, scale: Positive) {
+    /// Shape and scale.
+    InvGamma inv_gamma (x: Positive, shape: Positive, scale: Positive) {
         let (log_x, log, one) = (m.ln(x), m.ln(scale), m.constant(1.0));
         let scaled = m.mul(shape, log);
         let more = m.add(shape, one);
         let power = m.mul(more, log_x);
         let ratio = m.div(scale, x);
+        let gamma = ln_gamma(m, shape);
+        let scaled = m.sub(scaled, gamma);
         let both = m.sub(scaled, power);
         m.sub(both, ratio)
     }
-    /// Two shapes (data).
-    Beta beta (x: Unit, a: Positive data, b: Positive data) {
+    /// Two shapes.
+    Beta beta (x: Unit, a: Positive, b: Positive) {
         let (one, rest) = (m.constant(1.0), m.apply(Op::Ln1m, &[x]));
         let less = m.sub(b, one);
         let (left, right) = (power_term(m, a, x), m.mul(less, rest));
-        m.add(left, right)
+        let both = m.add(left, right);
+        let constant = ln_beta(m, a, b);
+        m.sub(both, constant)
     }
     /// Ends, which are data.
     Uniform uniform (x: Real, low: Real data, high: Real data) {
@@ -278,6 +316,32 @@ distributions! { m;
     PoissonLog poisson_log (y: NotNegative data, log_rate: Real) {
         let (product, rate) = (m.mul(y, log_rate), m.exp(log_rate));
         m.sub(product, rate)
+    }
+    /// Mean and size: the variance is mean + mean^2 / size.
+    NegBinomial2 neg_binomial_2 (y: NotNegative data, mean: Positive, size: Positive) {
+        let rising = ln_rising(m, y, size);
+        let (sum, log_mean, log_size) = (m.add(mean, size), m.ln(mean), m.ln(size));
+        let (log_sum, total) = (m.ln(sum), m.add(y, size));
+        let (left, right, all) = (m.mul(y, log_mean), m.mul(size, log_size), m.mul(total, log_sum));
+        let both = m.add(left, right);
+        let terms = m.sub(both, all);
+        m.add(rising, terms)
+    }
+    /// The logarithm of the mean, and size.
+    NegBinomial2Log neg_binomial_2_log (y: NotNegative data, log_mean: Real, size: Positive) {
+        let (rising, log_size) = (ln_rising(m, y, size), m.ln(size));
+        let (log_sum, total) = (m.apply(Op::LogSumExp, &[log_mean, log_size]), m.add(y, size));
+        let (left, right, all) = (m.mul(y, log_mean), m.mul(size, log_size), m.mul(total, log_sum));
+        let both = m.add(left, right);
+        let terms = m.sub(both, all);
+        m.add(rising, terms)
+    }
+    /// Trials (data) and two shapes.
+    BetaBinomial beta_binomial (y: NotNegative data, trials: NotNegative data, a: Positive, b: Positive) {
+        let failures = m.sub(trials, y);
+        let (with_y, with_rest) = (m.add(y, a), m.add(failures, b));
+        let (after, before) = (ln_beta(m, with_y, with_rest), ln_beta(m, a, b));
+        m.sub(after, before)
     }
 }
 

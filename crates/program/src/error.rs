@@ -69,7 +69,13 @@ pub enum ProgramError {
     /// The target is a vector.
     #[error("the log density has {0} elements; it must be one number: sum it")]
     Target(usize),
-    /// An argument of a distribution depends on a parameter, and its constant needs a function that is not there yet.
+    /// A derivative needs the slope of an operation that has none.
+    #[error("{operation}: its slope is not supported; its operand must be data")]
+    NoSlope {
+        /// The operation's name.
+        operation: &'static str,
+    },
+    /// An argument of a distribution that must be data depends on a parameter.
     #[error("{distribution}: {argument} must be data")]
     NeedsData {
         /// The distribution's name.

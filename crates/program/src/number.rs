@@ -33,8 +33,56 @@ pub trait Number:
     fn tanh(self) -> Self;
     /// Returns the standard normal quantile.
     fn normal_quantile(self) -> Self;
+    /// Returns ln(1 + x).
+    fn ln_1p(self) -> Self;
+    /// Returns e^x - 1.
+    fn exp_m1(self) -> Self;
+    /// Returns ln |Gamma(x)|.
+    fn ln_gamma(self) -> Self;
+    /// Returns the slope of ln Gamma.
+    fn digamma(self) -> Self;
+    /// Returns the slope of digamma.
+    fn trigamma(self) -> Self;
+    /// Returns the standard normal distribution function.
+    fn phi(self) -> Self;
+    /// Returns the logarithm of the standard normal distribution function.
+    fn ln_phi(self) -> Self;
+    /// Returns the slope of that logarithm.
+    fn ln_phi_slope(self) -> Self;
+    /// Returns the sine.
+    fn sin(self) -> Self;
+    /// Returns the cosine.
+    fn cos(self) -> Self;
+    /// Returns the inverse tangent.
+    fn atan(self) -> Self;
+    /// Returns this number to a power.
+    fn pow(self, power: Self) -> Self;
     /// Returns whether this value is below the other.
     fn below(self, other: Self) -> bool;
+}
+
+/// 1 / sqrt(2 pi), the standard normal density at 0.
+pub(crate) const FRAC_1_SQRT_TAU: f64 = 0.398_942_280_401_432_7;
+
+/// Functions of one number, as the exact ones of f64.
+macro_rules! exact_functions {
+    ($number:ty: $($name:ident)+) => { $(
+        #[inline(always)]
+        fn $name(self) -> Self {
+            exact::$name(self.into()) as $number
+        }
+    )+ };
+}
+
+/// Functions of one number with their slopes.
+macro_rules! dual_functions {
+    ($($name:ident |$x:ident, $value:ident| $slope:expr;)+) => { $(
+        fn $name(self) -> Self {
+            let $x = self.value;
+            let $value = exact::$name($x);
+            Self::chain($value, $slope * self.slope)
+        }
+    )+ };
 }
 
 impl Number for f64 {
@@ -70,6 +118,11 @@ impl Number for f64 {
     fn normal_quantile(self) -> Self {
         exact::normal_quantile(self)
     }
+    exact_functions! { f64: ln_1p exp_m1 ln_gamma digamma trigamma phi ln_phi ln_phi_slope sin cos atan }
+    #[inline(always)]
+    fn pow(self, power: Self) -> Self {
+        exact::pow(self, power)
+    }
     #[inline(always)]
     fn below(self, other: Self) -> bool {
         self < other
@@ -100,6 +153,10 @@ impl Number for f32 {
     }
     fn normal_quantile(self) -> Self {
         exact::normal_quantile(self.into()) as f32
+    }
+    exact_functions! { f32: ln_1p exp_m1 ln_gamma digamma trigamma phi ln_phi ln_phi_slope sin cos atan }
+    fn pow(self, power: Self) -> Self {
+        exact::pow(self.into(), power.into()) as f32
     }
     fn below(self, other: Self) -> bool {
         self < other
@@ -186,6 +243,24 @@ impl Number for Dual {
         let value = exact::normal_quantile(self.value);
         let density = (-0.5 * value * value).exp() / std::f64::consts::TAU.sqrt();
         Self::chain(value, self.slope / density)
+    }
+    dual_functions! {
+        ln_1p |x, _value| 1.0 / (1.0 + x);
+        exp_m1 |x, _value| exact::exp(x);
+        ln_gamma |x, _value| exact::digamma(x);
+        digamma |x, _value| exact::trigamma(x);
+        trigamma |_x, _value| f64::NAN;
+        phi |x, _value| exact::exp(-0.5 * x * x) * FRAC_1_SQRT_TAU;
+        ln_phi |x, _value| exact::ln_phi_slope(x);
+        ln_phi_slope |x, value| -value * (x + value);
+        sin |x, _value| exact::cos(x);
+        cos |x, _value| -exact::sin(x);
+        atan |x, _value| 1.0 / (1.0 + x * x);
+    }
+    fn pow(self, power: Self) -> Self {
+        let value = exact::pow(self.value, power.value);
+        let by_base = power.value * value / self.value * self.slope;
+        Self::chain(value, by_base + value * exact::ln(self.value) * power.slope)
     }
     fn below(self, other: Self) -> bool {
         self.value < other.value

@@ -6,8 +6,9 @@
 //!
 //! Values call `Number::exp(a)`, never `a.exp()`: in a kernel of f64 that would be the standard library's.
 
+use crate::error::ProgramError;
 use crate::graph::{Graph, NodeId};
-use crate::number::Number;
+use crate::number::{FRAC_1_SQRT_TAU, Number};
 
 /// The numbers that an operand may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -362,13 +363,60 @@ operations! {
                 { let zero = m.constant(0.0); let c = m.apply(Op::Less, &[b, zero]); Some(m.when(c, g)) },
                 None
             ];
+        /// ln(1 + a)
+        Ln1p "log1p" (a: AboveMinusOne) = Number::ln_1p(a),
+            slopes [{ let one = m.constant(1.0); let d = m.add(one, a); Some(m.div(g, d)) }];
+        /// e^a - 1
+        ExpM1 "expm1" (a: Real) = Number::exp_m1(a),
+            slopes [{ let one = m.constant(1.0); let d = m.add(one, out); Some(m.mul(g, d)) }];
+        /// a^b; its slopes are finite for a above 0.
+        Pow "pow" (a: Positive, b: Real) = Number::pow(a, b),
+            slopes [
+                { let q = m.div(out, a); let t = m.mul(b, q); Some(m.mul(g, t)) },
+                { let l = m.ln(a); let t = m.mul(out, l); Some(m.mul(g, t)) }
+            ];
+        /// ln |Gamma(a)|
+        LnGamma "lgamma" (a: Positive) = Number::ln_gamma(a),
+            slopes [{ let d = m.apply(Op::Digamma, &[a]); Some(m.mul(g, d)) }];
+        /// The slope of ln Gamma.
+        Digamma "digamma" (a: Positive) = Number::digamma(a),
+            slopes [{ let d = m.apply(Op::Trigamma, &[a]); Some(m.mul(g, d)) }];
+        /// The slope of digamma; it has no slope of its own.
+        Trigamma "trigamma" (a: Positive) = Number::trigamma(a),
+            slopes [Some(m.refuse(ProgramError::NoSlope { operation: "trigamma" }))];
+        /// The standard normal distribution function.
+        Phi "Phi" (a: Real) = Number::phi(a),
+            slopes [{
+                let (half, scale) = (m.constant(-0.5), m.constant(FRAC_1_SQRT_TAU));
+                let square = m.mul(a, a);
+                let t = m.mul(half, square);
+                let e = m.exp(t);
+                let d = m.mul(scale, e);
+                Some(m.mul(g, d))
+            }];
+        /// The logarithm of the standard normal distribution function.
+        LnPhi "std_normal_lcdf" (a: Real) = Number::ln_phi(a),
+            slopes [{ let d = m.apply(Op::LnPhiSlope, &[a]); Some(m.mul(g, d)) }];
+        /// The slope of ln Phi: the density over the distribution function.
+        LnPhiSlope "std_normal_lcdf_slope" (a: Real) = Number::ln_phi_slope(a),
+            slopes [{ let s = m.add(a, out); let d = m.mul(out, s); let t = m.mul(g, d); Some(m.neg(t)) }];
+        /// The sine.
+        Sin "sin" (a: Real) = Number::sin(a), slopes [{ let d = m.apply(Op::Cos, &[a]); Some(m.mul(g, d)) }];
+        /// The cosine.
+        Cos "cos" (a: Real) = Number::cos(a),
+            slopes [{ let d = m.apply(Op::Sin, &[a]); let t = m.mul(g, d); Some(m.neg(t)) }];
+        /// The inverse tangent.
+        Atan "atan" (a: Real) = Number::atan(a),
+            slopes [{
+                let one = m.constant(1.0);
+                let square = m.mul(a, a);
+                let d = m.add(one, square);
+                Some(m.div(g, d))
+            }];
     }
     composite(m) {
-        /// ln(1 + a); near 0 within an absolute 1e-16.
-        Ln1p "log1p" (a: AboveMinusOne) = { let one = m.number(1.0); let s = m.operate(Op::Add, &[one, a]); m.operate(Op::Ln, &[s]) },
-            slopes [{ let one = m.constant(1.0); let d = m.add(one, a); Some(m.div(g, d)) }];
-        /// ln(1 - a); near 0 within an absolute 1e-16.
-        Ln1m "log1m" (a: BelowOne) = { let one = m.number(1.0); let s = m.operate(Op::Sub, &[one, a]); m.operate(Op::Ln, &[s]) },
+        /// ln(1 - a)
+        Ln1m "log1m" (a: BelowOne) = { let t = m.operate(Op::Neg, &[a]); m.operate(Op::Ln1p, &[t]) },
             slopes [{ let one = m.constant(1.0); let d = m.sub(a, one); Some(m.div(g, d)) }];
         /// The logistic function 1 / (1 + e^-a).
         Sigmoid "inv_logit" (a: Real) = {
@@ -402,16 +450,6 @@ operations! {
             slopes [
                 { let d = m.sub(a, b); let s = m.apply(Op::Sigmoid, &[d]); Some(m.mul(g, s)) },
                 { let d = m.sub(b, a); let s = m.apply(Op::Sigmoid, &[d]); Some(m.mul(g, s)) }
-            ];
-        /// e^(b ln a) for a above 0.
-        Pow "pow" (a: Positive, b: Real) = {
-                let l = m.operate(Op::Ln, &[a]);
-                let t = m.operate(Op::Mul, &[b, l]);
-                m.operate(Op::Exp, &[t])
-            },
-            slopes [
-                { let q = m.div(out, a); let t = m.mul(b, q); Some(m.mul(g, t)) },
-                { let l = m.ln(a); let t = m.mul(out, l); Some(m.mul(g, t)) }
             ];
     }
 }

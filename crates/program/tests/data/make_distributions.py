@@ -1,4 +1,4 @@
-"""Log densities of distributions by scipy, at a few points: differences of two points, since constants of data are left out.
+"""Log densities of distributions by scipy, at a few points: differences of two points, since constants are left out.
 
 Each line has the name, the arguments, and the log density, with mpmath-free scipy in f64."""
 import numpy as np
@@ -32,4 +32,15 @@ for y, p in [(1, 0.3), (1, 0.85)]:
     add("binomial_logit", (3, 7, np.log(p / (1 - p))), stats.binom.logpmf(3, 7, p))
     add("poisson", (4, 5 * p), stats.poisson.logpmf(4, 5 * p))
     add("poisson_log", (4, np.log(5 * p)), stats.poisson.logpmf(4, 5 * p))
+for mean, size in [(2.5, 1.7), (0.4, 6.0)]:
+    p = size / (mean + size)
+    add("neg_binomial_2", (4, mean, size), stats.nbinom.logpmf(4, size, p))
+    add("neg_binomial_2_log", (4, np.log(mean), size), stats.nbinom.logpmf(4, size, p))
+    add("beta_binomial", (3, 7, mean, size), stats.betabinom.logpmf(3, 7, mean, size))
+# Two points that differ in the shapes, too.
+for nu, a, b in [(3.5, 2.5, 0.7), (9.0, 0.8, 4.0)]:
+    add("student_t", (0.3, nu, -0.4, 1.7), stats.t.logpdf(0.3, nu, -0.4, 1.7))
+    add("gamma", (0.3, a, b), stats.gamma.logpdf(0.3, a, scale=1 / b))
+    add("inv_gamma", (0.3, a, b), stats.invgamma.logpdf(0.3, a, scale=b))
+    add("beta", (0.3, a, b), stats.beta.logpdf(0.3, a, b))
 print("\n".join(rows))

@@ -119,10 +119,13 @@ fn build(lengths: [usize; 3], steps: &[[Choice; 5]]) -> (Graph, NodeId) {
                 let diagonal = graph.diagonal(factor, 2);
                 graph.mul(solved, diagonal)
             }
-            _ => match operate(&mut graph, Op::ALL[*which as usize % Op::ALL.len()], &[*a, *b, *c], &nodes) {
-                Some(node) => node,
-                None => continue,
-            },
+            _ => {
+                let op = Op::ALL[*which as usize % Op::ALL.len()];
+                // It has no slope.
+                let made = (op != Op::Trigamma).then(|| operate(&mut graph, op, &[*a, *b, *c], &nodes)).flatten();
+                let Some(node) = made else { continue };
+                node
+            }
         };
         let made = tame(&mut graph, made);
         nodes.push(made);
