@@ -87,7 +87,7 @@ impl PrimaryContext {
 }
 
 #[derive(Default)]
-pub(crate) struct EventPool;
+pub(crate) struct EventPool {}
 
 impl EventPool {
     pub(crate) fn end(&self, session: &DeviceSession) {
@@ -96,7 +96,7 @@ impl EventPool {
 }
 
 #[derive(Default)]
-pub(crate) struct Timeline;
+pub(crate) struct Timeline {}
 
 impl Timeline {
     pub(crate) fn read(&self, session: &DeviceSession) {
