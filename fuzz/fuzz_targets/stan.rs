@@ -2,5 +2,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
-    let _ = octopus_stan::Program::parse("fuzzed.stan", text).map_err(|error| error.to_string());
+    let _ = octopus_stan::StanProgram::parse("fuzzed.stan", text).map_err(|error| error.to_string());
 });

@@ -1,6 +1,6 @@
 //! Reads programs in Stan's language, as of Stan 2.39: text to a checked tree with types.
 //!
-//! [`Program::read`] and [`Program::parse`] give a [`Program`] or a [`StanError`] that lists all that is wrong, each
+//! [`StanProgram::read`] and [`StanProgram::parse`] give a [`StanProgram`] or a [`StanError`] that lists all that is wrong, each
 //! with its place, its line and what to do. Nothing is computed here: there are no data and no draws.
 //!
 //! | step | where |
@@ -13,9 +13,9 @@
 //! | what comes out | `program.rs`, `tree.rs`, `types.rs`, `message.rs` |
 //!
 //! ```
-//! use octopus_stan::{Program, StanType};
+//! use octopus_stan::{StanProgram, StanType};
 //!
-//! let program = Program::parse(
+//! let program = StanProgram::parse(
 //!     "coin.stan",
 //!     "data { int<lower=0> N; array[N] int<lower=0, upper=1> y; }
 //!      parameters { real<lower=0, upper=1> theta; }
@@ -24,7 +24,7 @@
 //! assert_eq!(program.variables[2].name, "theta");
 //! assert_eq!(program.variables[2].ty, StanType::REAL);
 //!
-//! let error = Program::parse("coin.stan", "model { thetta ~ beta(1, 1); }").unwrap_err();
+//! let error = StanProgram::parse("coin.stan", "model { thetta ~ beta(1, 1); }").unwrap_err();
 //! assert!(error.to_string().contains("coin.stan:1:9"));
 //! # Ok::<(), octopus_stan::StanError>(())
 //! ```
@@ -51,7 +51,7 @@ mod tree;
 mod types;
 
 pub use message::{Diagnostic, DiagnosticKind, StanError};
-pub use program::Program;
+pub use program::StanProgram;
 pub use signatures::{ArgumentType, Signature};
 pub use source::{Place, Span};
 pub use tree::{

@@ -15,7 +15,7 @@ use std::path::Path;
 /// empty. Sizes are not known: they depend on data. Who walks the tree may call itself: statements nest at most 200
 /// deep, and expressions at most 500.
 #[derive(Clone, Debug)]
-pub struct Program {
+pub struct StanProgram {
     /// Every variable that is declared anywhere, in the order of the text.
     pub variables: Vec<StanVariable>,
     /// Every function of the program.
@@ -52,7 +52,7 @@ impl Parts {
     }
 }
 
-impl Program {
+impl StanProgram {
     /// Reads a program and all that it includes.
     ///
     /// # Errors
@@ -116,7 +116,7 @@ impl Program {
         })
     }
 
-    /// The statements of a block; functions have theirs in [`Program::functions`].
+    /// The statements of a block; functions have theirs in [`StanProgram::functions`].
     #[must_use]
     pub fn block(&self, block: ProgramBlock) -> &[Statement] {
         match block {

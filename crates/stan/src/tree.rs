@@ -50,11 +50,11 @@ impl ProgramBlock {
     }
 }
 
-/// A variable's number: its place in [`Program::variables`](crate::Program::variables).
+/// A variable's number: its place in [`StanProgram::variables`](crate::StanProgram::variables).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VariableId(pub usize);
 
-/// A function's number: its place in [`Program::functions`](crate::Program::functions).
+/// A function's number: its place in [`StanProgram::functions`](crate::StanProgram::functions).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FunctionId(pub usize);
 

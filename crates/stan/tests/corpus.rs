@@ -3,7 +3,7 @@
 //! `OCTOPUS_STANC3` names a checkout of stan-dev/stanc3, `OCTOPUS_POSTERIORDB` one of stan-dev/posteriordb.
 //! `OCTOPUS_STAN_SHOW=1` prints the messages too.
 
-use octopus_stan::{Program, StanError};
+use octopus_stan::{StanError, StanProgram};
 use std::path::{Path, PathBuf};
 
 /// What became of the programs of a folder.
@@ -18,7 +18,7 @@ impl Outcome {
     fn of(folder: &Path) -> Self {
         let mut outcome = Self::default();
         for path in programs(folder) {
-            match Program::read(&path) {
+            match StanProgram::read(&path) {
                 Ok(_) => outcome.taken += 1,
                 Err(error) if error.is_unsupported() => outcome.unsupported.push((path, first(&error))),
                 Err(error) => outcome.refused.push((path, first(&error))),
@@ -87,7 +87,7 @@ fn bad_programs_are_refused() {
     println!("refused: {}", outcome.refused.len());
     show("refused by name", &outcome.unsupported);
     println!("wrongly taken: {}", outcome.taken);
-    for path in programs(&folder).into_iter().filter(|path| Program::read(path).is_ok()) {
+    for path in programs(&folder).into_iter().filter(|path| StanProgram::read(path).is_ok()) {
         println!("  {}", path.display());
     }
     assert_eq!(outcome.taken, 0);

@@ -1,6 +1,6 @@
 //! Damaged and hostile programs: an error, never a panic, a hang or a stack that overflows.
 
-use octopus_stan::{DiagnosticKind, Program, StanError};
+use octopus_stan::{DiagnosticKind, StanError, StanProgram};
 use proptest::prelude::*;
 
 const PROGRAMS: [&str; 3] = [
@@ -105,7 +105,7 @@ fn mutated_programs_are_taken_or_refused() {
         for _ in 0..1 + random.below(3) {
             text = mutated(&text, &mut random);
         }
-        match Program::parse("mutated.stan", &text) {
+        match StanProgram::parse("mutated.stan", &text) {
             Ok(_) => taken += 1,
             Err(error) => {
                 assert!(!error.to_string().is_empty());
@@ -124,18 +124,18 @@ fn mutated_programs_are_taken_or_refused() {
 proptest! {
     #[test]
     fn any_text_is_taken_or_refused(text in ".{0,200}") {
-        let _ = Program::parse("any.stan", &text).map_err(|error| error.to_string());
+        let _ = StanProgram::parse("any.stan", &text).map_err(|error| error.to_string());
     }
 
     #[test]
     fn any_words_are_taken_or_refused(words in proptest::collection::vec(0..PIECES.len(), 0..60)) {
         let text: Vec<&str> = words.into_iter().map(|at| PIECES[at]).collect();
-        let _ = Program::parse("any.stan", &format!("model {{ {} }}", text.join(" "))).map_err(|error| error.to_string());
+        let _ = StanProgram::parse("any.stan", &format!("model {{ {} }}", text.join(" "))).map_err(|error| error.to_string());
     }
 }
 
 fn refusal(text: &str) -> StanError {
-    Program::parse("deep.stan", text).expect_err("it is taken")
+    StanProgram::parse("deep.stan", text).expect_err("it is taken")
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn long_sums_and_deep_brackets_that_people_write_are_taken() {
     let brackets = format!("{}1{}", "(".repeat(150), ")".repeat(150));
     let blocks = format!("{}{}", "{".repeat(150), "}".repeat(150));
     let text = format!("model {{ target += {sum}; target += {brackets}; {blocks} }}");
-    Program::parse("long.stan", &text).unwrap_or_else(|error| panic!("{error}"));
+    StanProgram::parse("long.stan", &text).unwrap_or_else(|error| panic!("{error}"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `#include`: files beside the program, their places in messages, circles and what is missing.
 
-use octopus_stan::Program;
+use octopus_stan::StanProgram;
 use std::path::PathBuf;
 
 /// Writes files into a new folder; gives the folder and the path of the first file.
@@ -17,7 +17,7 @@ fn folder(files: &[(&str, &str)]) -> (tempfile::TempDir, PathBuf) {
 
 fn message(files: &[(&str, &str)]) -> String {
     let (_folder, path) = folder(files);
-    Program::read(path).unwrap_err().to_string()
+    StanProgram::read(path).unwrap_err().to_string()
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn files_beside_the_program_are_included_in_any_way_of_writing_it() {
         ("data.stan", "data { real y; } parameters { real mu; }"),
         ("body.stan", "y ~ normal(f(mu), 1);"),
     ]);
-    let program = Program::read(path).unwrap_or_else(|error| panic!("{error}"));
+    let program = StanProgram::read(path).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((program.functions.len(), program.model.len()), (2, 1));
     assert!(program.place(program.model[0].span).file.ends_with("body.stan"));
 }
@@ -53,9 +53,9 @@ fn circles_and_missing_files_are_errors_with_a_place() {
     assert!(text.contains("there is no file") && text.contains("a.stan:1:1"), "{text}");
     let text = message(&[("a.stan", "#include \n")]);
     assert!(text.contains("a.stan:1:1"), "{text}");
-    let text = Program::parse("text", "#include b.stan").unwrap_err().to_string();
+    let text = StanProgram::parse("text", "#include b.stan").unwrap_err().to_string();
     assert!(text.contains("in no file"), "{text}");
-    let missing = Program::read("/nowhere/model.stan").unwrap_err();
+    let missing = StanProgram::read("/nowhere/model.stan").unwrap_err();
     assert!(missing.diagnostics().is_empty() && missing.to_string().contains("/nowhere/model.stan"));
 }
 
@@ -65,7 +65,7 @@ fn files_of_functions_are_taken_once() {
         ("main.stan", "functions {\n#include f.stanfunctions\n#include f.stanfunctions\n}\n"),
         ("f.stanfunctions", "real f(real x) { return x; }\n"),
     ]);
-    assert_eq!(Program::read(path).unwrap_or_else(|error| panic!("{error}")).functions.len(), 1);
+    assert_eq!(StanProgram::read(path).unwrap_or_else(|error| panic!("{error}")).functions.len(), 1);
 }
 
 #[test]
@@ -84,5 +84,5 @@ fn marks_and_comments_of_old_editors_are_read() {
     let folder = tempfile::tempdir().expect("no folder");
     let path = folder.path().join("old.stan");
     std::fs::write(&path, b"\xef\xbb\xbfmodel { // caf\xe9\r\n}\r\n").expect("no room");
-    Program::read(&path).unwrap_or_else(|error| panic!("{error}"));
+    StanProgram::read(&path).unwrap_or_else(|error| panic!("{error}"));
 }

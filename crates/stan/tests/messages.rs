@@ -2,14 +2,14 @@
 //!
 //! `MESSAGES=accept cargo test -p octopus-stan --test messages` writes them anew; read them before you commit.
 
-use octopus_stan::Program;
+use octopus_stan::StanProgram;
 use std::path::{Path, PathBuf};
 
 fn messages(path: &Path) -> String {
     // Messages name the file without its folder.
     let name = path.file_name().and_then(|name| name.to_str()).expect("no name");
     let text = std::fs::read_to_string(path).expect("no program");
-    let mut lines = match Program::parse(name, &text) {
+    let mut lines = match StanProgram::parse(name, &text) {
         Ok(program) => program.warnings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n"),
         Err(error) => error.to_string(),
     };

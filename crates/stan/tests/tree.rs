@@ -1,18 +1,18 @@
 //! What comes out of good programs: ids, types, signatures, promotions.
 
 use octopus_stan::{
-    BaseType, BinaryOp, Callee, Constraint, Expression, ExpressionKind, Index, Program, StanType, Statement,
+    BaseType, BinaryOp, Callee, Constraint, Expression, ExpressionKind, Index, StanProgram, StanType, Statement,
     StatementKind, Suffix, UnaryOp, VariableRole,
 };
 use std::path::Path;
 
-fn program(name: &str) -> Program {
+fn program(name: &str) -> StanProgram {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name);
-    Program::read(path).unwrap_or_else(|error| panic!("{error}"))
+    StanProgram::read(path).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn parsed(text: &str) -> Program {
-    Program::parse("own.stan", text).unwrap_or_else(|error| panic!("{error}"))
+fn parsed(text: &str) -> StanProgram {
+    StanProgram::parse("own.stan", text).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The value of the only statement of a model, `target += value`.
@@ -162,6 +162,6 @@ fn what_generated_quantities_compute_depends_on_no_parameter() {
                 generated quantities { real a = f(mu); }";
     parsed(text);
     let in_model = text.replace("generated quantities { real a = f(mu); }", "model { target += f(mu); }");
-    let error = Program::parse("own.stan", &in_model).unwrap_err();
+    let error = StanProgram::parse("own.stan", &in_model).unwrap_err();
     assert!(error.to_string().contains("must not depend on parameters"), "{error}");
 }
