@@ -4,7 +4,7 @@ use super::manifest::octopus_dependencies;
 use super::{Complaint, Tree};
 
 /// Each crate with all that it may depend on. Nobody depends on the command line.
-const MAY_KNOW: [(&str, &[&str]); 25] = [
+const MAY_KNOW: [(&str, &[&str]); 26] = [
     ("crates/random", &[]),
     ("crates/cuda", &[]),
     ("crates/files", &[]),
@@ -18,6 +18,7 @@ const MAY_KNOW: [(&str, &[&str]); 25] = [
     ("crates/fitness", &["array", "device", "cuda", "random"]),
     ("crates/density", &["random", "trace"]),
     ("crates/program", &["density", "random"]),
+    ("crates/bind", &["program", "stan", "density"]),
     ("crates/sampler", &["density", "random", "cuda"]),
     ("crates/diag", &["trace"]),
     ("crates/formats", &["trace", "files"]),

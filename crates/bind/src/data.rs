@@ -1,0 +1,140 @@
+//! The data of a program as they come from outside: numbers with names, types and shapes, not yet checked.
+
+mod json;
+mod rdump;
+
+use crate::error::BindError;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// DataNumbers of one kind.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DataNumbers {
+    /// Whole numbers.
+    Ints(Vec<i64>),
+    /// Reals.
+    Reals(Vec<f64>),
+}
+
+impl DataNumbers {
+    /// Returns how many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Ints(values) => values.len(),
+            Self::Reals(values) => values.len(),
+        }
+    }
+
+    /// Returns whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// One variable's numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DataValue {
+    /// Its sizes, none for a scalar.
+    pub shape: Vec<usize>,
+    /// As many as the product of the sizes, the last index fastest.
+    pub numbers: DataNumbers,
+}
+
+/// Named data of a program.
+///
+/// ```
+/// use octopus_bind::Data;
+///
+/// let data = Data::json("coin.json", r#"{"N": 3, "y": [1, 0, 1]}"#)?;
+/// assert_eq!(data.get("y").map(|y| y.shape.clone()), Some(vec![3]));
+/// # Ok::<(), octopus_bind::BindError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Data {
+    source: String,
+    values: BTreeMap<String, DataValue>,
+}
+
+impl Data {
+    /// Returns no data; `source` stands in messages.
+    pub fn new(source: &str) -> Self {
+        Self { source: source.to_owned(), values: BTreeMap::new() }
+    }
+
+    /// Reads Stan's JSON, or R's dump where the file's name ends in `.R` or `.Rdump`.
+    ///
+    /// # Errors
+    /// [`BindError::Unreadable`] or [`BindError::Format`], with the place.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, BindError> {
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| BindError::Unreadable { path: name.clone(), reason: error.to_string() })?;
+        let is_dump = path
+            .extension()
+            .is_some_and(|ending| ["r", "rdump"].iter().any(|known| ending.eq_ignore_ascii_case(known)));
+        if is_dump { Self::r_dump(&name, &text) } else { Self::json(&name, &text) }
+    }
+
+    /// Reads Stan's JSON from a text.
+    ///
+    /// # Errors
+    /// [`BindError::Format`], with the place.
+    pub fn json(source: &str, text: &str) -> Result<Self, BindError> {
+        Ok(Self { source: source.to_owned(), values: json::read(source, text)? })
+    }
+
+    /// Reads R's dump from a text: `N <- 3`, `y <- c(1, 2)`, `structure(c(...), .Dim = c(2, 3))`.
+    ///
+    /// # Errors
+    /// [`BindError::Format`], with the place.
+    pub fn r_dump(source: &str, text: &str) -> Result<Self, BindError> {
+        Ok(Self { source: source.to_owned(), values: rdump::read(source, text)? })
+    }
+
+    /// Adds a whole number, or takes the place of an older value.
+    #[must_use]
+    pub fn with_int(self, name: &str, value: i64) -> Self {
+        self.with(name, DataValue { shape: Vec::new(), numbers: DataNumbers::Ints(vec![value]) })
+    }
+
+    /// Adds a real number, or takes the place of an older value.
+    #[must_use]
+    pub fn with_real(self, name: &str, value: f64) -> Self {
+        self.with(name, DataValue { shape: Vec::new(), numbers: DataNumbers::Reals(vec![value]) })
+    }
+
+    /// Adds whole numbers, or takes the place of an older value.
+    #[must_use]
+    pub fn with_ints(self, name: &str, values: &[i64]) -> Self {
+        self.with(name, DataValue { shape: vec![values.len()], numbers: DataNumbers::Ints(values.to_vec()) })
+    }
+
+    /// Adds reals, or takes the place of an older value.
+    #[must_use]
+    pub fn with_reals(self, name: &str, values: &[f64]) -> Self {
+        self.with(name, DataValue { shape: vec![values.len()], numbers: DataNumbers::Reals(values.to_vec()) })
+    }
+
+    /// Adds a value of any shape, or takes the place of an older one.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: DataValue) -> Self {
+        self.values.insert(name.to_owned(), value);
+        self
+    }
+
+    /// Returns the value of this name.
+    pub fn get(&self, name: &str) -> Option<&DataValue> {
+        self.values.get(name)
+    }
+
+    /// Returns where the data are from.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Returns the names in alphabetical order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.values.keys().map(String::as_str)
+    }
+}

@@ -1,0 +1,123 @@
+//! Runs a program once with its data known: whole numbers, loops and branches are carried out, and what depends on
+//! parameters becomes nodes of a graph.
+
+mod arithmetic;
+mod assign;
+mod call;
+mod density;
+mod expression;
+mod index;
+mod lanes;
+mod library;
+mod matrix;
+mod nodes;
+mod statement;
+
+use crate::value::{Tensor, Value};
+use lanes::LoopLanes;
+use octopus_program::{Graph, NodeId};
+use octopus_stan::{Span, StanProgram};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+pub(crate) use library::is_supported;
+
+/// Statements and passes of loops that are carried out at the most.
+const MOST_STEPS: u64 = 50_000_000;
+/// Calls inside of calls.
+const MOST_CALLS: usize = 100;
+/// Elements that a variable may have.
+pub(crate) const MOST_ELEMENTS: usize = 1 << 28;
+
+/// Why the run does not go on.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// Something is wrong there.
+    Wrong(Span, String),
+    /// The passes of a loop cannot be bound all at once: they are bound one by one then.
+    Lanes,
+}
+
+pub(crate) type Run<T> = Result<T, Stop>;
+
+/// How a statement ends.
+#[derive(Debug)]
+pub(crate) enum Flow {
+    On,
+    Return(Value),
+    Break,
+    Continue,
+}
+
+/// The state of a run.
+pub(crate) struct Interpreter<'a> {
+    pub(crate) program: &'a StanProgram,
+    pub(crate) graph: Graph,
+    /// By the variable's number.
+    pub(crate) values: Vec<Option<Value>>,
+    /// Terms of the log density, scalars.
+    pub(crate) target: Vec<NodeId>,
+    /// The name of a truncated density and the like is being computed without its constants.
+    pub(crate) drops_constants: bool,
+    /// The loop that is bound for all of its passes at once.
+    lanes: Option<LoopLanes>,
+    /// Loops that have to be bound pass by pass.
+    one_by_one: HashSet<Span>,
+    /// Whether loops may be bound for all of their passes at once.
+    pub(crate) uses_lanes: bool,
+    steps: u64,
+    calls: usize,
+    /// Tables of indices by their content, so that equal ones are one.
+    tables: HashSet<Arc<[u32]>>,
+    columns: HashMap<Vec<u64>, Arc<[f64]>>,
+}
+
+impl<'a> Interpreter<'a> {
+    pub(crate) fn new(program: &'a StanProgram) -> Self {
+        Self {
+            program,
+            graph: Graph::new(),
+            values: vec![None; program.variables.len()],
+            target: Vec::new(),
+            drops_constants: false,
+            lanes: None,
+            one_by_one: HashSet::new(),
+            uses_lanes: true,
+            steps: 0,
+            calls: 0,
+            tables: HashSet::new(),
+            columns: HashMap::new(),
+        }
+    }
+
+    /// Counts a step, and ends a run that is too long.
+    pub(crate) fn step(&mut self, span: Span) -> Run<()> {
+        self.steps += 1;
+        if self.steps > MOST_STEPS {
+            return wrong(span, format!("the program has not come to its end after {MOST_STEPS} steps here"));
+        }
+        Ok(())
+    }
+
+    /// Lanes of the loop that is bound; 1 outside.
+    pub(crate) fn lane_count(&self) -> usize {
+        self.lanes.as_ref().map_or(1, |lanes| lanes.count)
+    }
+
+    /// Adds the sum of all elements, and of all lanes, to the log density.
+    pub(crate) fn add_to_target(&mut self, value: &Tensor) {
+        let rows = if self.lanes.is_some() && !value.laned { self.lane_count() } else { 1 };
+        let node = self.node(value);
+        let mut sum = self.graph.sum(node);
+        if rows > 1 {
+            let rows = self.graph.constant(rows as f64);
+            sum = self.graph.mul(rows, sum);
+        }
+        self.target.push(sum);
+    }
+}
+
+/// Ends the run.
+pub(crate) fn wrong<T>(span: Span, message: impl Into<String>) -> Run<T> {
+    Err(Stop::Wrong(span, message.into()))
+}

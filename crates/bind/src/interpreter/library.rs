@@ -1,0 +1,787 @@
+//! Functions of the math library.
+
+use super::density::density;
+use super::{Interpreter, Run, Stop, wrong};
+use crate::value::{Element, Elements, Ints, Tensor, Value};
+use octopus_program::Op;
+use octopus_stan::{BaseType, Span, StanType};
+
+/// What a function is given.
+pub(crate) struct Arguments {
+    pub(crate) values: Vec<Value>,
+    pub(crate) types: Vec<StanType>,
+    /// The type of the result.
+    pub(crate) ty: StanType,
+    /// Whether terms that depend on no parameter may be left out.
+    pub(crate) drops: bool,
+    pub(crate) span: Span,
+}
+
+type Function = Box<dyn Fn(&mut Interpreter<'_>, &Arguments) -> Run<Value>>;
+
+/// Whether a function of the library can be bound.
+pub(crate) fn is_supported(name: &str) -> bool {
+    library(name).is_some()
+}
+
+/// An operation by its name.
+pub(crate) fn op_named(name: &str) -> Option<Op> {
+    Op::ALL.iter().copied().find(|op| op.name() == name)
+}
+
+/// A function of known reals that the table of operations may lack.
+fn plain(name: &str) -> Option<fn(f64) -> f64> {
+    Some(match name {
+        "lgamma" => libm::lgamma,
+        "tgamma" => libm::tgamma,
+        "floor" => libm::floor,
+        "ceil" => libm::ceil,
+        "round" => libm::round,
+        "trunc" => libm::trunc,
+        "sin" => libm::sin,
+        "cos" => libm::cos,
+        "tan" => libm::tan,
+        "asin" => libm::asin,
+        "acos" => libm::acos,
+        "atan" => libm::atan,
+        "sinh" => libm::sinh,
+        "cosh" => libm::cosh,
+        "asinh" => libm::asinh,
+        "acosh" => libm::acosh,
+        "atanh" => libm::atanh,
+        "expm1" => libm::expm1,
+        "log2" => libm::log2,
+        "log10" => libm::log10,
+        "cbrt" => libm::cbrt,
+        "erf" => libm::erf,
+        "erfc" => libm::erfc,
+        "exp2" => libm::exp2,
+        "step" => |x| f64::from(u8::from(x >= 0.0)),
+        "Phi" => |x| 0.5 * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2),
+        _ => return None,
+    })
+}
+
+impl Arguments {
+    fn tensor(&self, me: &Interpreter<'_>, k: usize) -> Tensor {
+        let ty = self.types.get(k).copied().unwrap_or(StanType::REAL);
+        let tensor = me.tensor(&self.values[k]);
+        if ty.is_int() { tensor } else { tensor.with_type(ty) }
+    }
+
+    fn count_at(&self, k: usize) -> Run<i64> {
+        match &self.values[k] {
+            Value::Int(x) => Ok(*x),
+            Value::Ints(ints) if ints.dims.is_empty() => {
+                let first = ints.values.first().copied().unwrap_or(0);
+                if ints.values.iter().all(|&x| x == first) { Ok(first) } else { Err(Stop::Lanes) }
+            }
+            _ => wrong(self.span, "a size must not depend on parameters"),
+        }
+    }
+
+    fn size_at(&self, k: usize) -> Run<usize> {
+        let size = self.count_at(k)?;
+        match usize::try_from(size) {
+            Ok(size) if size <= super::MOST_ELEMENTS => Ok(size),
+            _ => wrong(self.span, format!("{size} is no size")),
+        }
+    }
+}
+
+/// The function of a name.
+pub(crate) fn library(name: &str) -> Option<Function> {
+    if let Some(density) = density(name) {
+        return Some(density);
+    }
+    if let Some(function) = structural(name).or_else(|| reducing(name)) {
+        return Some(Box::new(function));
+    }
+    let unary = match name {
+        "fabs" => "abs",
+        "log1m" | "log1p" | "log1p_exp" | "inv_logit" | "exp" | "log" | "sqrt" | "tanh" | "inv_Phi" | "abs" => name,
+        other => other,
+    };
+    let (op, plain) = (op_named(unary).filter(|op| op.arity() == 1), plain(unary));
+    if (op.is_some() || plain.is_some()) && name != "negate" && name != "sign" {
+        let name = name.to_owned();
+        return Some(Box::new(move |me, a| {
+            let x = a.tensor(me, 0);
+            match (op, plain, x.known()) {
+                (Some(op), ..) => Ok(me.apply(op, &[x], a.span)?.into()),
+                (None, Some(plain), Some(values)) => {
+                    let values: Vec<f64> = values.iter().map(|&x| plain(x)).collect();
+                    Ok(Tensor { elements: Elements::Data(values.into()), ..x.clone() }.into())
+                }
+                _ => wrong(a.span, format!("`{name}` of parameters is not supported yet")),
+            }
+        }));
+    }
+    None
+}
+
+type Plain = fn(&mut Interpreter<'_>, &Arguments) -> Run<Value>;
+
+/// Functions that sum, compare or combine.
+fn reducing(name: &str) -> Option<Plain> {
+    Some(match name {
+        "sum" => |me, a| {
+            if let Value::Ints(ints) = &a.values[0]
+                && !ints.laned
+            {
+                return Ok(Value::Int(ints.values.iter().sum()));
+            }
+            let x = a.tensor(me, 0);
+            Ok(me.sum_of(&x).into())
+        },
+        "prod" => |me, a| {
+            let x = flat(a.tensor(me, 0));
+            let mut product = Tensor::number(1.0);
+            for column in me.last_columns(&x) {
+                product = me.mul(&product, &column, a.span)?;
+            }
+            Ok(product.into())
+        },
+        "mean" => |me, a| {
+            let x = a.tensor(me, 0);
+            let sum = me.sum_of(&x);
+            Ok(me.div(&sum, &Tensor::number(x.count() as f64), a.span)?.into())
+        },
+        "sd" => |me, a| {
+            let variance = variance(me, a)?;
+            Ok(me.apply(Op::Sqrt, &[variance], a.span)?.into())
+        },
+        "variance" => |me, a| Ok(variance(me, a)?.into()),
+        "min" => |me, a| extreme(me, a, Op::Min),
+        "max" => |me, a| extreme(me, a, Op::Max),
+        "fmin" => |me, a| Ok(me.apply(Op::Min, &[a.tensor(me, 0), a.tensor(me, 1)], a.span)?.into()),
+        "fmax" => |me, a| Ok(me.apply(Op::Max, &[a.tensor(me, 0), a.tensor(me, 1)], a.span)?.into()),
+        "dot_product" => |me, a| Ok(me.dot(&a.tensor(me, 0), &a.tensor(me, 1), a.span)?.into()),
+        "dot_self" => |me, a| Ok(me.dot(&a.tensor(me, 0), &a.tensor(me, 0), a.span)?.into()),
+        "squared_distance" => |me, a| {
+            let difference = me.sub(&a.tensor(me, 0), &a.tensor(me, 1), a.span)?;
+            Ok(me.dot(&difference, &difference, a.span)?.into())
+        },
+        "distance" => |me, a| {
+            let difference = me.sub(&a.tensor(me, 0), &a.tensor(me, 1), a.span)?;
+            let square = me.dot(&difference, &difference, a.span)?;
+            Ok(me.apply(Op::Sqrt, &[square], a.span)?.into())
+        },
+        "square" => |me, a| {
+            let x = a.tensor(me, 0);
+            Ok(me.mul(&x, &x, a.span)?.into())
+        },
+        "inv" => |me, a| Ok(me.div(&Tensor::number(1.0), &a.tensor(me, 0), a.span)?.into()),
+        "inv_sqrt" => |me, a| {
+            let root = me.apply(Op::Sqrt, &[a.tensor(me, 0)], a.span)?;
+            Ok(me.div(&Tensor::number(1.0), &root, a.span)?.into())
+        },
+        "inv_square" => |me, a| {
+            let x = a.tensor(me, 0);
+            let square = me.mul(&x, &x, a.span)?;
+            Ok(me.div(&Tensor::number(1.0), &square, a.span)?.into())
+        },
+        "logit" => |me, a| {
+            let x = a.tensor(me, 0);
+            let (log, rest) = (me.apply(Op::Ln, std::slice::from_ref(&x), a.span)?, me.apply(Op::Ln1m, &[x], a.span)?);
+            Ok(me.sub(&log, &rest, a.span)?.into())
+        },
+        "log_inv_logit" => |me, a| {
+            let minus = me.apply(Op::Neg, &[a.tensor(me, 0)], a.span)?;
+            let soft = me.apply(Op::Softplus, &[minus], a.span)?;
+            Ok(me.apply(Op::Neg, &[soft], a.span)?.into())
+        },
+        "log1m_inv_logit" => |me, a| {
+            let soft = me.apply(Op::Softplus, &[a.tensor(me, 0)], a.span)?;
+            Ok(me.apply(Op::Neg, &[soft], a.span)?.into())
+        },
+        "log1m_exp" if op_named("log1m_exp").is_none() => |me, a| {
+            let e = me.apply(Op::Exp, &[a.tensor(me, 0)], a.span)?;
+            Ok(me.apply(Op::Ln1m, &[e], a.span)?.into())
+        },
+        "Phi_approx" => |me, a| {
+            let x = a.tensor(me, 0);
+            let cube = me.power(&x, &Tensor::number(3.0), a.span)?;
+            let cube = me.mul(&cube, &Tensor::number(0.07056), a.span)?;
+            let linear = me.mul(&x, &Tensor::number(1.5976), a.span)?;
+            let sum = me.add(&cube, &linear, a.span)?;
+            Ok(me.apply(Op::Sigmoid, &[sum], a.span)?.into())
+        },
+        "pow" => |me, a| Ok(me.power(&a.tensor(me, 0), &a.tensor(me, 1), a.span)?.into()),
+        "fma" => |me, a| Ok(me.apply(Op::MulAdd, &[a.tensor(me, 0), a.tensor(me, 1), a.tensor(me, 2)], a.span)?.into()),
+        "log_sum_exp" => |me, a| {
+            if a.values.len() == 2 {
+                return Ok(me.apply(Op::LogSumExp, &[a.tensor(me, 0), a.tensor(me, 1)], a.span)?.into());
+            }
+            let x = flat(a.tensor(me, 0));
+            Ok(me.log_sum_exp(&x, a.span)?.into())
+        },
+        "log_diff_exp" => |me, a| {
+            let (x, y) = (a.tensor(me, 0), a.tensor(me, 1));
+            let difference = me.sub(&y, &x, a.span)?;
+            let ratio = me.apply(Op::Exp, &[difference], a.span)?;
+            let rest = me.apply(Op::Ln1m, &[ratio], a.span)?;
+            Ok(me.add(&x, &rest, a.span)?.into())
+        },
+        "log_mix" => |me, a| {
+            if a.values.len() == 2 {
+                let log = me.apply(Op::Ln, &[a.tensor(me, 0)], a.span)?;
+                let sum = me.add(&log, &a.tensor(me, 1), a.span)?;
+                return Ok(me.log_sum_exp(&flat(sum), a.span)?.into());
+            }
+            let p = a.tensor(me, 0);
+            let (log, rest) = (me.apply(Op::Ln, std::slice::from_ref(&p), a.span)?, me.apply(Op::Ln1m, &[p], a.span)?);
+            let first = me.add(&log, &a.tensor(me, 1), a.span)?;
+            let second = me.add(&rest, &a.tensor(me, 2), a.span)?;
+            Ok(me.apply(Op::LogSumExp, &[first, second], a.span)?.into())
+        },
+        "log_softmax" => |me, a| {
+            let x = flat(a.tensor(me, 0));
+            let log = me.log_sum_exp(&x, a.span)?;
+            Ok(me.sub(&x, &log, a.span)?.into())
+        },
+        "softmax" => |me, a| {
+            let x = flat(a.tensor(me, 0));
+            let log = me.log_sum_exp(&x, a.span)?;
+            let difference = me.sub(&x, &log, a.span)?;
+            Ok(me.apply(Op::Exp, &[difference], a.span)?.into())
+        },
+        "cumulative_sum" => |me, a| {
+            let x = a.tensor(me, 0);
+            let mut sum = Tensor::number(0.0);
+            let mut sums = Vec::new();
+            for column in me.last_columns(&x) {
+                sum = me.add(&sum, &column, a.span)?;
+                sums.push(sum.clone().into());
+            }
+            me.stacked(&sums, a.ty, a.span)
+        },
+        "multiply_lower_tri_self_transpose" => |me, a| {
+            let x = a.tensor(me, 0);
+            let transposed = me.transpose(&x);
+            Ok(me.product(&x, &transposed, a.span)?.into())
+        },
+        "tcrossprod" => |me, a| {
+            let x = a.tensor(me, 0);
+            let transposed = me.transpose(&x);
+            Ok(me.product(&x, &transposed, a.span)?.into())
+        },
+        "crossprod" => |me, a| {
+            let x = a.tensor(me, 0);
+            let transposed = me.transpose(&x);
+            Ok(me.product(&transposed, &x, a.span)?.into())
+        },
+        "rows_dot_product" => |me, a| {
+            let products = me.mul(&a.tensor(me, 0), &a.tensor(me, 1), a.span)?;
+            let mut sum = Tensor::number(0.0);
+            for column in me.last_columns(&products) {
+                sum = me.add(&sum, &column, a.span)?;
+            }
+            Ok(sum.into())
+        },
+        "cholesky_decompose" => |me, a| {
+            let x = a.tensor(me, 0);
+            Ok(me.cholesky(&x)?.into())
+        },
+        "mdivide_left_tri_low" => |me, a| {
+            let (l, b) = (a.tensor(me, 0), a.tensor(me, 1));
+            Ok(me.solve_lower(&l, &b, false)?.with_type(a.ty).into())
+        },
+        "diag_pre_multiply" => |me, a| {
+            let (v, m) = (a.tensor(me, 0), a.tensor(me, 1));
+            let [rows, columns] = m.dims[..] else { return Err(Stop::Lanes) };
+            let places = (0..rows * columns).map(|k| (k / columns.max(1)) as u32).collect();
+            scaled(me, &v, &m, places, a.span)
+        },
+        "diag_post_multiply" => |me, a| {
+            let (m, v) = (a.tensor(me, 0), a.tensor(me, 1));
+            let [rows, columns] = m.dims[..] else { return Err(Stop::Lanes) };
+            let places = (0..rows * columns).map(|k| (k % columns.max(1)) as u32).collect();
+            scaled(me, &v, &m, places, a.span)
+        },
+        "quad_form_diag" => |me, a| {
+            let (m, v) = (a.tensor(me, 0), a.tensor(me, 1));
+            let [rows, columns] = m.dims[..] else { return Err(Stop::Lanes) };
+            let left = (0..rows * columns).map(|k| (k / columns.max(1)) as u32).collect();
+            let right = (0..rows * columns).map(|k| (k % columns.max(1)) as u32).collect();
+            let half = scaled(me, &v, &m, left, a.span)?;
+            let half = me.tensor(&half).with_type(StanType::MATRIX);
+            scaled(me, &v, &half, right, a.span)
+        },
+        "gp_exp_quad_cov" | "cov_exp_quad" => |me, a| me.exp_quad(a),
+        _ => return None,
+    })
+}
+
+/// A vector times a matrix of which each element has its place in the vector.
+fn scaled(me: &mut Interpreter<'_>, v: &Tensor, m: &Tensor, places: Vec<u32>, span: Span) -> Run<Value> {
+    if v.laned || m.laned {
+        return Err(Stop::Lanes);
+    }
+    let elements = me.pick(&v.elements, places);
+    let factors = Tensor::new(StanType::MATRIX, m.dims.clone(), false, elements);
+    Ok(me.mul(&factors, m, span)?.into())
+}
+
+/// All elements in one dimension.
+fn flat(x: Tensor) -> Tensor {
+    let ty = if x.ty.dimensions() == 1 { x.ty } else { StanType::VECTOR };
+    let dims = vec![x.count()];
+    Tensor { dims, ty, ..x }
+}
+
+fn variance(me: &mut Interpreter<'_>, a: &Arguments) -> Run<Tensor> {
+    let x = flat(a.tensor(me, 0));
+    let count = x.count() as f64;
+    let sum = me.sum_of(&x);
+    let mean = me.div(&sum, &Tensor::number(count), a.span)?;
+    let difference = me.sub(&x, &mean, a.span)?;
+    let squares = me.mul(&difference, &difference, a.span)?;
+    let sum = me.sum_of(&squares);
+    me.div(&sum, &Tensor::number(count - 1.0), a.span)
+}
+
+fn extreme(me: &mut Interpreter<'_>, a: &Arguments, op: Op) -> Run<Value> {
+    let is_int = a.ty.is_int();
+    let x = if a.values.len() == 2 {
+        let (x, y) = (a.tensor(me, 0), a.tensor(me, 1));
+        me.apply(op, &[x, y], a.span)?
+    } else {
+        let columns = {
+            let x = flat(a.tensor(me, 0));
+            me.last_columns(&x)
+        };
+        let mut columns = columns.into_iter();
+        let Some(mut best) = columns.next() else { return wrong(a.span, "there is no element") };
+        for column in columns {
+            best = me.apply(op, &[best, column], a.span)?;
+        }
+        best
+    };
+    match (is_int, x.known()) {
+        (true, Some(values)) => {
+            let values: Vec<i64> = values.iter().map(|&x| x as i64).collect();
+            Ok(Ints { dims: x.dims.clone(), laned: x.laned, values: values.into() }.into())
+        }
+        _ => Ok(x.into()),
+    }
+}
+
+/// Functions that make, cut and join containers.
+fn structural(name: &str) -> Option<Plain> {
+    Some(match name {
+        "rep_vector" | "rep_row_vector" => |me, a| {
+            let n = a.size_at(1)?;
+            repeated(me, &a.tensor(me, 0), vec![n], a.ty)
+        },
+        "rep_matrix" => |me, a| {
+            let x = a.tensor(me, 0);
+            if a.values.len() == 3 {
+                let dims = vec![a.size_at(1)?, a.size_at(2)?];
+                return repeated(me, &x, dims, a.ty);
+            }
+            let n = a.size_at(1)?;
+            let length = x.count();
+            if x.laned {
+                return Err(Stop::Lanes);
+            }
+            let (dims, places) = if a.types[0].base == BaseType::Vector {
+                (vec![length, n], (0..length * n).map(|k| (k / n.max(1)) as u32).collect())
+            } else {
+                (vec![n, length], (0..length * n).map(|k| (k % length.max(1)) as u32).collect())
+            };
+            let elements = me.pick(&x.elements, places);
+            Ok(Tensor::new(a.ty, dims, false, elements).into())
+        },
+        "rep_array" => |me, a| {
+            let mut dims = Vec::new();
+            for k in 1..a.values.len() {
+                dims.push(a.size_at(k)?);
+            }
+            if let (true, Some(ints)) = (a.ty.is_int(), me.ints(&a.values[0])) {
+                let copies: usize = dims.iter().product();
+                dims.extend(&ints.dims);
+                if ints.laned {
+                    return Err(Stop::Lanes);
+                }
+                let values: Vec<i64> = (0..copies).flat_map(|_| ints.values.iter().copied()).collect();
+                return Ok(Ints { dims, laned: false, values: values.into() }.into());
+            }
+            repeated(me, &a.tensor(me, 0), dims, a.ty)
+        },
+        "zeros_vector" | "zeros_row_vector" => |_, a| {
+            let n = a.size_at(0)?;
+            Ok(Tensor::data(a.ty, vec![n], vec![0.0; n]).into())
+        },
+        "ones_vector" | "ones_row_vector" => |_, a| {
+            let n = a.size_at(0)?;
+            Ok(Tensor::data(a.ty, vec![n], vec![1.0; n]).into())
+        },
+        "linspaced_vector" => |me, a| {
+            let n = a.size_at(0)?;
+            let (from, to) = (a.tensor(me, 1), a.tensor(me, 2));
+            let (Some(from), Some(to)) = (from.known(), to.known()) else {
+                return wrong(a.span, "the ends must be data");
+            };
+            let step = (to[0] - from[0]) / (n.max(2) - 1) as f64;
+            let values = (0..n).map(|k| if k + 1 == n { to[0] } else { from[0] + k as f64 * step }).collect();
+            Ok(Tensor::data(a.ty, vec![n], values).into())
+        },
+        "identity_matrix" => |_, a| {
+            let n = a.size_at(0)?;
+            let values = (0..n * n).map(|k| if k / n == k % n { 1.0 } else { 0.0 }).collect();
+            Ok(Tensor::data(a.ty, vec![n, n], values).into())
+        },
+        "diag_matrix" => |me, a| {
+            let x = a.tensor(me, 0);
+            let n = x.count();
+            if x.laned {
+                return Err(Stop::Lanes);
+            }
+            let elements =
+                (0..n * n).map(|k| if k / n == k % n { x.elements.at(k % n) } else { Element::Known(0.0) }).collect();
+            Ok(Tensor::new(a.ty, vec![n, n], false, super::nodes::elements_of(elements)).into())
+        },
+        "add_diag" => |me, a| {
+            let (m, d) = (a.tensor(me, 0), a.tensor(me, 1));
+            let [n, columns] = m.dims[..] else { return Err(Stop::Lanes) };
+            if m.laned || d.laned {
+                return Err(Stop::Lanes);
+            }
+            let at = |k: usize| if d.is_scalar() { d.elements.at(0) } else { d.elements.at(k) };
+            let elements = (0..n * columns)
+                .map(|k| if k / columns == k % columns { at(k / columns) } else { Element::Known(0.0) })
+                .collect();
+            let diagonal = Tensor::new(StanType::MATRIX, m.dims.clone(), false, super::nodes::elements_of(elements));
+            Ok(me.add(&m, &diagonal, a.span)?.into())
+        },
+        "diagonal" => |me, a| {
+            let m = a.tensor(me, 0);
+            let [n, columns] = m.dims[..] else { return Err(Stop::Lanes) };
+            if m.laned {
+                return Err(Stop::Lanes);
+            }
+            let places = (0..n.min(columns)).map(|k| (k * columns + k) as u32).collect::<Vec<_>>();
+            let count = places.len();
+            let elements = me.pick(&m.elements, places);
+            Ok(Tensor::new(a.ty, vec![count], false, elements).into())
+        },
+        "to_vector" | "to_row_vector" | "to_array_1d" => |me, a| {
+            if let (true, Value::Ints(ints)) = (a.ty.is_int(), &a.values[0]) {
+                return Ok(Ints { dims: vec![ints.count()], ..ints.clone() }.into());
+            }
+            let x = a.tensor(me, 0);
+            let x = if a.types[0] == StanType::MATRIX { columns_first(me, &x)? } else { x };
+            Ok(Tensor { dims: vec![x.count()], ty: a.ty, ..x }.into())
+        },
+        "to_matrix" => |me, a| {
+            let x = a.tensor(me, 0);
+            let dims = match (a.values.len(), a.types[0].base, a.types[0].arrays) {
+                (1, BaseType::Matrix, _) => return Ok(x.into()),
+                (1, BaseType::RowVector, 0) => vec![1, x.count()],
+                (1, BaseType::Vector, 0) => vec![x.count(), 1],
+                (1, ..) => return Ok(x.with_type(StanType::MATRIX).into()),
+                _ => vec![a.size_at(1)?, a.size_at(2)?],
+            };
+            if dims.iter().product::<usize>() != x.count() {
+                return wrong(a.span, format!("{} elements do not make {} x {}", x.count(), dims[0], dims[1]));
+            }
+            if x.laned {
+                return Err(Stop::Lanes);
+            }
+            let is_by_rows = a.values.len() == 4 && a.count_at(3)? == 0;
+            let x = if a.types[0] == StanType::MATRIX { columns_first(me, &x)? } else { x };
+            let elements = if is_by_rows {
+                x.elements
+            } else {
+                let places = crate::shape::columns_to_rows(&dims).into_iter().map(|k| k as u32).collect();
+                me.pick(&x.elements, places)
+            };
+            Ok(Tensor::new(a.ty, dims, false, elements).into())
+        },
+        "to_array_2d" => |me, a| Ok(a.tensor(me, 0).with_type(a.ty).into()),
+        "num_elements" => |_, a| Ok(Value::Int(a.values[0].count() as i64)),
+        "size" => |_, a| match a.types[0] == StanType::MATRIX {
+            true => Ok(Value::Int(a.values[0].count() as i64)),
+            false => Ok(Value::Int(a.values[0].dims().first().map_or(1, |&n| n as i64))),
+        },
+        "rows" => |_, a| match a.types[0] == StanType::ROW_VECTOR {
+            true => Ok(Value::Int(1)),
+            false => Ok(Value::Int(a.values[0].dims().first().map_or(1, |&n| n as i64))),
+        },
+        "dims" => |_, a| {
+            let dims: Vec<i64> = a.values[0].dims().iter().map(|&n| n as i64).collect();
+            Ok(Ints { dims: vec![dims.len()], laned: false, values: dims.into() }.into())
+        },
+        "cols" => |_, a| match a.types[0] == StanType::VECTOR {
+            true => Ok(Value::Int(1)),
+            false => Ok(Value::Int(a.values[0].dims().last().map_or(1, |&n| n as i64))),
+        },
+        "col" => |me, a| {
+            let x = a.tensor(me, 0);
+            let j = a.count_at(1)?;
+            let [rows, columns] = x.dims[..] else { return Err(Stop::Lanes) };
+            let Some(j) = usize::try_from(j - 1).ok().filter(|&j| j < columns) else {
+                return wrong(a.span, format!("column {j} is outside"));
+            };
+            if x.laned {
+                return Err(Stop::Lanes);
+            }
+            let places = (0..rows).map(|i| (i * columns + j) as u32).collect();
+            let elements = me.pick(&x.elements, places);
+            Ok(Tensor::new(a.ty, vec![rows], false, elements).into())
+        },
+        "row" => |me, a| {
+            let i = a.count_at(1)?;
+            let x = a.values[0].clone();
+            cut(me, &x, i, 1, a).map(|value| first_dimension_gone(value, a.ty))
+        },
+        "transpose" => |me, a| {
+            let x = a.tensor(me, 0);
+            Ok(me.transpose(&x).into())
+        },
+        "sub_col" | "sub_row" => |me, a| {
+            let x = a.tensor(me, 0);
+            let (i, j, n) = (a.count_at(1)?, a.count_at(2)?, a.count_at(3)?);
+            let [rows, columns] = x.dims[..] else { return Err(Stop::Lanes) };
+            let (down, right) = if a.ty == StanType::VECTOR { (n, 1) } else { (1, n) };
+            let is_in = |from: i64, n: i64, size: usize| from >= 1 && n >= 0 && from - 1 + n <= size as i64;
+            if x.laned || n > 0 && !(is_in(i, down, rows) && is_in(j, right, columns)) {
+                return if x.laned {
+                    Err(Stop::Lanes)
+                } else {
+                    wrong(a.span, format!("{n} elements from [{i}, {j}] on are outside"))
+                };
+            }
+            let step = if a.ty == StanType::VECTOR { columns as i64 } else { 1 };
+            let first = (i - 1) * columns as i64 + j - 1;
+            let places = (0..n).map(|k| (first + k * step) as u32).collect();
+            let elements = me.pick(&x.elements, places);
+            Ok(Tensor::new(a.ty, vec![n.max(0) as usize], false, elements).into())
+        },
+        "head" => |me, a| cut(me, &a.values[0].clone(), 1, a.count_at(1)?, a),
+        "tail" => |me, a| {
+            let (length, n) = (a.values[0].dims().first().copied().unwrap_or(0) as i64, a.count_at(1)?);
+            cut(me, &a.values[0].clone(), length - n + 1, n, a)
+        },
+        "segment" => |me, a| cut(me, &a.values[0].clone(), a.count_at(1)?, a.count_at(2)?, a),
+        "reverse" => |me, a| {
+            let x = a.tensor(me, 0);
+            if x.laned || x.dims.len() != 1 {
+                return Err(Stop::Lanes);
+            }
+            let places = (0..x.count() as u32).rev().collect();
+            let elements = me.pick(&x.elements, places);
+            Ok(Tensor { elements, ..x }.into())
+        },
+        "append_row" | "append_array" => |me, a| {
+            let (x, y) = (&a.values[0], &a.values[1]);
+            let is_column = a.ty == StanType::VECTOR || a.ty.arrays > 0;
+            if let (true, Some(x), Some(y)) = (a.ty.is_int(), me.ints(x), me.ints(y)) {
+                let values: Vec<i64> = x.values.iter().chain(y.values.iter()).copied().collect();
+                let mut dims = x.dims.clone();
+                dims[0] += y.dims[0];
+                return Ok(Ints { dims, laned: false, values: values.into() }.into());
+            }
+            let (x, y) = (a.tensor(me, 0), a.tensor(me, 1));
+            if x.laned || y.laned {
+                return Err(Stop::Lanes);
+            }
+            let elements = all_of(&x).chain(all_of(&y)).collect::<Vec<_>>();
+            let dims = if is_column && a.ty.dimensions() == 1 {
+                vec![elements.len()]
+            } else if a.ty.arrays > 0 {
+                let mut dims = x.dims.clone();
+                dims[0] += y.dims[0];
+                dims
+            } else {
+                let columns = *x.dims.last().unwrap_or(&1);
+                vec![elements.len() / columns.max(1), columns]
+            };
+            Ok(Tensor::new(a.ty, dims, false, super::nodes::elements_of(elements)).into())
+        },
+        "append_col" => |me, a| {
+            let (x, y) = (a.tensor(me, 0), a.tensor(me, 1));
+            if x.laned || y.laned {
+                return Err(Stop::Lanes);
+            }
+            if a.ty == StanType::ROW_VECTOR {
+                let elements = all_of(&x).chain(all_of(&y)).collect::<Vec<_>>();
+                return Ok(Tensor::new(a.ty, vec![elements.len()], false, super::nodes::elements_of(elements)).into());
+            }
+            let rows = x.dims.first().or(y.dims.first()).copied().unwrap_or(1);
+            let width = |t: &Tensor| if t.dims.len() == 2 { t.dims[1] } else { 1 };
+            let (w, v) = (width(&x), width(&y));
+            let at =
+                |t: &Tensor, i: usize, j: usize, w: usize| t.elements.at(if t.is_scalar() { 0 } else { i * w + j });
+            let mut elements = Vec::with_capacity(rows * (w + v));
+            for i in 0..rows {
+                elements.extend((0..w).map(|j| at(&x, i, j, w)));
+                elements.extend((0..v).map(|j| at(&y, i, j, v)));
+            }
+            Ok(Tensor::new(a.ty, vec![rows, w + v], false, super::nodes::elements_of(elements)).into())
+        },
+        "int_step" => |_, a| Ok(Value::Int(i64::from(a.count_at(0)? > 0))),
+        "pi" => |_, _| Ok(Value::Real(std::f64::consts::PI)),
+        "e" => |_, _| Ok(Value::Real(std::f64::consts::E)),
+        "sqrt2" => |_, _| Ok(Value::Real(std::f64::consts::SQRT_2)),
+        "log2" => |me, a| match a.values.first() {
+            None => Ok(Value::Real(std::f64::consts::LN_2)),
+            Some(_) => {
+                let log = me.apply(Op::Ln, &[a.tensor(me, 0)], a.span)?;
+                Ok(me.div(&log, &Tensor::number(std::f64::consts::LN_2), a.span)?.into())
+            }
+        },
+        "negative_infinity" => |_, _| Ok(Value::Real(f64::NEG_INFINITY)),
+        "positive_infinity" => |_, _| Ok(Value::Real(f64::INFINITY)),
+        "not_a_number" => |_, _| Ok(Value::Real(f64::NAN)),
+        "machine_precision" => |_, _| Ok(Value::Real(f64::EPSILON)),
+        _ => return None,
+    })
+}
+
+fn all_of(x: &Tensor) -> impl Iterator<Item = Element> + '_ {
+    (0..x.count()).map(|k| x.elements.at(k))
+}
+
+fn repeated(me: &mut Interpreter<'_>, x: &Tensor, mut dims: Vec<usize>, ty: StanType) -> Run<Value> {
+    let copies: usize = dims.iter().product();
+    let (count, lanes) = (x.count(), if x.laned { me.lane_count() } else { 1 });
+    dims.extend(&x.dims);
+    let places = (0..lanes)
+        .flat_map(|lane| (0..copies).flat_map(move |_| (0..count).map(move |k| (lane * count + k) as u32)))
+        .collect();
+    let elements = me.pick(&x.elements, places);
+    Ok(Tensor::new(ty, dims, x.laned, elements).into())
+}
+
+/// A matrix with its first index fastest.
+fn columns_first(me: &mut Interpreter<'_>, x: &Tensor) -> Run<Tensor> {
+    if x.laned {
+        return Err(Stop::Lanes);
+    }
+    let places = crate::shape::rows_to_columns(&x.dims).into_iter().map(|k| k as u32).collect();
+    let elements = me.pick(&x.elements, places);
+    Ok(Tensor { elements, ..x.clone() })
+}
+
+/// `n` elements of the first dimension from `from` on, counted from 1.
+fn cut(me: &mut Interpreter<'_>, x: &Value, from: i64, n: i64, a: &Arguments) -> Run<Value> {
+    let mut dims = x.dims().to_vec();
+    let length = dims.first().copied().unwrap_or(0) as i64;
+    if n < 0 || from < 1 || from - 1 + n > length {
+        return wrong(a.span, format!("{n} elements from {from} on are outside: there are {length}"));
+    }
+    if x.is_laned() {
+        return Err(Stop::Lanes);
+    }
+    let rest: usize = dims[1..].iter().product();
+    let places: Vec<u32> = ((from as usize - 1) * rest..(from + n - 1) as usize * rest).map(|k| k as u32).collect();
+    dims[0] = n as usize;
+    Ok(match x {
+        Value::Ints(ints) => {
+            let values: Vec<i64> = places.iter().map(|&k| ints.values[k as usize]).collect();
+            Ints { dims, laned: false, values: values.into() }.into()
+        }
+        Value::Reals(tensor) => {
+            let elements = me.pick(&tensor.elements, places);
+            Tensor::new(a.ty, dims, false, elements).into()
+        }
+        other => other.clone(),
+    })
+}
+
+fn first_dimension_gone(value: Value, ty: StanType) -> Value {
+    match value {
+        Value::Reals(tensor) => Tensor { dims: tensor.dims[1..].to_vec(), ty, ..tensor }.into(),
+        other => other,
+    }
+}
+
+impl Interpreter<'_> {
+    /// ln of the sum of e^x over the last dimension, in each lane.
+    pub(crate) fn log_sum_exp(&mut self, x: &Tensor, span: Span) -> Run<Tensor> {
+        let count = x.count();
+        if count == 0 {
+            return Ok(Tensor::number(f64::NEG_INFINITY));
+        }
+        let mut columns = self.last_columns(x).into_iter();
+        let Some(first) = columns.next() else { return Ok(Tensor::number(f64::NEG_INFINITY)) };
+        if count == 2
+            && let Some(second) = columns.next()
+        {
+            return self.apply(Op::LogSumExp, &[first, second], span);
+        }
+        // The largest one is taken out; it is a number here, without a slope of its own.
+        let mut most = first;
+        for column in columns {
+            most = self.apply(Op::Max, &[most, column], span)?;
+        }
+        let difference = self.sub(x, &most, span)?;
+        let powers = self.apply(Op::Exp, &[difference], span)?;
+        let sum = if x.laned && count <= 16 {
+            let mut sum = Tensor::number(0.0);
+            for column in self.last_columns(&powers) {
+                sum = self.add(&sum, &column, span)?;
+            }
+            sum
+        } else {
+            self.sum_of(&powers)
+        };
+        let log = self.apply(Op::Ln, &[sum], span)?;
+        self.add(&most, &log, span)
+    }
+
+    /// The Cholesky factor.
+    pub(crate) fn cholesky(&mut self, x: &Tensor) -> Run<Tensor> {
+        let [n, _] = x.dims[..] else { return Err(Stop::Lanes) };
+        if x.laned {
+            return Err(Stop::Lanes);
+        }
+        let node = self.node(x);
+        let node = self.graph.cholesky(node, n);
+        Ok(self.made(node, StanType::MATRIX, vec![n, n]))
+    }
+
+    /// X with L X = B, or L' X = B.
+    pub(crate) fn solve_lower(&mut self, l: &Tensor, b: &Tensor, transposed: bool) -> Run<Tensor> {
+        let Some(&n) = l.dims.first() else { return Err(Stop::Lanes) };
+        if l.laned || b.laned {
+            return Err(Stop::Lanes);
+        }
+        let columns = b.count() / n.max(1);
+        let (node, right) = (self.node(l), self.node(b));
+        let node = self.graph.solve(node, right, n, columns, transposed);
+        Ok(self.made(node, b.ty, b.dims.clone()))
+    }
+
+    /// The covariance of a Gaussian process: alpha^2 exp(-(x - y)^2 / (2 rho^2)).
+    fn exp_quad(&mut self, a: &Arguments) -> Run<Value> {
+        let x = a.tensor(self, 0);
+        if a.values.len() != 3 {
+            return wrong(a.span, "this function with two sets of points is not supported yet");
+        }
+        let (alpha, rho) = (a.tensor(self, 1), a.tensor(self, 2));
+        let Some(points) = x.known() else {
+            return wrong(a.span, "points that depend on parameters are not supported yet");
+        };
+        if x.laned || alpha.laned || rho.laned || !rho.is_scalar() {
+            return Err(Stop::Lanes);
+        }
+        let n = x.dims.first().copied().unwrap_or(0);
+        let width = x.count() / n.max(1);
+        let distances: Vec<f64> = (0..n * n)
+            .map(|k| {
+                let (i, j) = (k / n, k % n);
+                let square = |d: usize| (points[i * width + d] - points[j * width + d]).powi(2);
+                -0.5 * (0..width).map(square).sum::<f64>()
+            })
+            .collect();
+        let distances = Tensor::data(StanType::MATRIX, vec![n, n], distances);
+        let square = self.mul(&rho, &rho, a.span)?;
+        let scaled = self.div(&distances, &square, a.span)?;
+        let powers = self.apply(Op::Exp, &[scaled], a.span)?;
+        let alpha = self.mul(&alpha, &alpha, a.span)?;
+        Ok(self.mul(&alpha, &powers, a.span)?.into())
+    }
+}

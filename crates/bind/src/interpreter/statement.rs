@@ -1,0 +1,224 @@
+//! Statements.
+
+use super::{Flow, Interpreter, MOST_ELEMENTS, Run, Stop, wrong};
+use crate::value::{Elements, Ints, Tensor, Value};
+use octopus_stan::{Declaration, Expression, Index, Printable, Span, StanType, Statement, StatementKind, VariableId};
+
+impl Interpreter<'_> {
+    /// Runs statements one after the other.
+    pub(crate) fn statements(&mut self, statements: &[Statement]) -> Run<Flow> {
+        for statement in statements {
+            match self.statement(statement)? {
+                Flow::On => {}
+                other => return Ok(other),
+            }
+        }
+        Ok(Flow::On)
+    }
+
+    pub(crate) fn statement(&mut self, statement: &Statement) -> Run<Flow> {
+        let span = statement.span;
+        self.step(span)?;
+        match &statement.kind {
+            StatementKind::Declare(declaration) => self.declare(declaration)?,
+            StatementKind::Assign { to, op, value } => self.assign(to, *op, value, span)?,
+            StatementKind::Target(value) | StatementKind::Jacobian(value) => {
+                let value = self.expression(value)?;
+                let value = self.tensor(&value);
+                self.add_to_target(&value);
+            }
+            StatementKind::Tilde(tilde) => self.tilde(tilde, span)?,
+            StatementKind::Call(call) => {
+                self.call(call, None, span)?;
+            }
+            StatementKind::If { condition, then, otherwise } => {
+                let chosen = if self.truth(condition)? { then } else { otherwise };
+                return self.statements(chosen);
+            }
+            StatementKind::While { condition, body } => {
+                while self.truth(condition)? {
+                    self.step(span)?;
+                    match self.statements(body)? {
+                        Flow::On | Flow::Continue => {}
+                        Flow::Break => break,
+                        Flow::Return(value) => return Ok(Flow::Return(value)),
+                    }
+                }
+            }
+            StatementKind::For { variable, from, to, body } => {
+                let (from, to) = (self.whole_number(from)?, self.whole_number(to)?);
+                return self.for_loop(*variable, from, to, body, span);
+            }
+            StatementKind::ForEach { variable, over, body } => return self.for_each(*variable, over, body, span),
+            StatementKind::Block(body) | StatementKind::Profile { body, .. } => return self.statements(body),
+            StatementKind::Return(value) => {
+                let value = match value {
+                    Some(value) => self.expression(value)?,
+                    None => Value::Void,
+                };
+                return Ok(Flow::Return(value));
+            }
+            StatementKind::Break => return Ok(Flow::Break),
+            StatementKind::Continue => return Ok(Flow::Continue),
+            StatementKind::Print(_) => {}
+            StatementKind::Reject(parts) | StatementKind::FatalError(parts) => {
+                if self.lane_count() > 1 {
+                    return Err(Stop::Lanes);
+                }
+                return wrong(span, format!("the program rejects its data: {}", self.words(parts)));
+            }
+        }
+        Ok(Flow::On)
+    }
+
+    /// What a message of the program says; values that depend on parameters are left out.
+    fn words(&mut self, parts: &[Printable]) -> String {
+        let part = |part: &Printable| match part {
+            Printable::Text(text) => text.clone(),
+            Printable::Value(value) => match self.expression(value) {
+                Ok(Value::Int(x)) => x.to_string(),
+                Ok(Value::Real(x)) => x.to_string(),
+                _ => "..".into(),
+            },
+        };
+        parts.iter().map(part).collect()
+    }
+
+    fn for_loop(&mut self, variable: VariableId, from: i64, to: i64, body: &[Statement], span: Span) -> Run<Flow> {
+        // A long loop in lanes of a short one: better the other way round, unless it cannot be.
+        let is_long = to.saturating_sub(from) > 16 && to.saturating_sub(from) > self.lane_count() as i64;
+        if self.lane_count() > 1 && is_long && !self.is_one_by_one(span) {
+            return Err(Stop::Lanes);
+        }
+        if self.loop_in_lanes(variable, from, to, body, span)? {
+            return Ok(Flow::On);
+        }
+        for k in from..=to {
+            self.step(span)?;
+            self.values[variable.0] = Some(Value::Int(k));
+            match self.statements(body)? {
+                Flow::On | Flow::Continue => {}
+                Flow::Break => break,
+                Flow::Return(value) => return Ok(Flow::Return(value)),
+            }
+        }
+        Ok(Flow::On)
+    }
+
+    fn for_each(&mut self, variable: VariableId, over: &Expression, body: &[Statement], span: Span) -> Run<Flow> {
+        let all = self.expression(over)?;
+        let dims = all.dims().to_vec();
+        let ty = self.program.variables[variable.0].ty;
+        let is_matrix = over.ty.arrays == 0 && dims.len() == 2;
+        let count = if is_matrix { dims[0] * dims[1] } else { dims.first().copied().unwrap_or(0) };
+        for k in 0..count {
+            self.step(span)?;
+            let places = if is_matrix { vec![k % dims[0], k / dims[0]] } else { vec![k] };
+            let element = self.element_at(&all, &places, ty)?;
+            self.values[variable.0] = Some(element);
+            match self.statements(body)? {
+                Flow::On | Flow::Continue => {}
+                Flow::Break => break,
+                Flow::Return(value) => return Ok(Flow::Return(value)),
+            }
+        }
+        Ok(Flow::On)
+    }
+
+    /// The element, or sub-container, at the first indices, counted from 0.
+    pub(crate) fn element_at(&mut self, all: &Value, at: &[usize], ty: StanType) -> Run<Value> {
+        let dims = all.dims().to_vec();
+        let rest: usize = dims[at.len()..].iter().product();
+        let first = at.iter().zip(&dims).fold(0, |before, (&k, &size)| before * size + k) * rest;
+        let (laned, count) = (all.is_laned(), all.count());
+        let lanes = if laned { self.lane_count() } else { 1 };
+        let places: Vec<u32> =
+            (0..lanes).flat_map(|lane| (0..rest).map(move |k| (lane * count + first + k) as u32)).collect();
+        let dims = dims[at.len()..].to_vec();
+        Ok(match all {
+            Value::Ints(ints) => {
+                let values: Vec<i64> = places.iter().map(|&k| ints.values[k as usize]).collect();
+                Ints { dims, laned, values: values.into() }.into()
+            }
+            Value::Reals(tensor) => {
+                let elements = self.pick(&tensor.elements, places);
+                Tensor::new(ty, dims, laned, elements).into()
+            }
+            other => other.clone(),
+        })
+    }
+
+    /// A variable begins: with its value, or with none that means something.
+    pub(crate) fn declare(&mut self, declaration: &Declaration) -> Run<()> {
+        let id = declaration.variable;
+        let ty = self.program.variables[id.0].ty;
+        let dims = self.sizes_of(declaration)?;
+        let value = match &declaration.value {
+            Some(value) => {
+                let span = value.span;
+                let value = self.expression(value)?;
+                let is_function_local = declaration.sizes.is_empty() && ty.dimensions() > 0;
+                if !is_function_local && value.dims() != dims {
+                    return wrong(
+                        span,
+                        format!("a value of sizes {:?} is given to a variable of sizes {dims:?}", value.dims()),
+                    );
+                }
+                match value {
+                    Value::Reals(tensor) => tensor.with_type(ty).into(),
+                    Value::Int(_) | Value::Ints(_) if !ty.is_int() => self.tensor(&value).with_type(ty).into(),
+                    other => other,
+                }
+            }
+            None => nothing(ty, dims),
+        };
+        self.values[id.0] = Some(value);
+        Ok(())
+    }
+
+    /// The sizes of a declaration, not below 0 and not endless.
+    pub(crate) fn sizes_of(&mut self, declaration: &Declaration) -> Run<Vec<usize>> {
+        let mut sizes = Vec::with_capacity(declaration.sizes.len());
+        for size in &declaration.sizes {
+            let number = self.whole_number(size)?;
+            match usize::try_from(number) {
+                Ok(number) => sizes.push(number),
+                Err(_) => return wrong(size.span, format!("a size is {number}; it must not be below 0")),
+            }
+        }
+        let count = sizes.iter().try_fold(1_usize, |product, &size| product.checked_mul(size));
+        match (count, declaration.sizes.first()) {
+            (Some(count), _) if count <= MOST_ELEMENTS => Ok(sizes),
+            (_, Some(size)) => {
+                wrong(size.span, format!("sizes {sizes:?} are too many elements; {MOST_ELEMENTS} are the most"))
+            }
+            (_, None) => Ok(sizes),
+        }
+    }
+
+    /// A variable's elements, without a copy of the whole.
+    pub(crate) fn element_of(&mut self, id: VariableId, indices: &[Index], ty: StanType, span: Span) -> Run<Value> {
+        let Some(value) = self.values[id.0].clone() else { return wrong(span, "it has no value yet") };
+        if self.outer_of(id).is_some() {
+            let dims = value.dims().to_vec();
+            let selections = self.selections(&dims, indices, span)?;
+            let places = self.places(&dims, value.is_laned(), &selections);
+            self.note_elements_read(id, &places.places, places.laned)?;
+        }
+        self.indexed(&value, indices, ty, span)
+    }
+
+    fn is_one_by_one(&self, span: Span) -> bool {
+        self.one_by_one.contains(&span)
+    }
+}
+
+/// A variable that has no value yet: NaN, as in Stan, and the least integer.
+fn nothing(ty: StanType, dims: Vec<usize>) -> Value {
+    let count = dims.iter().product();
+    if ty.is_int() {
+        Ints { dims, laned: false, values: vec![i64::from(i32::MIN); count].into() }.into()
+    } else {
+        Tensor::new(ty, dims, false, Elements::Data(vec![f64::NAN; count].into())).into()
+    }
+}

@@ -1,0 +1,42 @@
+//! Binds a Stan program to its data: the tree is run once with whole numbers, sizes, loops and branches known, and what
+//! depends on parameters becomes a program of vectors with its gradient.
+//!
+//! | step | where |
+//! |--|--|
+//! | data from JSON, R's dump or code | `data.rs` |
+//! | data against their declarations | `declared.rs` |
+//! | statements and expressions | `interpreter/` |
+//! | loops whose passes are bound all at once | `interpreter/lanes.rs` |
+//! | functions and densities | `interpreter/library.rs`, `interpreter/density.rs` |
+//! | constrained parameters | `transform.rs` |
+//! | what comes out | `bind.rs` |
+//!
+//! ```
+//! use octopus_bind::{BoundModel, Data};
+//!
+//! let text = "data { int<lower=0> N; array[N] int<lower=0, upper=1> y; }
+//!             parameters { real<lower=0, upper=1> theta; }
+//!             model { theta ~ beta(1, 1); y ~ bernoulli(theta); }";
+//! let program = octopus_stan::StanProgram::parse("coin.stan", text)?;
+//! let data = Data::new("coin").with_int("N", 3).with_ints("y", &[1, 0, 1]);
+//! let model = BoundModel::new(&program, &data)?;
+//! assert_eq!(model.labels(), ["theta"]);
+//! assert!((model.log_density(&[0.0]) - 5.0 * 0.5_f64.ln()).abs() < 1e-12);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod bind;
+mod data;
+mod declared;
+mod error;
+mod interpreter;
+mod shape;
+mod transform;
+mod uses;
+mod value;
+
+pub use bind::{BindOptions, BoundModel, DrawQuantity};
+pub use data::{Data, DataNumbers, DataValue};
+pub use error::BindError;

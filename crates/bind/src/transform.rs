@@ -1,0 +1,376 @@
+//! Stan's transforms of unconstrained coordinates to parameters, with the logarithms of their Jacobians, in Stan's order
+//! of coordinates: arrays row by row, matrices column by column.
+
+use crate::interpreter::{Interpreter, Run, wrong};
+use crate::value::{Element, Elements, Tensor, Value};
+use octopus_program::{Matrix, NodeId, Op};
+use octopus_stan::{BaseType, Constraint, Declaration, Expression, Span, StanType};
+
+/// A parameter's value, made of new coordinates.
+pub(crate) fn parameter(me: &mut Interpreter<'_>, declaration: &Declaration, span: Span) -> Run<Value> {
+    let ty = me.program.variables[declaration.variable.0].ty;
+    let dims = me.sizes_of(declaration)?;
+    let (arrays, inner) = dims.split_at(usize::from(ty.arrays));
+    let copies: usize = arrays.iter().product();
+    let length: usize = inner.iter().product();
+    let elements = match &declaration.constraint {
+        Constraint::None
+        | Constraint::Lower(_)
+        | Constraint::Upper(_)
+        | Constraint::LowerUpper(..)
+        | Constraint::Affine { .. } => {
+            let free = free(me, ty, copies, inner);
+            let free = Tensor::new(ty, dims.clone(), false, free);
+            return Ok(bounded(me, &declaration.constraint, free, span)?.with_type(ty).into());
+        }
+        Constraint::Ordered | Constraint::PositiveOrdered => {
+            let is_positive = matches!(declaration.constraint, Constraint::PositiveOrdered);
+            ordered(me, copies, length, is_positive)
+        }
+        Constraint::Simplex => simplex(me, copies, length, span)?,
+        Constraint::SumToZero if ty.base != BaseType::Matrix => {
+            let node = sum_to_zero(me, copies, length, span)?;
+            Elements::Whole(node)
+        }
+        Constraint::UnitVector => each(me, copies, |me| unit_vector(me, length)),
+        Constraint::CholeskyCorr => each(me, copies, |me| cholesky_corr(me, inner[0])),
+        Constraint::Corr => each(me, copies, |me| corr(me, inner[0])),
+        Constraint::Cov => each(me, copies, |me| cov(me, inner[0])),
+        Constraint::CholeskyCov => {
+            let (rows, columns) = (inner[0], inner[1]);
+            if rows < columns {
+                return wrong(
+                    span,
+                    format!("a Cholesky factor has at least as many rows as columns, not {rows} x {columns}"),
+                );
+            }
+            each(me, copies, |me| cholesky_cov(me, rows, columns))
+        }
+        _ => return wrong(span, "parameters with this constraint are not supported yet"),
+    };
+    Ok(Tensor::new(ty, dims, false, elements).into())
+}
+
+/// Free coordinates with the last index fastest.
+fn free(me: &mut Interpreter<'_>, ty: StanType, copies: usize, inner: &[usize]) -> Elements {
+    let length: usize = inner.iter().product();
+    if copies * length == 0 {
+        return Elements::Data(Vec::new().into());
+    }
+    let node = me.graph.parameter(copies * length);
+    if ty.base != BaseType::Matrix {
+        return Elements::Whole(node);
+    }
+    let order = crate::shape::columns_to_rows(inner);
+    let places = (0..copies).flat_map(|copy| order.iter().map(move |&k| (copy * length + k) as u32)).collect();
+    Elements::Whole(me.gather(node, places))
+}
+
+/// Bounds, or an offset and a multiplier.
+fn bounded(me: &mut Interpreter<'_>, constraint: &Constraint, x: Tensor, span: Span) -> Run<Tensor> {
+    let bound = |me: &mut Interpreter<'_>, expression: &Expression| {
+        let value = me.expression(expression)?;
+        let tensor = me.tensor(&value);
+        if !tensor.is_scalar() && tensor.dims != x.dims {
+            return wrong(expression.span, format!("sizes {:?} where {:?} are needed", tensor.dims, x.dims));
+        }
+        Ok(tensor)
+    };
+    let is_infinite =
+        |t: &Tensor| t.known().is_some_and(|values| !values.is_empty() && values.iter().all(|x| x.is_infinite()));
+    let (lower, upper) = match constraint {
+        Constraint::Lower(lower) => (Some(bound(me, lower)?), None),
+        Constraint::Upper(upper) => (None, Some(bound(me, upper)?)),
+        Constraint::LowerUpper(lower, upper) => (Some(bound(me, lower)?), Some(bound(me, upper)?)),
+        Constraint::Affine { offset, multiplier } => {
+            let mut y = x.clone();
+            if let Some(multiplier) = multiplier {
+                let multiplier = bound(me, multiplier)?;
+                let log = me.apply(Op::Ln, std::slice::from_ref(&multiplier), span)?;
+                let times = if log.is_scalar() { x.count() as f64 } else { 1.0 };
+                let log = me.mul(&log, &Tensor::number(times), span)?;
+                me.add_to_target(&log);
+                y = me.mul(&y, &multiplier, span)?;
+            }
+            if let Some(offset) = offset {
+                let offset = bound(me, offset)?;
+                y = me.add(&offset, &y, span)?;
+            }
+            return Ok(y);
+        }
+        _ => (None, None),
+    };
+    match (lower.filter(|t| !is_infinite(t)), upper.filter(|t| !is_infinite(t))) {
+        (None, None) => Ok(x),
+        (Some(lower), None) => {
+            me.add_to_target(&x);
+            let e = me.apply(Op::Exp, &[x], span)?;
+            me.add(&lower, &e, span)
+        }
+        (None, Some(upper)) => {
+            me.add_to_target(&x);
+            let e = me.apply(Op::Exp, &[x], span)?;
+            me.sub(&upper, &e, span)
+        }
+        (Some(lower), Some(upper)) => {
+            let width = me.sub(&upper, &lower, span)?;
+            let log = me.apply(Op::Ln, std::slice::from_ref(&width), span)?;
+            let minus = me.apply(Op::Neg, std::slice::from_ref(&x), span)?;
+            let (above, below) =
+                (me.apply(Op::Softplus, std::slice::from_ref(&x), span)?, me.apply(Op::Softplus, &[minus], span)?);
+            let both = me.add(&above, &below, span)?;
+            let jacobian = me.sub(&log, &both, span)?;
+            me.add_to_target(&jacobian);
+            let part = me.apply(Op::Sigmoid, &[x], span)?;
+            let part = me.mul(&width, &part, span)?;
+            me.add(&lower, &part, span)
+        }
+    }
+}
+
+/// Column k of vectors that stand one after the other.
+fn column(me: &mut Interpreter<'_>, node: NodeId, copies: usize, length: usize, k: usize) -> NodeId {
+    let places = (0..copies).map(|copy| (copy * length + k) as u32).collect();
+    me.gather(node, places)
+}
+
+fn add(me: &mut Interpreter<'_>, node: NodeId) {
+    let sum = me.graph.sum(node);
+    me.target.push(sum);
+}
+
+/// The elements of columns, vector after vector.
+fn interleaved(columns: &[NodeId], copies: usize) -> Elements {
+    let all: Vec<Element> =
+        (0..copies).flat_map(|copy| columns.iter().map(move |&column| Element::Of(column, copy as u32))).collect();
+    Elements::Mixed(all.into())
+}
+
+fn ordered(me: &mut Interpreter<'_>, copies: usize, length: usize, is_positive: bool) -> Elements {
+    if copies * length == 0 {
+        return Elements::Data(Vec::new().into());
+    }
+    let node = me.graph.parameter(copies * length);
+    let mut columns: Vec<NodeId> = Vec::new();
+    for k in 0..length {
+        let x = column(me, node, copies, length, k);
+        let value = match columns.last() {
+            None if !is_positive => x,
+            before => {
+                let before = before.copied();
+                add(me, x);
+                let e = me.graph.exp(x);
+                before.map_or(e, |before| me.graph.add(before, e))
+            }
+        };
+        columns.push(value);
+    }
+    interleaved(&columns, copies)
+}
+
+/// Vectors whose sum is 0: an orthonormal map of one coordinate less.
+fn sum_to_zero(me: &mut Interpreter<'_>, copies: usize, length: usize, span: Span) -> Run<NodeId> {
+    if length == 0 {
+        return wrong(span, "it must have at least one element");
+    }
+    if length == 1 || copies == 0 {
+        return Ok(me.graph.column(vec![0.0; copies * length]));
+    }
+    let free = length - 1;
+    let node = me.graph.parameter(copies * free);
+    let weights: Vec<f64> = (0..free)
+        .flat_map(|j| {
+            let j1 = (j + 1) as f64;
+            let weight = 1.0 / (j1 * (j1 + 1.0)).sqrt();
+            (0..length).map(move |i| match i.cmp(&(j + 1)) {
+                std::cmp::Ordering::Less => weight,
+                std::cmp::Ordering::Equal => -j1 * weight,
+                std::cmp::Ordering::Greater => 0.0,
+            })
+        })
+        .collect();
+    let weights = me.column(&weights.into());
+    Ok(me.graph.product(Matrix::new(node, copies, free), Matrix::new(weights, free, length)))
+}
+
+/// Stan's isometric log ratios, since 2.37: a vector whose sum is 0, then softmax.
+fn simplex(me: &mut Interpreter<'_>, copies: usize, length: usize, span: Span) -> Run<Elements> {
+    if length <= 1 || copies == 0 {
+        return Ok(Elements::Data(vec![1.0; copies * length].into()));
+    }
+    let z = sum_to_zero(me, copies, length, span)?;
+    let columns: Vec<NodeId> = (0..length).map(|k| column(me, z, copies, length, k)).collect();
+    let mut total = columns[0];
+    for &column in &columns[1..] {
+        total = me.graph.apply(Op::LogSumExp, &[total, column]);
+    }
+    let minus = me.graph.constant(-(length as f64));
+    let jacobian = me.graph.mul(minus, total);
+    add(me, jacobian);
+    let constant = me.graph.constant(0.5 * (length as f64).ln() * copies as f64);
+    me.target.push(constant);
+    let values: Vec<NodeId> = columns
+        .into_iter()
+        .map(|column| {
+            let log = me.graph.sub(column, total);
+            me.graph.exp(log)
+        })
+        .collect();
+    Ok(interleaved(&values, copies))
+}
+
+/// The same for each element of an array.
+fn each(me: &mut Interpreter<'_>, copies: usize, mut make: impl FnMut(&mut Interpreter<'_>) -> NodeId) -> Elements {
+    let nodes: Vec<NodeId> = (0..copies).map(|_| make(me)).collect();
+    Elements::Whole(me.graph.concat(&nodes))
+}
+
+fn unit_vector(me: &mut Interpreter<'_>, length: usize) -> NodeId {
+    let x = me.graph.parameter(length);
+    let square = me.graph.dot(x, x);
+    let half = me.graph.constant(-0.5);
+    let jacobian = me.graph.mul(half, square);
+    me.target.push(jacobian);
+    let norm = me.graph.apply(Op::Sqrt, &[square]);
+    me.graph.div(x, norm)
+}
+
+/// ln(1 - x^2)
+fn ln_rest(me: &mut Interpreter<'_>, x: NodeId) -> NodeId {
+    let square = me.graph.square(x);
+    me.graph.apply(Op::Ln1m, &[square])
+}
+
+/// Numbers between -1 and 1, with their Jacobian.
+fn correlations(me: &mut Interpreter<'_>, count: usize) -> NodeId {
+    let x = me.graph.parameter(count);
+    let z = me.graph.apply(Op::Tanh, &[x]);
+    let jacobian = ln_rest(me, z);
+    add(me, jacobian);
+    z
+}
+
+fn lower_triangle(
+    me: &mut Interpreter<'_>,
+    rows: usize,
+    columns: usize,
+    at: impl Fn(usize, usize) -> NodeId,
+) -> NodeId {
+    let zero = me.graph.constant(0.0);
+    let all: Vec<NodeId> = (0..rows)
+        .flat_map(|i| (0..columns).map(move |j| (i, j)))
+        .map(|(i, j)| if j <= i { at(i, j) } else { zero })
+        .collect();
+    me.graph.concat(&all)
+}
+
+fn cholesky_corr(me: &mut Interpreter<'_>, n: usize) -> NodeId {
+    let one = me.graph.constant(1.0);
+    if n <= 1 {
+        return if n == 1 { one } else { me.graph.column(Vec::new()) };
+    }
+    let z = correlations(me, n * (n - 1) / 2);
+    let half = me.graph.constant(0.5);
+    let mut rows = vec![vec![one]];
+    let mut next = 0;
+    for i in 1..n {
+        let mut row = Vec::with_capacity(i + 1);
+        let mut rest = one;
+        for j in 0..i {
+            let x = me.graph.element(z, next);
+            next += 1;
+            if j > 0 {
+                let log = me.graph.ln(rest);
+                let jacobian = me.graph.mul(half, log);
+                me.target.push(jacobian);
+            }
+            let root = me.graph.apply(Op::Sqrt, &[rest]);
+            let value = me.graph.mul(x, root);
+            let square = me.graph.square(value);
+            rest = me.graph.sub(rest, square);
+            row.push(value);
+        }
+        row.push(me.graph.apply(Op::Sqrt, &[rest]));
+        rows.push(row);
+    }
+    lower_triangle(me, n, n, |i, j| rows[i][j])
+}
+
+/// Partial correlations column by column.
+fn corr(me: &mut Interpreter<'_>, n: usize) -> NodeId {
+    let one = me.graph.constant(1.0);
+    if n <= 1 {
+        return if n == 1 { one } else { me.graph.column(Vec::new()) };
+    }
+    let z = correlations(me, n * (n - 1) / 2);
+    let mut rest = vec![one; n];
+    let mut columns: Vec<Vec<NodeId>> = Vec::new();
+    let mut next = 0;
+    for j in 0..n {
+        let mut column = vec![one; j];
+        column.push(me.graph.apply(Op::Sqrt, &[rest[j]]));
+        for rest in rest.iter_mut().skip(j + 1) {
+            let x = me.graph.element(z, next);
+            next += 1;
+            let log = ln_rest(me, x);
+            if n > j + 2 {
+                let power = me.graph.constant(0.5 * (n - j - 2) as f64);
+                let jacobian = me.graph.mul(power, log);
+                me.target.push(jacobian);
+            }
+            let root = me.graph.apply(Op::Sqrt, &[*rest]);
+            column.push(me.graph.mul(x, root));
+            let square = me.graph.square(x);
+            let left = me.graph.sub(one, square);
+            *rest = me.graph.mul(*rest, left);
+        }
+        columns.push(column);
+    }
+    let l = lower_triangle(me, n, n, |i, j| columns[j][i]);
+    me.graph.product(Matrix::new(l, n, n), Matrix::new(l, n, n).t())
+}
+
+/// Rows of a lower triangle with positive diagonal, and the logarithms of the diagonal.
+fn positive_triangle(me: &mut Interpreter<'_>, rows: usize, columns: usize) -> (NodeId, Vec<NodeId>) {
+    let count = columns * (columns + 1) / 2 + (rows - columns) * columns;
+    if count == 0 {
+        return (me.graph.column(Vec::new()), Vec::new());
+    }
+    let x = me.graph.parameter(count);
+    let mut all = Vec::new();
+    let mut logs = Vec::new();
+    let mut next = 0;
+    for i in 0..rows {
+        let mut row = Vec::new();
+        for j in 0..columns.min(i + 1) {
+            let element = me.graph.element(x, next);
+            next += 1;
+            row.push(if i == j {
+                logs.push(element);
+                me.graph.exp(element)
+            } else {
+                element
+            });
+        }
+        all.push(row);
+    }
+    (lower_triangle(me, rows, columns, |i, j| all[i][j]), logs)
+}
+
+fn cov(me: &mut Interpreter<'_>, n: usize) -> NodeId {
+    let (l, logs) = positive_triangle(me, n, n);
+    let constant = me.graph.constant(n as f64 * std::f64::consts::LN_2);
+    me.target.push(constant);
+    for (k, log) in logs.into_iter().enumerate() {
+        let power = me.graph.constant((n - k + 1) as f64);
+        let jacobian = me.graph.mul(power, log);
+        me.target.push(jacobian);
+    }
+    me.graph.product(Matrix::new(l, n, n), Matrix::new(l, n, n).t())
+}
+
+fn cholesky_cov(me: &mut Interpreter<'_>, rows: usize, columns: usize) -> NodeId {
+    let (l, logs) = positive_triangle(me, rows, columns);
+    me.target.extend(logs);
+    l
+}
