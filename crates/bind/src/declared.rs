@@ -11,7 +11,7 @@ type Asks = fn(f64, f64) -> bool;
 /// Wrong values of one variable that are named.
 const SHOWN: usize = 3;
 
-/// Gives the data block its values; what is wrong is added to `problems`.
+/// Gives the data block its values, and adds each fault of the data to `problems`.
 pub(crate) fn bind_data(me: &mut Interpreter<'_>, data: &Data, problems: &mut Vec<String>) -> Run<()> {
     let program = me.program;
     for statement in &program.data {

@@ -29,7 +29,7 @@ pub enum BindError {
     /// Data do not fit their declarations; each line names file, variable, index, value and what is wanted.
     #[error("{}", .0.join("\n"))]
     Data(Vec<String>),
-    /// The program asks for what is not there, or does what is wrong with these data.
+    /// The program uses something that is not supported, or fails with these data.
     #[error("{}", Lines(.0))]
     Refused(Vec<Diagnostic>),
     /// The program that was made is wrong.

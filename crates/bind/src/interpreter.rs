@@ -104,7 +104,7 @@ impl<'a> Interpreter<'a> {
         self.lanes.as_ref().map_or(1, |lanes| lanes.count)
     }
 
-    /// Adds the sum of all elements, and of all lanes, to the log density.
+    /// Adds all elements of all lanes to the log density.
     pub(crate) fn add_to_target(&mut self, value: &Tensor) {
         let rows = if self.lanes.is_some() && !value.laned { self.lane_count() } else { 1 };
         let node = self.node(value);

@@ -1,7 +1,7 @@
 //! From a graph to a plan: rows that can be done together are one loop, forward and reverse.
 //!
 //! Each node has a phase: the number of loops that must be over before it. Elementwise nodes of one phase and one length
-//! are one loop, with the sums of their rows; what is read otherwise (a gathered vector, a sum) is of an earlier phase. A
+//! are one loop, with the sums of their rows. Gathered vectors and sums that it reads are of an earlier phase. A
 //! node that only later phases read is moved there, so that its rows need not be kept in memory.
 
 mod registers;

@@ -18,7 +18,7 @@ const MAY_KNOW: [(&str, &[&str]); 26] = [
     ("crates/fitness", &["array", "device", "cuda", "random"]),
     ("crates/density", &["random", "trace"]),
     ("crates/program", &["density", "random"]),
-    ("crates/bind", &["program", "stan", "density"]),
+    ("crates/bind", &["program", "stan", "density", "random"]),
     ("crates/sampler", &["density", "random", "cuda"]),
     ("crates/diag", &["trace"]),
     ("crates/formats", &["trace", "files"]),

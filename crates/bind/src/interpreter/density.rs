@@ -2,10 +2,11 @@
 //!
 //! A row of the table gives a density's terms, for all elements at once. Terms that depend on no parameter may be left out.
 
-use super::library::{Arguments, op_named};
+use super::library::Arguments;
 use super::{Interpreter, Run, Stop, wrong};
 use crate::value::{Elements, Tensor, Value};
 use octopus_program::{Graph, NodeId, Op};
+use octopus_random::exact;
 use octopus_stan::StanType;
 use std::f64::consts::PI;
 
@@ -14,8 +15,6 @@ type Function = Box<dyn Fn(&mut Interpreter<'_>, &Arguments) -> Run<Value>>;
 /// A graph with short names for what formulas are made of.
 struct Formula<'a> {
     graph: &'a mut Graph,
-    /// An operation that the table of operations lacks.
-    missing: Option<&'static str>,
 }
 
 impl Formula<'_> {
@@ -60,24 +59,8 @@ impl Formula<'_> {
         let log = self.ln(a);
         self.neg(log)
     }
-    /// An operation by its name, or a function of known numbers where the table has none.
-    fn named(&mut self, name: &'static str, plain: fn(f64) -> f64, a: NodeId) -> NodeId {
-        if let Some(op) = op_named(name) {
-            return self.op(op, a);
-        }
-        match self.graph.known(a) {
-            Some(values) => {
-                let values: Vec<f64> = values.into_iter().map(plain).collect();
-                self.graph.column(values)
-            }
-            None => {
-                self.missing.get_or_insert(name);
-                self.graph.constant(f64::NAN)
-            }
-        }
-    }
     fn lgamma(&mut self, a: NodeId) -> NodeId {
-        self.named("lgamma", libm::lgamma, a)
+        self.op(Op::LnGamma, a)
     }
     /// ln of the binomial coefficient.
     fn lchoose(&mut self, n: NodeId, k: NodeId) -> NodeId {
@@ -236,11 +219,11 @@ fn elementwise(name: &str) -> Option<(usize, Terms)> {
             let log = f.ln(x[1]);
             vec![f.ln(x[0]), f.times(-2.0, log), f.times(-0.5, square)]
         }),
-        "skew_normal_lpdf" if op_named("std_normal_lcdf").is_some() => (4, |f, x| {
+        "skew_normal_lpdf" => (4, |f, x| {
             let z = f.standard(x[0], x[1], x[2]);
             let square = f.mul(z, z);
             let scaled = f.mul(x[3], z);
-            let cdf = f.named("std_normal_lcdf", |_| f64::NAN, scaled);
+            let cdf = f.op(Op::LnPhi, scaled);
             vec![f.times(-0.5, square), f.minus_ln(x[2]), cdf, f.n(-0.5 * (PI / 2.0).ln())]
         }),
         "bernoulli_lpmf" => (2, |f, x| {
@@ -345,22 +328,22 @@ fn elementwise(name: &str) -> Option<(usize, Terms)> {
         }),
         "normal_lcdf" => (3, |f, x| {
             let z = f.standard(x[0], x[1], x[2]);
-            vec![f.named("std_normal_lcdf", ln_phi, z)]
+            vec![f.op(Op::LnPhi, z)]
         }),
         "normal_lccdf" => (3, |f, x| {
             let z = f.standard(x[1], x[0], x[2]);
-            vec![f.named("std_normal_lcdf", ln_phi, z)]
+            vec![f.op(Op::LnPhi, z)]
         }),
         "cauchy_lccdf" => (3, |f, x| {
             let z = f.standard(x[1], x[0], x[2]);
-            let angle = f.named("atan", libm::atan, z);
+            let angle = f.op(Op::Atan, z);
             let part = f.times(1.0 / PI, angle);
             let cdf = f.plus(0.5, part);
             vec![f.ln(cdf)]
         }),
         "cauchy_lcdf" => (3, |f, x| {
             let z = f.standard(x[0], x[1], x[2]);
-            let angle = f.named("atan", libm::atan, z);
+            let angle = f.op(Op::Atan, z);
             let part = f.times(1.0 / PI, angle);
             let cdf = f.plus(0.5, part);
             vec![f.ln(cdf)]
@@ -368,10 +351,6 @@ fn elementwise(name: &str) -> Option<(usize, Terms)> {
         _ => return None,
     };
     Some(row)
-}
-
-fn ln_phi(z: f64) -> f64 {
-    libm::log(0.5 * libm::erfc(-z * std::f64::consts::FRAC_1_SQRT_2))
 }
 
 /// The density of a name, also without its constants.
@@ -440,8 +419,8 @@ pub(crate) fn density(name: &str) -> Option<Function> {
             let terms = me.mul(&n, &log, a.span)?;
             let kernel = me.sum_of(&terms);
             let Some(counts) = n.known() else { return Err(Stop::Lanes) };
-            let constant = libm::lgamma(counts.iter().sum::<f64>() + 1.0)
-                - counts.iter().map(|&n| libm::lgamma(n + 1.0)).sum::<f64>();
+            let constant = exact::ln_gamma(counts.iter().sum::<f64>() + 1.0)
+                - counts.iter().map(|&n| exact::ln_gamma(n + 1.0)).sum::<f64>();
             if a.drops { Ok(kernel) } else { me.add(&kernel, &Tensor::number(constant), a.span) }
         },
         "ordered_logistic_lpmf" => ordered_logistic,
@@ -460,11 +439,8 @@ impl Interpreter<'_> {
             return Ok(Tensor::number(0.0));
         }
         let nodes: Vec<NodeId> = args.iter().map(|arg| self.spread(arg, &shared)).collect();
-        let mut formula = Formula { graph: &mut self.graph, missing: None };
+        let mut formula = Formula { graph: &mut self.graph };
         let terms = terms(&mut formula, &nodes);
-        if let Some(missing) = formula.missing {
-            return wrong(a.span, format!("`{missing}` of parameters, which this density needs, is not supported yet"));
-        }
         let mut total: Option<NodeId> = None;
         for term in terms {
             if a.drops && !self.graph.depends_on_parameters(term) && self.is_no_trap(term) {
@@ -618,8 +594,8 @@ fn lkj(me: &mut Interpreter<'_>, a: &Arguments, l: &Tensor) -> Run<Tensor> {
 /// The constant of the density of Lewandowski, Kurowicka and Joe (2009), theorem 5.
 fn lkj_constant(eta: f64, n: usize) -> f64 {
     let last = n as f64 - 1.0;
-    let each = |k: usize| 0.5 * k as f64 * PI.ln() + libm::lgamma(eta + 0.5 * (last - k as f64));
-    (1..n).map(each).sum::<f64>() - last * libm::lgamma(eta + 0.5 * last)
+    let each = |k: usize| 0.5 * k as f64 * PI.ln() + exact::ln_gamma(eta + 0.5 * (last - k as f64));
+    (1..n).map(each).sum::<f64>() - last * exact::ln_gamma(eta + 0.5 * last)
 }
 
 fn ordered_logistic(me: &mut Interpreter<'_>, a: &Arguments) -> Run<Tensor> {
@@ -680,7 +656,7 @@ fn student_t_tail(me: &mut Interpreter<'_>, a: &Arguments, is_above: bool) -> Ru
     let z = if is_above { -z } else { z };
     let tail = 0.5 * incomplete_beta(0.5 * degrees, 0.5, degrees / (degrees + z * z));
     let below = if z > 0.0 { 1.0 - tail } else { tail };
-    Ok(Tensor::number(libm::log(below)))
+    Ok(Tensor::number(exact::ln(below)))
 }
 
 /// The regularised incomplete beta function, by its continued fraction.
@@ -691,7 +667,8 @@ fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if x > (a + 1.0) / (a + b + 2.0) {
         return 1.0 - incomplete_beta(b, a, 1.0 - x);
     }
-    let log = a * libm::log(x) + b * libm::log1p(-x) + libm::lgamma(a + b) - libm::lgamma(a) - libm::lgamma(b);
+    let log =
+        a * exact::ln(x) + b * exact::ln_1p(-x) + exact::ln_gamma(a + b) - exact::ln_gamma(a) - exact::ln_gamma(b);
     let away = |x: f64| if x.abs() < 1e-300 { 1e-300 } else { x };
     let (mut c, mut d) = (1.0, 1.0 / away(1.0 - (a + b) * x / (a + 1.0)));
     let mut fraction = d;
@@ -709,5 +686,5 @@ fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
             break;
         }
     }
-    libm::exp(log) / a * fraction
+    exact::exp(log) / a * fraction
 }

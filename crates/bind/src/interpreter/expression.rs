@@ -335,7 +335,7 @@ fn real(op: BinaryOp, a: f64, b: f64) -> Value {
         BinaryOp::Subtract => a - b,
         BinaryOp::Multiply | BinaryOp::ElementMultiply => a * b,
         BinaryOp::Divide | BinaryOp::ElementDivide => a / b,
-        BinaryOp::Power | BinaryOp::ElementPower => libm::pow(a, b),
+        BinaryOp::Power | BinaryOp::ElementPower => octopus_random::exact::pow(a, b),
         BinaryOp::Equal => return truth(a == b),
         BinaryOp::NotEqual => return truth(a != b),
         BinaryOp::Less => return truth(a < b),

@@ -129,8 +129,14 @@ impl Interpreter<'_> {
                 other => other.clone(),
             });
         }
-        let Places { dims, laned, places } = self.places(&dims, value.is_laned(), &selections);
-        Ok(match value {
+        let places = self.places(&dims, value.is_laned(), &selections);
+        Ok(self.taken(value, places, ty))
+    }
+
+    /// The elements of a value at these places, as a value of type `ty`.
+    pub(crate) fn taken(&mut self, value: &Value, places: Places, ty: StanType) -> Value {
+        let Places { dims, laned, places } = places;
+        match value {
             Value::Ints(ints) => {
                 let values: Vec<i64> = places.iter().map(|&k| ints.values[k as usize]).collect();
                 Ints { dims, laned, values: values.into() }.into()
@@ -140,7 +146,7 @@ impl Interpreter<'_> {
                 Tensor::new(ty, dims, laned, elements).into()
             }
             other => other.clone(),
-        })
+        }
     }
 }
 
@@ -150,7 +156,7 @@ fn range(from: i64, to: i64) -> Selection {
     Selection { is_single: false, per_lane: places.len(), laned: false, places }
 }
 
-/// An index counted from 1 as a place; what is less is far outside.
+/// An index counted from 1 as a place counted from 0. An index below 1 becomes a place outside of every value.
 fn place(index: i64) -> u32 {
     if (1..=i64::from(i32::MAX)).contains(&index) {
         (index - 1) as u32

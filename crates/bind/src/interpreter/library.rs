@@ -4,6 +4,7 @@ use super::density::density;
 use super::{Interpreter, Run, Stop, wrong};
 use crate::value::{Element, Elements, Ints, Tensor, Value};
 use octopus_program::Op;
+use octopus_random::exact;
 use octopus_stan::{BaseType, Span, StanType};
 
 /// What a function is given.
@@ -29,35 +30,29 @@ pub(crate) fn op_named(name: &str) -> Option<Op> {
     Op::ALL.iter().copied().find(|op| op.name() == name)
 }
 
-/// A function of known reals that the table of operations may lack.
+/// A function of known reals that the table of operations lacks.
 fn plain(name: &str) -> Option<fn(f64) -> f64> {
     Some(match name {
-        "lgamma" => libm::lgamma,
         "tgamma" => libm::tgamma,
-        "floor" => libm::floor,
-        "ceil" => libm::ceil,
-        "round" => libm::round,
-        "trunc" => libm::trunc,
-        "sin" => libm::sin,
-        "cos" => libm::cos,
-        "tan" => libm::tan,
-        "asin" => libm::asin,
-        "acos" => libm::acos,
-        "atan" => libm::atan,
-        "sinh" => libm::sinh,
-        "cosh" => libm::cosh,
-        "asinh" => libm::asinh,
-        "acosh" => libm::acosh,
-        "atanh" => libm::atanh,
-        "expm1" => libm::expm1,
-        "log2" => libm::log2,
-        "log10" => libm::log10,
-        "cbrt" => libm::cbrt,
-        "erf" => libm::erf,
-        "erfc" => libm::erfc,
-        "exp2" => libm::exp2,
+        "floor" => f64::floor,
+        "ceil" => f64::ceil,
+        "round" => f64::round,
+        "trunc" => f64::trunc,
+        "tan" => exact::tan,
+        "asin" => exact::asin,
+        "acos" => exact::acos,
+        "sinh" => exact::sinh,
+        "cosh" => exact::cosh,
+        "asinh" => exact::asinh,
+        "acosh" => exact::acosh,
+        "atanh" => exact::atanh,
+        "log2" => exact::log2,
+        "log10" => exact::log10,
+        "cbrt" => exact::cbrt,
+        "erf" => exact::erf,
+        "erfc" => exact::erfc,
+        "exp2" => exact::exp2,
         "step" => |x| f64::from(u8::from(x >= 0.0)),
-        "Phi" => |x| 0.5 * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2),
         _ => return None,
     })
 }
@@ -97,11 +92,7 @@ pub(crate) fn library(name: &str) -> Option<Function> {
     if let Some(function) = structural(name).or_else(|| reducing(name)) {
         return Some(Box::new(function));
     }
-    let unary = match name {
-        "fabs" => "abs",
-        "log1m" | "log1p" | "log1p_exp" | "inv_logit" | "exp" | "log" | "sqrt" | "tanh" | "inv_Phi" | "abs" => name,
-        other => other,
-    };
+    let unary = if name == "fabs" { "abs" } else { name };
     let (op, plain) = (op_named(unary).filter(|op| op.arity() == 1), plain(unary));
     if (op.is_some() || plain.is_some()) && name != "negate" && name != "sign" {
         let name = name.to_owned();
@@ -195,7 +186,7 @@ fn reducing(name: &str) -> Option<Plain> {
             let soft = me.apply(Op::Softplus, &[a.tensor(me, 0)], a.span)?;
             Ok(me.apply(Op::Neg, &[soft], a.span)?.into())
         },
-        "log1m_exp" if op_named("log1m_exp").is_none() => |me, a| {
+        "log1m_exp" => |me, a| {
             let e = me.apply(Op::Exp, &[a.tensor(me, 0)], a.span)?;
             Ok(me.apply(Op::Ln1m, &[e], a.span)?.into())
         },

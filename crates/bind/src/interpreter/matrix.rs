@@ -91,7 +91,7 @@ impl Interpreter<'_> {
             let shared = self.shared(&[a.clone(), b.clone()], span)?;
             let count = shared.count();
             let at = |values: &[f64], k: usize| values[if values.len() == 1 { 0 } else { k }];
-            let values = (0..count).map(|k| libm::pow(at(x, k), at(y, k))).collect();
+            let values = (0..count).map(|k| octopus_random::exact::pow(at(x, k), at(y, k))).collect();
             return Ok(Tensor::data(shared.ty, shared.dims, values));
         }
         let exponent = match b.known() {

@@ -135,17 +135,7 @@ impl Interpreter<'_> {
         let places: Vec<u32> =
             (0..lanes).flat_map(|lane| (0..rest).map(move |k| (lane * count + first + k) as u32)).collect();
         let dims = dims[at.len()..].to_vec();
-        Ok(match all {
-            Value::Ints(ints) => {
-                let values: Vec<i64> = places.iter().map(|&k| ints.values[k as usize]).collect();
-                Ints { dims, laned, values: values.into() }.into()
-            }
-            Value::Reals(tensor) => {
-                let elements = self.pick(&tensor.elements, places);
-                Tensor::new(ty, dims, laned, elements).into()
-            }
-            other => other.clone(),
-        })
+        Ok(self.taken(all, super::index::Places { dims, laned, places }, ty))
     }
 
     /// A variable begins: with its value, or with none that means something.

@@ -136,7 +136,7 @@ fn kinds(table: &str, delimiter: u8, indices: &[usize], decimal: DecimalMark) ->
             }
         }
     }
-    // Of a column without a cell nothing is told.
+    // A column without cells is not described.
     found.into_iter().map(|kind| kind.unwrap_or(ColumnKind::Label)).collect()
 }
 

@@ -21,7 +21,7 @@ pub(crate) fn begin_of_hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes)[..6].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns what is wrong if the picture, in all its widths, is not the one on record for this place in the test that runs.
+/// Compares the picture, in all its widths, with the record of this place in the running test; returns the difference.
 ///
 /// The record is a file for each test, a line for each picture: the begin of the SHA-256 of the SVG of each width.
 pub(crate) fn changed(widths: &[&Scene]) -> Option<String> {

@@ -40,7 +40,7 @@ impl Checker<'_> {
         Some(promoted(value, to.ty))
     }
 
-    /// A compound operator gives the type of what is assigned to; of scalars there is no `.*=` and no `./=`.
+    /// The result of a compound operator has the type of its left side. Scalars have no `.*=` and no `./=`.
     fn compound(&mut self, to: &LValue, op: BinaryOp, value: Expression) -> Option<Expression> {
         let kind = ExpressionKind::Variable(to.variable);
         let left = Expression { kind, ty: to.ty, is_data: false, span: to.span };

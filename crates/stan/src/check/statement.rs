@@ -19,7 +19,7 @@ pub(super) enum Flow {
 }
 
 impl Flow {
-    /// Of one statement after another.
+    /// How two statements in a row go on.
     fn then(self, next: Self) -> Self {
         match (self, next) {
             (Self::Leaves, _) | (_, Self::Leaves) => Self::Leaves,

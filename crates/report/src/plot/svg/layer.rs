@@ -96,7 +96,7 @@ impl Layer {
         let places = |points: &[Point]| points.iter().copied().map(scaled).collect::<Vec<_>>();
         match shape {
             Shape::Line { points, .. } => path::add(&mut self.content, &places(points), false, tolerance),
-            // Of an area all is kept that can be seen at full size: a thin bar must not vanish.
+            // An area keeps its full precision: a thin bar must not vanish.
             Shape::Area { points, .. } => path::add(&mut self.content, &places(points), true, TOLERANCE),
             Shape::Disc { at, .. } => path::add_dot(&mut self.content, scaled(*at)),
             Shape::Text(text) => {
