@@ -3,14 +3,18 @@
 use crate::data::Data;
 use crate::declared::{bind_data, unused};
 use crate::error::BindError;
-use crate::interpreter::{Interpreter, Run, Stop, is_supported};
+use crate::generated::{GeneratedBlock, SizedVariable, for_each_bound};
+use crate::interpreter::{Interpreter, RandomStreams, Run, Stop, is_supported};
+use crate::observations::TraceGroups;
 use crate::shape::rows_to_columns;
+use crate::stan_density::{DensityParts, StanDensity, stream_at};
 use crate::transform;
 use crate::uses::{for_each_expression, for_each_statement};
 use crate::value::Tensor;
 use octopus_density::{Dim, Labels, Layout, Role, Variable};
 use octopus_program::{Graph, NodeId, Op, Program, ProgramDensity, ProgramError, evaluate};
-use octopus_stan::{Callee, Constraint, ExpressionKind, FunctionId, ProgramBlock, Span, Statement, StatementKind};
+use octopus_random::{Purpose, Stream};
+use octopus_stan::{Callee, ExpressionKind, FunctionId, ProgramBlock, Span, Statement, StatementKind};
 use std::collections::HashSet;
 
 /// Numbers that each draw has: a parameter, a transformed parameter or a generated quantity.
@@ -80,14 +84,19 @@ pub struct BoundModel {
     /// The same with what each draw has besides.
     whole: Graph,
     quantities: Vec<DrawQuantity>,
-    /// The numbers of each quantity with the last index fastest.
+    /// The numbers of the quantities that are compiled, which come first, with the last index fastest.
     outputs: Vec<NodeId>,
+    /// How many bounds of compiled generated quantities do not hold.
+    violations: Option<NodeId>,
+    /// Generated quantities that are computed draw by draw.
+    block: Option<GeneratedBlock>,
+    groups: TraceGroups,
     /// What is odd about the data or left out.
     pub warnings: Vec<String>,
 }
 
 impl BoundModel {
-    /// Binds a program to its data.
+    /// Binds a program to its data. Random numbers in `transformed data` are the same in every run.
     ///
     /// # Errors
     /// [`BindError::Data`] where data do not fit, [`BindError::Refused`] where the program asks for what is not supported, or
@@ -123,7 +132,11 @@ impl BoundModel {
             return Err(BindError::Data(problems));
         }
         let mut warnings = unused(&me, data);
+        // Data that are simulated are the same in every run.
+        me.random = Some(RandomStreams::one(Stream::new(0, 0, 0, Purpose::User)));
         me.statements(&program.transformed_data).map_err(refused)?;
+        me.random = None;
+        let values = me.values.clone();
         let mut quantities = Vec::new();
         let mut outputs = Vec::new();
         for statement in &program.parameters {
@@ -132,37 +145,49 @@ impl BoundModel {
                 me.values[declaration.variable.0] = Some(value);
             }
         }
-        record(&mut me, &program.parameters, ProgramBlock::Parameters, &mut quantities, &mut outputs);
+        let mut known = record(&mut me, &program.parameters, ProgramBlock::Parameters, &mut quantities, &mut outputs);
         me.statements(&program.transformed_parameters).map_err(refused)?;
         guard_bounds(&mut me).map_err(refused)?;
         let block = ProgramBlock::TransformedParameters;
-        record(&mut me, &program.transformed_parameters, block, &mut quantities, &mut outputs);
+        known.extend(record(&mut me, &program.transformed_parameters, block, &mut quantities, &mut outputs));
         me.statements(&program.model).map_err(refused)?;
         let terms = me.graph.concat(&me.target);
         let target = me.graph.sum(terms);
         let graph = me.graph.clone();
-        let generated = unsupported(program, &[&program.generated_quantities]);
-        let ran: Run<()> = match generated.first() {
-            Some((span, name)) => Err(Stop::Wrong(*span, format!("`{name}` is not supported yet"))),
-            None => me.statements(&program.generated_quantities).map(|_| ()),
+        let lacking = unsupported(program, &[&program.generated_quantities]);
+        let mut left_out = |span: Span, message: &str| {
+            let place = program.place(span);
+            warnings.push(format!(
+                "{}:{}:{}: generated quantities are left out: {message}",
+                place.file, place.line, place.column
+            ));
         };
-        match ran {
-            Ok(()) => {
-                let block = ProgramBlock::GeneratedQuantities;
-                record(&mut me, &program.generated_quantities, block, &mut quantities, &mut outputs);
-            }
-            Err(Stop::Wrong(span, message)) => {
-                let place = program.place(span);
-                warnings.push(format!(
-                    "{}:{}:{}: generated quantities are left out: {message}",
-                    place.file, place.line, place.column
-                ));
-            }
-            Err(Stop::Lanes) => {
-                warnings.push("generated quantities are left out: sizes differ over the passes of a loop".into())
+        let (mut violations, mut generated) = (None, None);
+        let block = ProgramBlock::GeneratedQuantities;
+        let in_graph =
+            (lacking.is_empty() && !draws_random(&program.generated_quantities)).then(|| compiled_quantities(&mut me));
+        if let Some((span, name)) = lacking.first() {
+            left_out(*span, &format!("`{name}` is not supported yet"));
+        } else if let Some(Ok(node)) = in_graph {
+            violations = node;
+            record(&mut me, &program.generated_quantities, block, &mut quantities, &mut outputs);
+        } else {
+            // The graph keeps what the attempt has left in it, and nobody asks for that.
+            match GeneratedBlock::new(&mut me, values.clone(), known) {
+                Ok(made) => {
+                    for variable in &made.quantities {
+                        let name = program.variables[variable.id.0].name.clone();
+                        let offset = quantities.last().map_or(0, |last: &DrawQuantity| last.offset + last.len());
+                        quantities.push(DrawQuantity { name, block, shape: variable.dims.clone(), offset });
+                    }
+                    generated = Some(made);
+                }
+                Err(Stop::Wrong(span, message)) => left_out(span, &message),
+                Err(Stop::Lanes) => left_out(Span::default(), "sizes differ over the passes of a loop"),
             }
         }
-        Ok(Self { graph, target, whole: me.graph, quantities, outputs, warnings })
+        let groups = TraceGroups::find(program, &values, &quantities, &mut warnings);
+        Ok(Self { graph, target, whole: me.graph, quantities, outputs, violations, block: generated, groups, warnings })
     }
 
     /// Compiles the log density with its gradient.
@@ -188,13 +213,24 @@ impl BoundModel {
         self.quantities.iter().flat_map(DrawQuantity::labels).collect()
     }
 
-    /// Returns the numbers of a draw at an unconstrained point, in the order of [`labels`](Self::labels).
+    /// Returns the data that the program's log likelihoods and replicated data are of, if it is known which they are.
+    pub fn observed(&self) -> Option<&crate::ObservedData> {
+        self.groups.observed.as_ref()
+    }
+
+    /// Returns the numbers of a draw at an unconstrained point, in the order of [`labels`](Self::labels). Random numbers
+    /// come from a stream addressed by the point.
     pub fn expand(&self, position: &[f64]) -> Vec<f64> {
-        let values = evaluate(&self.whole, &self.outputs, position);
-        let sized = self.quantities.iter().zip(values);
-        let in_stans_order = sized.flat_map(|(quantity, values)| {
+        let mut all: Vec<f64> = evaluate(&self.whole, &self.outputs, position).concat();
+        if let Some(block) = &self.block {
+            let mut own = vec![0.0; block.width()];
+            // What fails is NaN.
+            let _ = block.run(&all, stream_at(position), &mut own);
+            all.extend(own);
+        }
+        let in_stans_order = self.quantities.iter().flat_map(|quantity| {
             let places = rows_to_columns(&quantity.shape);
-            places.into_iter().map(|place| values.get(place).copied().unwrap_or(f64::NAN)).collect::<Vec<f64>>()
+            places.into_iter().map(|place| all.get(quantity.offset + place).copied().unwrap_or(f64::NAN))
         });
         in_stans_order.collect()
     }
@@ -203,37 +239,54 @@ impl BoundModel {
     ///
     /// # Errors
     /// [`BindError::Program`] where the graph is wrong.
-    pub fn density(&self, name: &str) -> Result<ProgramDensity, BindError> {
+    pub fn density(&self, name: &str) -> Result<StanDensity, BindError> {
         // Generated quantities belong to the whole graph, in which the log density is the same node.
-        let with_all = self.density_of(name, &self.whole, |_| true);
+        let with_all = self.density_of(name, &self.whole, true);
         match with_all {
             // A wrong generated quantity must not harm the density.
-            Err(_) => Ok(self.density_of(name, &self.graph, |block| block != ProgramBlock::GeneratedQuantities)?),
+            Err(_) => Ok(self.density_of(name, &self.graph, false)?),
             Ok(density) => Ok(density),
         }
     }
 
-    fn density_of(
-        &self,
-        name: &str,
-        graph: &Graph,
-        keeps: impl Fn(ProgramBlock) -> bool,
-    ) -> Result<ProgramDensity, ProgramError> {
-        let mut variables = Vec::new();
+    fn density_of(&self, name: &str, graph: &Graph, with_generated: bool) -> Result<StanDensity, ProgramError> {
+        let groups = if with_generated { self.groups.clone() } else { TraceGroups::default() };
         let mut nodes = Vec::new();
-        for (quantity, &node) in self.quantities.iter().zip(&self.outputs) {
-            if quantity.is_empty() || !keeps(quantity.block) {
+        let (mut all, mut variables, mut kept) = (Vec::new(), Vec::new(), Vec::new());
+        let mut generated = 0..0;
+        let mut width = 0;
+        for (k, quantity) in self.quantities.iter().enumerate() {
+            let is_generated = quantity.block == ProgramBlock::GeneratedQuantities;
+            if quantity.is_empty() || (is_generated && !with_generated) {
                 continue;
             }
-            let dim = |(k, &size): (usize, &usize)| Dim {
-                name: format!("{}_dim_{k}", quantity.name),
-                labels: Labels::Range(size),
-            };
-            let dims = quantity.shape.iter().enumerate().map(dim).collect();
-            variables.push(Variable { name: quantity.name.clone(), dims, role: Role::Derived });
-            nodes.push(node);
+            let variable = variable_of(quantity);
+            let place = quantity.offset..quantity.offset + quantity.len();
+            if let Some(&node) = self.outputs.get(k) {
+                nodes.push(node);
+                all.push(variable.clone());
+                width = place.end;
+                if is_generated {
+                    generated = if generated.is_empty() { place.clone() } else { generated.start..place.end };
+                }
+            }
+            let is_in_a_group =
+                [&groups.log_likelihood, &groups.replicates].into_iter().any(|own| *own == Some(place.clone()));
+            if !is_in_a_group {
+                variables.push(variable);
+                kept.push(place);
+            }
         }
-        ProgramDensity::compile(name, graph, self.target, Layout { variables }, &nodes)
+        let mut bounds = 0..0;
+        if let (true, Some(node)) = (with_generated, self.violations) {
+            nodes.push(node);
+            all.push(Variable { name: "violations".into(), dims: Vec::new(), role: Role::Derived });
+            bounds = width..width + 1;
+        }
+        let compiled = ProgramDensity::compile(name, graph, self.target, Layout { variables: all }, &nodes)?;
+        let block = if with_generated { self.block.clone() } else { None };
+        let layout = Layout { variables };
+        Ok(StanDensity::new(DensityParts { compiled, block, layout, kept, bounds, generated, groups }))
     }
 
     /// Returns the log density at an unconstrained point, evaluated plainly.
@@ -242,44 +295,71 @@ impl BoundModel {
     }
 }
 
+/// A quantity as a variable of the trace.
+fn variable_of(quantity: &DrawQuantity) -> Variable {
+    let dim =
+        |(k, &size): (usize, &usize)| Dim { name: format!("{}_dim_{k}", quantity.name), labels: Labels::Range(size) };
+    let dims = quantity.shape.iter().enumerate().map(dim).collect();
+    Variable { name: quantity.name.clone(), dims, role: Role::Derived }
+}
+
 /// A transformed parameter that is outside of its bounds has no density, as in Stan.
 fn guard_bounds(me: &mut Interpreter<'_>) -> Run<()> {
-    let program = me.program;
-    for statement in &program.transformed_parameters {
-        let StatementKind::Declare(declaration) = &statement.kind else { continue };
-        let (lower, upper) = match &declaration.constraint {
-            Constraint::Lower(lower) => (Some(lower), None),
-            Constraint::Upper(upper) => (None, Some(upper)),
-            Constraint::LowerUpper(lower, upper) => (Some(lower), Some(upper)),
-            _ => continue,
-        };
-        let variable = &program.variables[declaration.variable.0];
-        let Some(value) = me.values[declaration.variable.0].clone().filter(|value| value.count() > 0) else { continue };
-        let value = me.tensor(&value);
-        for (bound, is_lower) in lower.map(|bound| (bound, true)).into_iter().chain(upper.map(|bound| (bound, false))) {
-            let limit = me.expression(bound)?;
-            let limit = me.tensor(&limit);
-            let pair = if is_lower { [value.clone(), limit] } else { [limit, value.clone()] };
-            let outside = me.apply(Op::Less, &pair, bound.span)?;
-            let inside = me.sub(&Tensor::number(1.0), &outside, bound.span)?;
-            let place = program.place(variable.span);
-            let side = if is_lower { "below its lower" } else { "above its upper" };
-            let message = format!("{} is {side} bound ({}:{}:{})", variable.name, place.file, place.line, place.column);
-            let node = me.node(&inside);
-            me.graph.guard(node, &message);
-        }
+    for (inside, message) in conditions(me, &me.program.transformed_parameters)? {
+        me.graph.guard(inside, &message);
     }
     Ok(())
 }
 
-/// Keeps the variables that a block declares at its top.
+/// Adds generated quantities to the graph, if it can hold them; returns how many of their bounds do not hold.
+fn compiled_quantities(me: &mut Interpreter<'_>) -> Run<Option<NodeId>> {
+    me.statements(&me.program.generated_quantities)?;
+    let conditions = conditions(me, &me.program.generated_quantities)?;
+    let mut violations = Vec::new();
+    for (inside, _) in conditions {
+        let one = me.graph.constant(1.0);
+        let outside = me.graph.sub(one, inside);
+        violations.push(me.graph.sum(outside));
+    }
+    if violations.is_empty() {
+        return Ok(None);
+    }
+    let violations = me.graph.concat(&violations);
+    Ok(Some(me.graph.sum(violations)))
+}
+
+/// For each bound of a block's variables whether it holds, element by element, with what to say where it does not.
+fn conditions(me: &mut Interpreter<'_>, statements: &[Statement]) -> Run<Vec<(NodeId, String)>> {
+    let program = me.program;
+    let mut conditions = Vec::new();
+    for_each_bound(statements, |declaration, bound, is_lower| {
+        let variable = &program.variables[declaration.variable.0];
+        let value = me.values[declaration.variable.0].clone().filter(|value| value.count() > 0);
+        let Some(value) = value else { return Ok(()) };
+        let value = me.tensor(&value);
+        let limit = me.expression(bound)?;
+        let limit = me.tensor(&limit);
+        let pair = if is_lower { [value, limit] } else { [limit, value] };
+        let outside = me.apply(Op::Less, &pair, bound.span)?;
+        let inside = me.sub(&Tensor::number(1.0), &outside, bound.span)?;
+        let place = program.place(variable.span);
+        let side = if is_lower { "below its lower" } else { "above its upper" };
+        let message = format!("{} is {side} bound ({}:{}:{})", variable.name, place.file, place.line, place.column);
+        conditions.push((me.node(&inside), message));
+        Ok(())
+    })?;
+    Ok(conditions)
+}
+
+/// Keeps the variables that a block declares at its top, and returns them.
 fn record(
     me: &mut Interpreter<'_>,
     statements: &[Statement],
     block: ProgramBlock,
     quantities: &mut Vec<DrawQuantity>,
     outputs: &mut Vec<NodeId>,
-) {
+) -> Vec<SizedVariable> {
+    let mut recorded = Vec::new();
     for statement in statements {
         let StatementKind::Declare(declaration) = &statement.kind else { continue };
         let Some(value) = me.values[declaration.variable.0].clone() else { continue };
@@ -290,8 +370,28 @@ fn record(
         let node = me.node(&tensor);
         let node = if tensor.count() > 0 { me.graph.broadcast(node, tensor.count()) } else { node };
         outputs.push(node);
+        let ty = me.program.variables[declaration.variable.0].ty;
+        recorded.push(SizedVariable { id: declaration.variable, ty, dims: shape.clone() });
         quantities.push(DrawQuantity { name, block, shape, offset });
     }
+    recorded
+}
+
+/// Whether statements draw random numbers: what does so has a name that says so.
+fn draws_random(statements: &[Statement]) -> bool {
+    let is_random = |call: &octopus_stan::Call| call.name.ends_with("_rng");
+    let mut found = false;
+    for_each_expression(statements, &mut |expression| {
+        if let ExpressionKind::Call(call) = &expression.kind {
+            found |= is_random(call);
+        }
+    });
+    for_each_statement(statements, &mut |statement| {
+        if let StatementKind::Call(call) = &statement.kind {
+            found |= is_random(call);
+        }
+    });
+    found
 }
 
 /// Functions that the statements, and what they call, need and that are not there.

@@ -11,19 +11,25 @@ mod lanes;
 mod library;
 mod matrix;
 mod nodes;
+mod random;
 mod statement;
 
 use crate::value::{Tensor, Value};
 use lanes::LoopLanes;
 use octopus_program::{Graph, NodeId};
+use octopus_random::Stream;
 use octopus_stan::{Span, StanProgram};
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 pub(crate) use library::is_supported;
+pub(crate) use random::RandomStreams;
 
 /// Statements and passes of loops that are carried out at the most.
 const MOST_STEPS: u64 = 50_000_000;
+/// Statements whose nodes are kept on a draw.
+const FEW_STEPS: u64 = 16;
 /// Calls inside of calls.
 const MOST_CALLS: usize = 100;
 /// Elements that a variable may have.
@@ -70,6 +76,12 @@ pub(crate) struct Interpreter<'a> {
     /// Tables of indices by their content, so that equal ones are one.
     tables: HashSet<Arc<[u32]>>,
     columns: HashMap<Vec<u64>, Arc<[f64]>>,
+    /// Functions of the library that were called, by their names.
+    functions: HashMap<String, Rc<library::Function>>,
+    /// Where random numbers come from, where they can be drawn.
+    pub(crate) random: Option<RandomStreams>,
+    /// The run is one draw's: parameters are known numbers, and so is every value.
+    pub(crate) is_on_draw: bool,
 }
 
 impl<'a> Interpreter<'a> {
@@ -87,7 +99,15 @@ impl<'a> Interpreter<'a> {
             calls: 0,
             tables: HashSet::new(),
             columns: HashMap::new(),
+            functions: HashMap::new(),
+            random: None,
+            is_on_draw: false,
         }
+    }
+
+    /// Begins a run on one draw, from these values of variables.
+    pub(crate) fn on_draw(program: &'a StanProgram, values: Vec<Option<Value>>, random: Stream) -> Self {
+        Self { values, random: Some(RandomStreams::one(random)), is_on_draw: true, ..Self::new(program) }
     }
 
     /// Counts a step, and ends a run that is too long.
@@ -95,6 +115,11 @@ impl<'a> Interpreter<'a> {
         self.steps += 1;
         if self.steps > MOST_STEPS {
             return wrong(span, format!("the program has not come to its end after {MOST_STEPS} steps here"));
+        }
+        // On a draw all values are numbers: nobody asks for a node of the statement before.
+        let is_large = self.lanes.is_some() || self.steps.is_multiple_of(FEW_STEPS);
+        if self.is_on_draw && is_large && !self.graph.is_empty() {
+            self.graph = Graph::new();
         }
         Ok(())
     }

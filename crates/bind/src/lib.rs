@@ -9,7 +9,9 @@
 //! | loops whose passes are bound all at once | `interpreter/lanes.rs` |
 //! | functions and densities | `interpreter/library.rs`, `interpreter/density.rs` |
 //! | constrained parameters | `transform.rs` |
-//! | what comes out | `bind.rs` |
+//! | generated quantities that the graph cannot hold, draw by draw | `generated.rs` |
+//! | draws of Stan's distributions | `generator/` |
+//! | what comes out | `bind.rs`, `stan_density.rs`, `observations.rs` |
 //!
 //! ```
 //! use octopus_bind::{BoundModel, Data};
@@ -31,8 +33,12 @@ mod bind;
 mod data;
 mod declared;
 mod error;
+mod generated;
+mod generator;
 mod interpreter;
+mod observations;
 mod shape;
+mod stan_density;
 mod transform;
 mod uses;
 mod value;
@@ -40,3 +46,5 @@ mod value;
 pub use bind::{BindOptions, BoundModel, DrawQuantity};
 pub use data::{Data, DataNumbers, DataValue};
 pub use error::BindError;
+pub use observations::ObservedData;
+pub use stan_density::{DrawFailures, StanDensity};

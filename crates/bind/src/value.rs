@@ -5,7 +5,6 @@
 
 use octopus_program::NodeId;
 use octopus_stan::StanType;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// One real number.
@@ -25,7 +24,7 @@ pub(crate) enum Elements {
     /// All elements of a node.
     Whole(NodeId),
     /// Each by itself.
-    Mixed(Rc<Vec<Element>>),
+    Mixed(Arc<Vec<Element>>),
 }
 
 impl Elements {
@@ -90,7 +89,7 @@ impl Tensor {
 pub(crate) struct Ints {
     pub(crate) dims: Vec<usize>,
     pub(crate) laned: bool,
-    pub(crate) values: Rc<Vec<i64>>,
+    pub(crate) values: Arc<Vec<i64>>,
 }
 
 impl Ints {

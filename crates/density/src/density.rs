@@ -4,7 +4,25 @@
 
 use crate::gpu::GpuDensity;
 use crate::{Centering, DensityError, Hierarchy, Layout, centering};
-use octopus_random::Stream;
+use octopus_random::{Purpose, Stream};
+
+/// The address of a draw: which draw of which run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DrawAddress {
+    /// The run's seed.
+    pub seed: u64,
+    /// The chain, from 0.
+    pub chain: u32,
+    /// The draw after warm-up within its chain, from 0.
+    pub draw: u32,
+}
+
+impl DrawAddress {
+    /// Returns the stream of all that is drawn for this draw: replicated observations, and variables that are random.
+    pub fn stream(self) -> Stream {
+        Stream::new(self.seed, self.chain, self.draw, Purpose::Predictive)
+    }
+}
 
 /// A differentiable log density over unconstrained coordinates.
 ///
@@ -27,12 +45,28 @@ pub trait LogDensity: Send + Sync {
     /// Writes all variables of the layout at `position` to `out`, which has the layout's width.
     fn expand(&self, position: &[f64], out: &mut [f64]);
 
+    /// Writes all variables of the layout at the position of a draw, as [`expand`](Self::expand) does. Variables that are
+    /// random given the position come from the [stream](DrawAddress::stream) of `address`.
+    fn expand_draw(&self, position: &[f64], _address: DrawAddress, out: &mut [f64]) {
+        self.expand(position, out);
+    }
+
     /// Returns a short name that stands in traces and reports.
     fn name(&self) -> &str;
 
     /// Returns the number of observations; 0 when the density is not a likelihood.
     fn observations(&self) -> usize {
         0
+    }
+
+    /// Returns whether [`log_likelihood`](Self::log_likelihood) writes something.
+    fn has_log_likelihood(&self) -> bool {
+        self.observations() > 0
+    }
+
+    /// Returns whether [`predict`](Self::predict) draws something.
+    fn has_predictions(&self) -> bool {
+        self.observations() > 0
     }
 
     /// Writes the log likelihood of each observation at `position`, constants included, to `out`.

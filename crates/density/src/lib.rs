@@ -95,7 +95,7 @@ pub use centering::{
     Centering, IntegratedEffects, StandardisedScalars, gradient_to_centered, log_jacobian, logp_grad_by_chain_rule,
     to_centered, to_non_centered,
 };
-pub use density::LogDensity;
+pub use density::{DrawAddress, LogDensity};
 pub use error::DensityError;
 pub use gradient::{
     DIRECTIONS, GradientCheck, ValueAndGradient, WrongSlope, check_gradient, coordinate_name, probe_sign,

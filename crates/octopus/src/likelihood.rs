@@ -21,6 +21,7 @@ pub fn complete(
     most: usize,
 ) -> Result<Option<usize>, TraceError> {
     let absent = |group: &str| trace.data.group(group).is_none();
+    let wanted = wanted.of(problem.density());
     let wanted = PredictiveParts {
         replicates: wanted.replicates && absent("posterior_predictive"),
         log_likelihood: wanted.log_likelihood && absent("log_likelihood"),

@@ -1,7 +1,7 @@
 //! The groups of a trace beside the draws: replicated observations, log likelihoods, and draws from the prior.
 
 use crate::TraceError;
-use octopus_density::{Dim, Labels, LogDensity, Role};
+use octopus_density::{Dim, DrawAddress, Labels, LogDensity, Role};
 use octopus_models::Problem;
 use octopus_random::{Purpose, Stream};
 use octopus_trace::{Array, Dataset, InferenceData, Values};
@@ -19,6 +19,14 @@ impl PredictiveParts {
     /// Both quantities.
     pub const ALL: Self = Self { replicates: true, log_likelihood: true };
 
+    /// Returns the quantities that a density can make.
+    pub fn of(self, density: &dyn LogDensity) -> Self {
+        Self {
+            replicates: self.replicates && density.has_predictions(),
+            log_likelihood: self.log_likelihood && density.has_log_likelihood(),
+        }
+    }
+
     /// Returns the quantities that `self` or `other` wants.
     pub fn or(self, other: Self) -> Self {
         Self {
@@ -28,7 +36,8 @@ impl PredictiveParts {
     }
 }
 
-/// Replicated observations and log likelihoods of a few draws of each chain; a quantity that was not wanted is empty.
+/// Replicated observations and log likelihoods of a few draws of each chain; a quantity that was not wanted, or that the model
+/// cannot make, is empty.
 pub struct Predictive {
     /// One replicated data set for each chosen draw, chain after chain.
     pub replicates: Vec<Vec<f64>>,
@@ -60,6 +69,7 @@ impl Predictive {
         wanted: PredictiveParts,
     ) -> Result<Self, TraceError> {
         let model = problem.density();
+        let wanted = wanted.of(model);
         let positions = Positions::new(data, model)?;
         let count = per_chain.min(positions.draws);
         let draws: Vec<usize> = (0..count).map(|k| k * positions.draws / count).collect();
@@ -70,7 +80,8 @@ impl Predictive {
             for &draw in &draws {
                 positions.read(chain, draw, &mut position);
                 if wanted.replicates {
-                    let mut random = Stream::new(seed, chain as u32, draw as u32, Purpose::Predictive);
+                    let address = DrawAddress { seed, chain: chain as u32, draw: draw as u32 };
+                    let mut random = address.stream();
                     let mut replicate = vec![0.0; observations];
                     model.predict(&position, &mut random, &mut replicate);
                     replicates.push(replicate);
@@ -146,7 +157,7 @@ impl PriorDraws {
             parameters.insert(&variable.name, Array::new(axes, Values::F64(values)));
         }
         let mut predictive = Dataset::default();
-        if !observations.is_empty() {
+        if model.has_predictions() {
             let Dim { name, labels } = problem.observation_dim();
             let axes = [("chain", 1), ("draw", draws), (name.as_str(), observations.len())];
             predictive.insert("y", Array::new(axes, Values::F64(replicated)));

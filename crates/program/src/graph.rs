@@ -4,6 +4,7 @@
 //! as the graph is built. A node only depends on earlier ones, so their order is an order of evaluation.
 
 use crate::error::ProgramError;
+use crate::hash::BuildNodeHasher;
 use crate::matrix::MatrixOp;
 use crate::operation::{Algebra, Op};
 use crate::plain;
@@ -83,7 +84,7 @@ pub struct Graph {
     pub(crate) parameters: Vec<NodeId>,
     pub(crate) guards: Vec<Guard>,
     pub(crate) dim: usize,
-    memo: HashMap<Node, NodeId>,
+    memo: HashMap<Node, NodeId, BuildNodeHasher>,
     fault: Option<ProgramError>,
 }
 

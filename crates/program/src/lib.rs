@@ -40,6 +40,7 @@ mod distribution;
 mod error;
 mod evaluate;
 mod graph;
+mod hash;
 mod lower;
 mod matrix;
 mod number;

@@ -233,6 +233,12 @@ macro_rules! draws_are_numbers {
                 self.fill(key, index, &mut one)?;
                 Ok(one[0])
             }
+
+            /// Returns a draw made of a stream's next numbers, as many as it needs; NaN where [`MOST_TURNS`] in a row were
+            /// refused, as none does whose numbers are random.
+            pub fn draw_from(&self, random: &mut crate::Stream) -> T {
+                rand::distr::Distribution::sample(self, random)
+            }
         }
     )*};
 }

@@ -4,6 +4,7 @@
 //! |--|--|
 //! | random numbers that depend on nothing but what they are for | [`Stream`] |
 //! | draws of distributions by their number, von Mises among them | [`distribution`], [`Key`] |
+//! | Poisson, binomial and hypergeometric draws | [`counts`] |
 //! | an array of von Mises draws, parameters broadcast | [`sample_von_mises`], [`fill_von_mises`] |
 //! | unit vectors around a direction | [`sample_von_mises_fisher`] |
 //! | density, distribution function, quantile and entropy on the circle | [`circular`], [`VonMises`] |
@@ -28,6 +29,7 @@
 
 pub mod bessel;
 pub mod circular;
+pub mod counts;
 pub mod distribution;
 pub mod exact;
 mod floating_point;

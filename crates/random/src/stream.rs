@@ -48,7 +48,7 @@ pub enum Purpose {
 ///
 /// Read them one after another ([`uniform`](Self::uniform), [`normal`](Self::normal)), by index
 /// ([`uniform_at`](Self::uniform_at)), or whole vectors at once ([`fill_normal`](Self::fill_normal)).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stream {
     key: [u32; 2],
     rest: [u32; 3],
@@ -99,7 +99,7 @@ impl Stream {
     }
 
     /// Returns the 64 bits of which the next uniform number is made.
-    pub(crate) fn next_bits(&mut self) -> u64 {
+    pub fn next_bits(&mut self) -> u64 {
         let words = self.block((self.next / 2) as u32);
         let [high, low] = if self.next.is_multiple_of(2) { [words[0], words[1]] } else { [words[2], words[3]] };
         self.next += 1;

@@ -56,14 +56,14 @@ pub fn sample_in_memory(
 /// and `sample_stats`. Their attributes are those of `record`.
 pub fn groups_of(density: &dyn LogDensity, blocks: &[Block], record: &RunRecord) -> InferenceData {
     let mut data = InferenceData::default();
-    Draws::of_blocks(density, blocks).add_groups(record, Phase::Sampling, &mut data);
+    Draws::of_blocks(density, blocks, record.sampler.seed).add_groups(record, Phase::Sampling, &mut data);
     data
 }
 
-/// Returns the group `posterior` of a run in memory.
+/// Returns the group `posterior` of a run in memory. Variables that are random given the position are made anew.
 pub fn posterior_of(density: &dyn LogDensity, blocks: &[Block]) -> Dataset {
     let (chains, draws) = shape(blocks);
-    posterior(density.layout(), chains, draws, expanded(density, positions(blocks)))
+    posterior(density.layout(), chains, draws, expanded(density, positions(blocks), None))
 }
 
 #[cfg(test)]

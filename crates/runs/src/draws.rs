@@ -4,9 +4,10 @@
 
 use crate::RunRecord;
 use crate::columns::STATS;
-use octopus_density::{Labels, Layout, LogDensity, Role, Variable};
+use octopus_density::{DrawAddress, Labels, Layout, LogDensity, Role, Variable};
 use octopus_sampler::{Block, ChainBlock, Phase};
 use octopus_trace::{Array, Attribute, Dataset, InferenceData, Values};
+use rayon::prelude::*;
 
 /// All draws of one phase, chain after chain.
 pub(crate) struct Draws {
@@ -22,14 +23,14 @@ pub(crate) struct Draws {
 }
 
 impl Draws {
-    /// Puts the draws of blocks of one phase together.
-    pub(crate) fn of_blocks(density: &dyn LogDensity, blocks: &[Block]) -> Self {
+    /// Puts the draws of blocks after warm-up together.
+    pub(crate) fn of_blocks(density: &dyn LogDensity, blocks: &[Block], seed: u64) -> Self {
         let (chains, draws) = shape(blocks);
         let stats: Vec<_> = parts(blocks).flat_map(|part| part.stats.iter().cloned()).collect();
         Self {
             chains,
             draws,
-            variables: expanded(density, positions(blocks)),
+            variables: expanded(density, positions(blocks), Some((seed, draws))),
             positions: positions(blocks).flatten().copied().collect(),
             dim: density.dim(),
             stats: STATS.iter().map(|(_, read)| read.values(&stats)).collect(),
@@ -101,18 +102,49 @@ fn coords(variable: &Variable) -> impl Iterator<Item = (String, Labels)> {
     variable.dims.iter().map(|dim| (dim.name.clone(), dim.labels.clone()))
 }
 
-/// Returns the values of each variable at positions, which come in rows of the density's dimension.
-pub(crate) fn expanded<'a>(density: &dyn LogDensity, parts: impl Iterator<Item = &'a [f64]>) -> Vec<Vec<f64>> {
+/// Returns the values of each variable at positions, which come in rows of the density's dimension, chain after chain. With
+/// a seed, and the number of draws of a chain, they are the draws of a run.
+pub(crate) fn expanded<'a>(
+    density: &dyn LogDensity,
+    parts: impl Iterator<Item = &'a [f64]>,
+    run: Option<(u64, usize)>,
+) -> Vec<Vec<f64>> {
+    let address = |row: usize| {
+        let (seed, draws) = run?;
+        Some(DrawAddress { seed, chain: (row / draws.max(1)) as u32, draw: (row % draws.max(1)) as u32 })
+    };
+    let rows = parts.flat_map(|positions| positions.chunks_exact(density.dim())).enumerate();
+    let draws: Vec<_> = rows.map(|(row, position)| (position, address(row))).collect();
+    let mut columns = vec![Vec::new(); density.layout().variables.len()];
+    expand_all(density, &draws, &mut columns);
+    columns
+}
+
+/// Numbers that are expanded before they go to their columns.
+const BATCH: usize = 1 << 20;
+/// Numbers that one thread expands before it looks for more work.
+const SHARE: usize = 1 << 12;
+
+/// Adds the values of each variable at many draws to the variables' columns. All threads of rayon's pool take part; no bit
+/// depends on their number.
+pub(crate) fn expand_all(density: &dyn LogDensity, draws: &[(&[f64], Option<DrawAddress>)], columns: &mut [Vec<f64>]) {
     let layout = density.layout();
-    let mut columns = vec![Vec::new(); layout.variables.len()];
-    let mut values = vec![0.0; layout.width()];
-    for position in parts.flat_map(|positions| positions.chunks_exact(density.dim())) {
-        density.expand(position, &mut values);
-        for ((_, range), column) in layout.ranges().zip(&mut columns) {
-            column.extend_from_slice(&values[range]);
+    let width = layout.width();
+    if width == 0 {
+        return;
+    }
+    let mut values = Vec::new();
+    for batch in draws.chunks((BATCH / width).max(1)) {
+        values.resize(batch.len() * width, 0.0);
+        let rows = values.par_chunks_mut(width).zip(batch).with_min_len((SHARE / width).max(1));
+        rows.for_each(|(out, (position, address))| match address {
+            Some(address) => density.expand_draw(position, *address, out),
+            None => density.expand(position, out),
+        });
+        for ((_, range), column) in layout.ranges().zip(&mut *columns) {
+            column.extend(values.chunks_exact(width).flat_map(|row| &row[range.clone()]));
         }
     }
-    columns
 }
 
 /// Returns the attributes that ArviZ gives a group, and the model's name.

@@ -181,7 +181,7 @@ pub fn drive(
         tally.add(&block);
         let phase = block.phase;
         let span = tracing::debug_span!("keep draws");
-        if span.in_scope(|| monitor.take(block, &mut writer, density))? == Step::Met {
+        if span.in_scope(|| pool.install(|| monitor.take(block, &mut writer, density)))? == Step::Met {
             ended = EndedBy::Target;
             break;
         }

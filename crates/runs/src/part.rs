@@ -2,9 +2,10 @@
 
 use crate::RunError;
 use crate::columns::{CHAIN, DRAW, Read, STATS, UNCONSTRAINED};
+use crate::draws::expand_all;
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch};
 use arrow_schema::{Field, Schema};
-use octopus_density::{Layout, LogDensity};
+use octopus_density::{DrawAddress, Layout, LogDensity};
 use octopus_formats::{list_column, writer_properties};
 use octopus_sampler::{Block, DrawStats, Phase};
 use octopus_trace::Values;
@@ -59,24 +60,22 @@ impl PartBuffer {
     }
 
     /// Adds the rows of a block whose shape has been checked, chain after chain. The buffer must be empty
-    /// or hold rows of the same phase.
-    pub(crate) fn extend(&mut self, block: &Block, density: &dyn LogDensity) {
+    /// or hold rows of the same phase. `seed` is the run's.
+    pub(crate) fn extend(&mut self, block: &Block, density: &dyn LogDensity, seed: u64) {
         let dim = density.dim();
-        let mut expanded = vec![0.0; density.layout().width()];
         self.phase = block.phase;
+        let mut draws_of_all = Vec::with_capacity(block.chains.len() * block.draws);
         for (chain, draws) in block.chains.iter().enumerate() {
             for draw in 0..block.draws {
                 let position = &draws.positions[draw * dim..(draw + 1) * dim];
-                density.expand(position, &mut expanded);
-                for ((_, range), column) in density.layout().ranges().zip(&mut self.variables) {
-                    column.extend_from_slice(&expanded[range]);
-                }
+                draws_of_all.push((position, Some(address(seed, chain, block.first + draw, block.phase))));
                 self.chain.push(chain as i32);
                 self.draw.push((block.first + draw) as i32);
             }
             self.unconstrained.extend_from_slice(&draws.positions);
             self.stats.extend_from_slice(&draws.stats);
         }
+        expand_all(density, &draws_of_all, &mut self.variables);
     }
 
     /// Returns the bytes of a Parquet file with the rows.
@@ -112,6 +111,12 @@ impl PartBuffer {
         writer.write(&batch)?;
         writer.into_inner()
     }
+}
+
+/// The address of a draw. Draws of warm-up are beyond all others: no run has as many.
+fn address(seed: u64, chain: usize, draw: usize, phase: Phase) -> DrawAddress {
+    let beyond = if phase == Phase::Warmup { 1 << 31 } else { 0 };
+    DrawAddress { seed, chain: chain as u32, draw: draw as u32 | beyond }
 }
 
 fn reals(values: &[f64]) -> ArrayRef {

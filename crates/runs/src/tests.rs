@@ -3,7 +3,7 @@
 use super::*;
 use crate::faulty::{Fault, Faulty};
 use arrow_array::{ArrayRef, Int32Array, RecordBatch};
-use octopus_density::{DensityError, Dim, Labels, Layout, LogDensity, Role, Transform, Variable};
+use octopus_density::{DensityError, Dim, DrawAddress, Labels, Layout, LogDensity, Role, Transform, Variable};
 use octopus_files::{Disk, Storage};
 use octopus_formats::FormatError;
 use octopus_sampler::{Block, ChainBlock, DrawStats, Phase, SamplerConfig};
@@ -246,10 +246,68 @@ fn pending_draws_are_counted_in_bytes() {
     let toy = Toy::new(2);
     let mut buffer = crate::part::PartBuffer::new(&toy.0);
     assert_eq!(buffer.bytes(), 0);
-    buffer.extend(&block(Phase::Sampling, 0, 9, CHAINS, toy.dim()), &toy);
+    buffer.extend(&block(Phase::Sampling, 0, 9, CHAINS, toy.dim()), &toy, 1);
     assert_eq!(buffer.bytes(), 9 * CHAINS * (8 * (8 + 4) + size_of::<DrawStats>()));
     buffer.clear();
     assert_eq!((buffer.bytes(), buffer.rows()), (0, 0));
+}
+
+/// [`Toy`], whose `s` is random given the position.
+struct Noisy(Toy);
+
+impl LogDensity for Noisy {
+    fn dim(&self) -> usize {
+        self.0.dim()
+    }
+    fn layout(&self) -> &Layout {
+        self.0.layout()
+    }
+    fn logp_grad(&self, position: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
+        self.0.logp_grad(position, gradient)
+    }
+    fn expand(&self, position: &[f64], out: &mut [f64]) {
+        self.0.expand(position, out);
+    }
+    fn expand_draw(&self, position: &[f64], address: DrawAddress, out: &mut [f64]) {
+        self.0.expand(position, out);
+        out[1] = address.stream().uniform();
+    }
+    fn name(&self) -> &str {
+        "noisy"
+    }
+}
+
+/// Draws have the same random variables in memory, in a folder, in blocks of any size, by any number of threads and after a
+/// run was taken up again; and others in warm-up.
+#[test]
+fn random_variables_are_addressed_by_chain_and_draw() {
+    let noisy = Noisy(Toy::new(2));
+    let block_of = |phase, first, draws| block(phase, first, draws, CHAINS, noisy.dim());
+    let blocks = [block_of(Phase::Sampling, 0, 9)];
+    let in_memory = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let data = pool.install(|| groups_of(&noisy, &blocks, &record(&noisy.0)));
+        data.posterior().unwrap().variables["s"].values.to_f64()
+    };
+    let expected: Vec<f64> = (0..CHAINS as u32)
+        .flat_map(|chain| (0..9).map(move |draw| DrawAddress { seed: 42, chain, draw }.stream().uniform()))
+        .collect();
+    assert_eq!((in_memory(1), in_memory(3)), (expected.clone(), expected.clone()));
+    let dir = tempfile::tempdir().unwrap();
+    let options = CreateOptions { keep_warmup: true, ..Default::default() };
+    let mut writer = RunWriter::create(dir.path(), record(&noisy.0), options).unwrap();
+    writer.append(&block_of(Phase::Warmup, 0, 4), &noisy).unwrap();
+    writer.append(&block_of(Phase::Sampling, 0, 2), &noisy).unwrap();
+    writer.checkpoint(b"a state").unwrap();
+    writer.append(&block_of(Phase::Sampling, 2, 3), &noisy).unwrap();
+    drop(writer);
+    let mut writer = RunWriter::resume(dir.path()).unwrap().go_on().unwrap();
+    writer.append(&block_of(Phase::Sampling, 2, 7), &noisy).unwrap();
+    writer.finish(|_| ()).unwrap();
+    let data = RunFolder::open(dir.path()).unwrap().read().unwrap();
+    let of = |group: &str| data.groups[group].variables["s"].values.to_f64();
+    assert_eq!(of("posterior"), expected);
+    assert!(of("warmup_posterior").iter().all(|s| !expected.contains(s)));
 }
 
 #[test]

@@ -6,7 +6,6 @@ use super::{Interpreter, Run, Stop, wrong};
 use crate::uses::added;
 use crate::value::{Element, Elements, Ints, Tensor, Value};
 use octopus_stan::{BinaryOp, Expression, LValue, Span};
-use std::rc::Rc;
 use std::sync::Arc;
 
 impl Interpreter<'_> {
@@ -46,6 +45,9 @@ impl Interpreter<'_> {
             });
             return Ok(());
         }
+        if self.assigned_element(to, &new)? {
+            return Ok(());
+        }
         let Some(old) = self.values[to.variable.0].as_ref() else { return wrong(to.span, "it has no value yet") };
         let (dims, was_laned) = (old.dims().to_vec(), old.is_laned());
         let selections = self.selections(&dims, &to.indices, to.span)?;
@@ -80,6 +82,27 @@ impl Interpreter<'_> {
         result
     }
 
+    /// Assigns a known number to one element among known ones, if that is what is to be done.
+    fn assigned_element(&mut self, to: &LValue, new: &Value) -> Run<bool> {
+        let is_known = match (&self.values[to.variable.0], new) {
+            (Some(Value::Ints(_)), Value::Int(_)) => true,
+            (Some(Value::Reals(tensor)), Value::Real(_)) => tensor.known().is_some(),
+            _ => false,
+        };
+        if !is_known {
+            return Ok(false);
+        }
+        let Some(at) = self.place_of(to.variable, &to.indices, to.span)? else { return Ok(false) };
+        match (&mut self.values[to.variable.0], new) {
+            (Some(Value::Ints(ints)), Value::Int(x)) => Arc::make_mut(&mut ints.values)[at] = *x,
+            (Some(Value::Reals(Tensor { elements: Elements::Data(values), .. })), Value::Real(x)) => {
+                Arc::make_mut(values)[at] = *x;
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
     /// `x += a` in all lanes.
     fn add_all_lanes(&mut self, to: &LValue, added: &Expression, span: Span) -> Run<()> {
         let value = self.expression(added)?;
@@ -95,7 +118,7 @@ impl Interpreter<'_> {
             None => return wrong(to.span, "it has no value yet"),
         };
         let new = self.add(&old, &sum, span)?;
-        self.values[to.variable.0] = Some(new.into());
+        self.values[to.variable.0] = Some(self.settled(new.into()));
         Ok(())
     }
 
@@ -119,7 +142,7 @@ impl Interpreter<'_> {
         match (old, new) {
             (Value::Ints(old), new) => {
                 let Some(new) = self.ints(&new) else { return Err(Stop::Lanes) };
-                let values = Rc::make_mut(&mut old.values);
+                let values = Arc::make_mut(&mut old.values);
                 for (k, &place) in chosen.places.iter().enumerate() {
                     values[place as usize] = new.values[from(k)];
                 }
@@ -146,7 +169,7 @@ impl Interpreter<'_> {
                     old.elements = Elements::Mixed(all.into());
                 }
                 if let Elements::Mixed(all) = &mut old.elements {
-                    let all = Rc::make_mut(all);
+                    let all = Arc::make_mut(all);
                     for (k, &place) in chosen.places.iter().enumerate() {
                         all[place as usize] = new.elements.at(from(k));
                     }

@@ -5,6 +5,7 @@ use super::{Flow, Interpreter, MOST_CALLS, Run, wrong};
 use crate::value::{Tensor, Value};
 use octopus_program::Op;
 use octopus_stan::{Call, Callee, FunctionId, Span, StanType, Tilde};
+use std::rc::Rc;
 
 impl Interpreter<'_> {
     /// Calls a function; `ty` is the type of its result.
@@ -14,6 +15,8 @@ impl Interpreter<'_> {
             let value = self.expression(argument)?;
             values.push(if wanted.ty.is_int() || !argument.ty.is_int() {
                 value
+            } else if let Value::Int(x) = value {
+                Value::Real(x as f64)
             } else {
                 self.tensor(&value).with_type(wanted.ty).into()
             });
@@ -36,7 +39,15 @@ impl Interpreter<'_> {
     }
 
     pub(crate) fn library_function(&mut self, name: &str, arguments: Arguments) -> Run<Value> {
-        match library(name) {
+        let function = match self.functions.get(name) {
+            Some(function) => Some(function.clone()),
+            None => library(name).map(|function| {
+                let function = Rc::new(function);
+                self.functions.insert(name.to_owned(), function.clone());
+                function
+            }),
+        };
+        match function {
             Some(function) => function(self, &arguments),
             None => wrong(arguments.span, format!("the function `{name}` is not supported yet")),
         }

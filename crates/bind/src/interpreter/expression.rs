@@ -30,7 +30,7 @@ impl Interpreter<'_> {
             }
             ExpressionKind::Promoted(inner) => {
                 let value = self.expression(inner)?;
-                self.tensor(&value).into()
+                if let Value::Int(x) = value { Value::Real(x as f64) } else { self.tensor(&value).into() }
             }
             ExpressionKind::Call(call) => self.call(call, Some(expression.ty), span)?,
             ExpressionKind::Array(elements) | ExpressionKind::Row(elements) => {
@@ -60,7 +60,15 @@ impl Interpreter<'_> {
                 match self.truth_of(&condition) {
                     Some(truth) => self.expression(if truth { &parts.1 } else { &parts.2 })?,
                     None => {
+                        let streams = self.random.clone();
                         let (yes, no) = (self.expression(&parts.1)?, self.expression(&parts.2)?);
+                        if self.random != streams {
+                            // Only one of them may draw.
+                            return Err(Stop::Lanes);
+                        }
+                        if let (true, Some(chosen)) = (expression.ty.is_int(), self.chosen(&condition, &yes, &no)) {
+                            return Ok(chosen);
+                        }
                         if expression.ty.is_int() {
                             return Err(Stop::Lanes).or_else(|stop: Stop| self.branch_on_parameter(stop, parts.0.span));
                         }
@@ -71,12 +79,31 @@ impl Interpreter<'_> {
                 }
             }
         };
+        let value = if self.is_on_draw { self.settled(value) } else { value };
         Ok(match value {
             Value::Reals(tensor) if tensor.ty != expression.ty && !expression.ty.is_int() => {
                 tensor.with_type(expression.ty).into()
             }
             other => other,
         })
+    }
+
+    /// Whole numbers of which each lane has one of two, if the condition is known.
+    fn chosen(&self, condition: &Value, yes: &Value, no: &Value) -> Option<Value> {
+        let (condition, yes, no) = (self.tensor(condition), self.ints(yes)?, self.ints(no)?);
+        let known = condition.known().filter(|_| condition.is_scalar() && condition.laned)?;
+        if yes.dims != no.dims {
+            return None;
+        }
+        let count = yes.count();
+        let from = |ints: &Ints, lane: usize| if ints.laned { lane * count } else { 0 };
+        let mut values = Vec::with_capacity(known.len() * count);
+        for (lane, &truth) in known.iter().enumerate() {
+            let chosen = if truth != 0.0 { &yes } else { &no };
+            let from = from(chosen, lane);
+            values.extend_from_slice(&chosen.values[from..from + count]);
+        }
+        Some(Ints { dims: yes.dims, laned: true, values: values.into() }.into())
     }
 
     /// Lanes that differ are bound one by one; parameters decide nothing.
@@ -179,6 +206,8 @@ impl Interpreter<'_> {
                 return whole(op, *a, *b, span).map(Value::Int);
             }
             (Value::Real(a), Value::Real(b)) => return Ok(real(op, *a, *b)),
+            (Value::Int(a), Value::Real(b)) => return Ok(real(op, *a as f64, *b)),
+            (Value::Real(a), Value::Int(b)) => return Ok(real(op, *a, *b as f64)),
             _ => {}
         }
         if a_type.is_int()

@@ -2,7 +2,10 @@
 
 use super::{Interpreter, Run, Stop, wrong};
 use crate::value::{Elements, Ints, Tensor, Value};
-use octopus_stan::{Expression, Index, Span, StanType};
+use octopus_stan::{Expression, Index, Span, StanType, VariableId};
+
+/// Indices of which one element is found quickly.
+const MOST_INDICES: usize = 4;
 
 /// The places along one dimension, counted from 0.
 #[derive(Debug)]
@@ -29,6 +32,31 @@ pub(crate) struct Places {
 }
 
 impl Interpreter<'_> {
+    /// The place of one element of a variable, outside of loops in lanes; none where indices mean something else.
+    pub(crate) fn place_of(&mut self, id: VariableId, indices: &[Index], span: Span) -> Run<Option<usize>> {
+        let Some(value) = &self.values[id.0] else { return wrong(span, "it has no value yet") };
+        let mut sizes = [0; MOST_INDICES];
+        let rank = value.dims().len();
+        let are_single = indices.iter().all(|index| matches!(index, Index::Single(_)));
+        if self.lane_count() > 1 || value.is_laned() || rank != indices.len() || rank > MOST_INDICES || !are_single {
+            return Ok(None);
+        }
+        sizes[..rank].copy_from_slice(value.dims());
+        let mut at = 0;
+        for (k, index) in indices.iter().enumerate() {
+            let Index::Single(index) = index else { continue };
+            let Value::Int(number) = self.expression(index)? else {
+                return wrong(index.span, "an index must not depend on parameters");
+            };
+            let (place, size) = (place(number) as usize, sizes[k]);
+            if place >= size {
+                return wrong(span, format!("index {number} is outside: the {} has {size} elements here", ordinal(k)));
+            }
+            at = at * size + place;
+        }
+        Ok(Some(at))
+    }
+
     /// Evaluates the indices of a container with these sizes.
     pub(crate) fn selections(&mut self, dims: &[usize], indices: &[Index], span: Span) -> Run<Vec<Selection>> {
         let mut selections = Vec::with_capacity(dims.len());

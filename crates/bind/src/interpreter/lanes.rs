@@ -3,6 +3,7 @@
 //! It is right where no pass reads what another pass writes. What is read and written is on record; where passes meet, the
 //! attempt is given up, all is as before, and the loop is bound pass by pass.
 
+use super::random::PassStreams;
 use super::{Flow, Interpreter, Run, Stop};
 use crate::uses::{Uses, uses_of};
 use crate::value::{Elements, Ints, Tensor, Value};
@@ -41,10 +42,10 @@ impl Interpreter<'_> {
     pub(crate) fn loop_in_lanes(
         &mut self,
         variable: VariableId,
-        from: i64,
-        to: i64,
+        (from, to): (i64, i64),
         body: &[Statement],
         span: Span,
+        streams: Option<&PassStreams>,
     ) -> Run<bool> {
         let count = to - from + 1;
         let is_out = !self.uses_lanes || self.lanes.is_some() || self.one_by_one.contains(&span);
@@ -60,7 +61,10 @@ impl Interpreter<'_> {
         self.lanes = Some(LoopLanes { count: count as usize, outer, calls: self.calls });
         let numbers: Vec<i64> = (from..=to).collect();
         self.values[variable.0] = Some(Value::Ints(Ints { dims: Vec::new(), laned: true, values: numbers.into() }));
+        let outside = self.random.clone();
+        self.random = streams.map(|streams| streams.lanes(count as usize));
         let ended = self.statements(body);
+        self.random = outside;
         let lanes = self.lanes.take();
         match ended {
             Ok(Flow::On | Flow::Continue) => {}

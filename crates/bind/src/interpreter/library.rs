@@ -1,6 +1,7 @@
 //! Functions of the math library.
 
 use super::density::density;
+use super::random::random_function;
 use super::{Interpreter, Run, Stop, wrong};
 use crate::value::{Element, Elements, Ints, Tensor, Value};
 use octopus_program::Op;
@@ -18,7 +19,7 @@ pub(crate) struct Arguments {
     pub(crate) span: Span,
 }
 
-type Function = Box<dyn Fn(&mut Interpreter<'_>, &Arguments) -> Run<Value>>;
+pub(super) type Function = Box<dyn Fn(&mut Interpreter<'_>, &Arguments) -> Run<Value>>;
 
 /// Whether a function of the library can be bound.
 pub(crate) fn is_supported(name: &str) -> bool {
@@ -86,6 +87,9 @@ impl Arguments {
 
 /// The function of a name.
 pub(crate) fn library(name: &str) -> Option<Function> {
+    if let Some(function) = random_function(name) {
+        return Some(function);
+    }
     if let Some(density) = density(name) {
         return Some(density);
     }
@@ -612,6 +616,12 @@ fn structural(name: &str) -> Option<Plain> {
             }
             Ok(Tensor::new(a.ty, vec![rows, w + v], false, super::nodes::elements_of(elements)).into())
         },
+        "to_int" => |me, a| {
+            let x = a.tensor(me, 0);
+            let Some(values) = x.known() else { return wrong(a.span, "whole numbers must not depend on parameters") };
+            let values = values.iter().map(|&x| whole_part(x, a.span)).collect::<Run<Vec<i64>>>()?;
+            Ok(Ints { dims: x.dims.clone(), laned: x.laned, values: values.into() }.into())
+        },
         "int_step" => |_, a| Ok(Value::Int(i64::from(a.count_at(0)? > 0))),
         "pi" => |_, _| Ok(Value::Real(std::f64::consts::PI)),
         "e" => |_, _| Ok(Value::Real(std::f64::consts::E)),
@@ -629,6 +639,16 @@ fn structural(name: &str) -> Option<Plain> {
         "machine_precision" => |_, _| Ok(Value::Real(f64::EPSILON)),
         _ => return None,
     })
+}
+
+/// A real as an integer of 32 bits, rounded towards 0.
+fn whole_part(x: f64, span: Span) -> Run<i64> {
+    let whole = x.trunc();
+    if whole >= f64::from(i32::MIN) && whole <= f64::from(i32::MAX) {
+        Ok(whole as i64)
+    } else {
+        wrong(span, format!("to_int: {x} is no integer of 32 bits"))
+    }
 }
 
 fn all_of(x: &Tensor) -> impl Iterator<Item = Element> + '_ {

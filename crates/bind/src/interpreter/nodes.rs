@@ -10,6 +10,9 @@ use std::sync::Arc;
 impl Interpreter<'_> {
     /// A table of indices; equal ones are one.
     pub(crate) fn table(&mut self, rows: Vec<u32>) -> Arc<[u32]> {
+        if self.is_on_draw {
+            return rows.into();
+        }
         if let Some(known) = self.tables.get(rows.as_slice()) {
             return known.clone();
         }
@@ -22,6 +25,10 @@ impl Interpreter<'_> {
     pub(crate) fn column(&mut self, values: &Arc<[f64]>) -> NodeId {
         if let [x] = **values {
             return self.graph.constant(x);
+        }
+        if self.is_on_draw {
+            // Most columns are new, and none outlives its statement.
+            return self.graph.column(values.clone());
         }
         let bits: Vec<u64> = values.iter().map(|x| x.to_bits()).collect();
         let column = self.columns.entry(bits).or_insert_with(|| values.clone()).clone();
@@ -118,6 +125,27 @@ impl Interpreter<'_> {
         }
         let whole = self.graph.concat(&sources);
         self.gather(whole, places)
+    }
+
+    /// A value whose elements are numbers, if all are known.
+    pub(crate) fn settled(&self, value: Value) -> Value {
+        let Value::Reals(tensor) = value else { return value };
+        let elements = match &tensor.elements {
+            Elements::Data(_) => None,
+            Elements::Whole(node) => self.graph.known(*node),
+            Elements::Mixed(all) => all.iter().map(|element| self.number(*element)).collect(),
+        };
+        match elements {
+            Some(values) => Tensor { elements: Elements::Data(values.into()), ..tensor }.into(),
+            None => tensor.into(),
+        }
+    }
+
+    fn number(&self, element: Element) -> Option<f64> {
+        match element {
+            Element::Known(x) => Some(x),
+            Element::Of(node, place) => self.graph.known(node)?.get(place as usize).copied(),
+        }
     }
 
     /// The reals of a value; whole numbers become reals.

@@ -1,7 +1,8 @@
 //! Statements.
 
+use super::random::PassStreams;
 use super::{Flow, Interpreter, MOST_ELEMENTS, Run, Stop, wrong};
-use crate::value::{Elements, Ints, Tensor, Value};
+use crate::value::{Element, Elements, Ints, Tensor, Value};
 use octopus_stan::{Declaration, Expression, Index, Printable, Span, StanType, Statement, StatementKind, VariableId};
 
 impl Interpreter<'_> {
@@ -65,7 +66,11 @@ impl Interpreter<'_> {
                 if self.lane_count() > 1 {
                     return Err(Stop::Lanes);
                 }
-                return wrong(span, format!("the program rejects its data: {}", self.words(parts)));
+                let words = self.words(parts);
+                return wrong(
+                    span,
+                    if self.is_on_draw { words } else { format!("the program rejects its data: {words}") },
+                );
             }
         }
         Ok(Flow::On)
@@ -90,19 +95,41 @@ impl Interpreter<'_> {
         if self.lane_count() > 1 && is_long && !self.is_one_by_one(span) {
             return Err(Stop::Lanes);
         }
-        if self.loop_in_lanes(variable, from, to, body, span)? {
+        let streams = self.pass_streams();
+        if self.loop_in_lanes(variable, (from, to), body, span, streams.as_ref())? {
             return Ok(Flow::On);
         }
-        for k in from..=to {
+        self.passes(streams, (from..=to).map(Value::Int), variable, body, span)
+    }
+
+    /// Runs a loop pass by pass.
+    fn passes(
+        &mut self,
+        streams: Option<PassStreams>,
+        values: impl Iterator<Item = Value>,
+        variable: VariableId,
+        body: &[Statement],
+        span: Span,
+    ) -> Run<Flow> {
+        let outside = self.random.clone();
+        let mut end = Flow::On;
+        for (number, value) in values.enumerate() {
             self.step(span)?;
-            self.values[variable.0] = Some(Value::Int(k));
+            if let Some(streams) = &streams {
+                self.random = Some(streams.pass(number as u64));
+            }
+            self.values[variable.0] = Some(value);
             match self.statements(body)? {
                 Flow::On | Flow::Continue => {}
                 Flow::Break => break,
-                Flow::Return(value) => return Ok(Flow::Return(value)),
+                Flow::Return(value) => {
+                    end = Flow::Return(value);
+                    break;
+                }
             }
         }
-        Ok(Flow::On)
+        self.random = outside;
+        Ok(end)
     }
 
     fn for_each(&mut self, variable: VariableId, over: &Expression, body: &[Statement], span: Span) -> Run<Flow> {
@@ -111,18 +138,13 @@ impl Interpreter<'_> {
         let ty = self.program.variables[variable.0].ty;
         let is_matrix = over.ty.arrays == 0 && dims.len() == 2;
         let count = if is_matrix { dims[0] * dims[1] } else { dims.first().copied().unwrap_or(0) };
+        let mut elements = Vec::with_capacity(count);
         for k in 0..count {
-            self.step(span)?;
             let places = if is_matrix { vec![k % dims[0], k / dims[0]] } else { vec![k] };
-            let element = self.element_at(&all, &places, ty)?;
-            self.values[variable.0] = Some(element);
-            match self.statements(body)? {
-                Flow::On | Flow::Continue => {}
-                Flow::Break => break,
-                Flow::Return(value) => return Ok(Flow::Return(value)),
-            }
+            elements.push(self.element_at(&all, &places, ty)?);
         }
-        Ok(Flow::On)
+        let streams = self.pass_streams();
+        self.passes(streams, elements.into_iter(), variable, body, span)
     }
 
     /// The element, or sub-container, at the first indices, counted from 0.
@@ -188,6 +210,16 @@ impl Interpreter<'_> {
 
     /// A variable's elements, without a copy of the whole.
     pub(crate) fn element_of(&mut self, id: VariableId, indices: &[Index], ty: StanType, span: Span) -> Run<Value> {
+        if let Some(at) = self.place_of(id, indices, span)? {
+            return Ok(match &self.values[id.0] {
+                Some(Value::Ints(ints)) => Value::Int(ints.values[at]),
+                Some(Value::Reals(tensor)) => match tensor.elements.at(at) {
+                    Element::Known(x) => Value::Real(x),
+                    element => Tensor::new(ty, Vec::new(), false, Elements::Mixed(vec![element].into())).into(),
+                },
+                _ => return wrong(span, "it has no elements"),
+            });
+        }
         let Some(value) = self.values[id.0].clone() else { return wrong(span, "it has no value yet") };
         if self.outer_of(id).is_some() {
             let dims = value.dims().to_vec();

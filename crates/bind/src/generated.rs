@@ -1,0 +1,145 @@
+//! Generated quantities that are computed draw by draw: their statements run once for each draw, with its parameters known.
+//!
+//! So they may draw random numbers, branch on parameters and loop as long as a parameter says. An error in them, a `reject`
+//! or a quantity outside of its bounds leaves that draw without generated quantities, as in Stan. `print` says nothing.
+
+use crate::interpreter::{Flow, Interpreter, Run, Stop, wrong};
+use crate::value::{Elements, Tensor, Value};
+use octopus_random::Stream;
+use octopus_stan::{Constraint, Declaration, Expression, StanProgram, StanType, Statement, StatementKind, VariableId};
+
+/// A variable with its sizes.
+#[derive(Clone, Debug)]
+pub(crate) struct SizedVariable {
+    pub(crate) id: VariableId,
+    pub(crate) ty: StanType,
+    pub(crate) dims: Vec<usize>,
+}
+
+impl SizedVariable {
+    pub(crate) fn len(&self) -> usize {
+        self.dims.iter().product()
+    }
+}
+
+/// The block `generated quantities`, ready to run on draws.
+#[derive(Clone, Debug)]
+pub(crate) struct GeneratedBlock {
+    program: StanProgram,
+    /// Data and transformed data, by the variable's number.
+    values: Vec<Option<Value>>,
+    /// Parameters and transformed parameters, in the order of their numbers.
+    known: Vec<SizedVariable>,
+    /// The quantities, in their order.
+    pub(crate) quantities: Vec<SizedVariable>,
+    uses_lanes: bool,
+}
+
+impl GeneratedBlock {
+    /// Prepares the block. `me` knows the data; `values` are the ones before parameters got theirs.
+    pub(crate) fn new(me: &mut Interpreter<'_>, values: Vec<Option<Value>>, known: Vec<SizedVariable>) -> Run<Self> {
+        let program = me.program;
+        let mut quantities = Vec::new();
+        for statement in &program.generated_quantities {
+            if let StatementKind::Declare(declaration) = &statement.kind {
+                let id = declaration.variable;
+                quantities.push(SizedVariable { id, ty: program.variables[id.0].ty, dims: me.sizes_of(declaration)? });
+            }
+        }
+        Ok(Self { program: program.clone(), values, known, quantities, uses_lanes: me.uses_lanes })
+    }
+
+    /// Numbers of all quantities.
+    pub(crate) fn width(&self) -> usize {
+        self.quantities.iter().map(SizedVariable::len).sum()
+    }
+
+    /// Runs the block on a draw with these parameters and transformed parameters, and writes the quantities; NaN where the
+    /// block fails, with the reason. All numbers have the last index fastest.
+    pub(crate) fn run(&self, known: &[f64], random: Stream, out: &mut [f64]) -> Result<(), String> {
+        let result = self.ran(known, random, out);
+        result.map_err(|stop| {
+            out.fill(f64::NAN);
+            match stop {
+                Stop::Wrong(span, message) => {
+                    let place = self.program.place(span);
+                    format!("{}:{}:{}: {message}", place.file, place.line, place.column)
+                }
+                Stop::Lanes => "sizes that differ over the passes of a loop are not supported here".into(),
+            }
+        })
+    }
+
+    fn ran(&self, known: &[f64], random: Stream, out: &mut [f64]) -> Run<()> {
+        let mut me = Interpreter::on_draw(&self.program, self.values.clone(), random);
+        me.uses_lanes = self.uses_lanes;
+        let mut rest = known;
+        for variable in &self.known {
+            let (own, after) = rest.split_at(variable.len().min(rest.len()));
+            let tensor = Tensor::new(variable.ty, variable.dims.clone(), false, Elements::Data(own.into()));
+            me.values[variable.id.0] = Some(tensor.into());
+            rest = after;
+        }
+        match me.statements(&self.program.generated_quantities)? {
+            Flow::On | Flow::Return(_) | Flow::Break | Flow::Continue => {}
+        }
+        for_each_bound(&self.program.generated_quantities, |declaration, bound, is_lower| {
+            let value = me.values[declaration.variable.0].clone();
+            let (Some(value), limit) = (value, me.expression(bound)?) else { return Ok(()) };
+            let (value, limit) = (me.tensor(&value), me.tensor(&limit));
+            let (Some(values), Some(limits)) = (value.known(), limit.known()) else { return Ok(()) };
+            let at = |place: usize| limits.get(if limits.len() == 1 { 0 } else { place }).copied().unwrap_or(f64::NAN);
+            let is_outside = |(place, &x): (usize, &f64)| if is_lower { x < at(place) } else { x > at(place) };
+            match values.iter().enumerate().find(|&element| is_outside(element)) {
+                None => Ok(()),
+                Some((place, x)) => {
+                    let (name, side) = (
+                        &self.program.variables[declaration.variable.0].name,
+                        if is_lower { "below its lower bound" } else { "above its upper bound" },
+                    );
+                    wrong(bound.span, format!("{name} is {x}, {side} {}", at(place)))
+                }
+            }
+        })?;
+        let mut from = 0;
+        for variable in &self.quantities {
+            let Some(value) = me.values[variable.id.0].take() else { continue };
+            let out = &mut out[from..from + variable.len()];
+            from += variable.len();
+            match &value {
+                Value::Int(x) => out.fill(*x as f64),
+                Value::Real(x) => out.fill(*x),
+                Value::Ints(ints) => out.iter_mut().zip(ints.values.iter()).for_each(|(out, &x)| *out = x as f64),
+                Value::Reals(tensor) => match tensor.known() {
+                    Some(values) => out.iter_mut().zip(values).for_each(|(out, &x)| *out = x),
+                    None => out.fill(f64::NAN),
+                },
+                Value::Void => out.fill(f64::NAN),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Visits the bounds of the variables that a block declares at its top: each bound, and whether it is the lower one.
+pub(crate) fn for_each_bound<'a>(
+    statements: &'a [Statement],
+    mut visit: impl FnMut(&'a Declaration, &'a Expression, bool) -> Run<()>,
+) -> Run<()> {
+    for statement in statements {
+        let StatementKind::Declare(declaration) = &statement.kind else { continue };
+        let (lower, upper) = match &declaration.constraint {
+            Constraint::Lower(lower) => (Some(lower), None),
+            Constraint::Upper(upper) => (None, Some(upper)),
+            Constraint::LowerUpper(lower, upper) => (Some(lower), Some(upper)),
+            _ => continue,
+        };
+        if let Some(lower) = lower {
+            visit(declaration, lower, true)?;
+        }
+        if let Some(upper) = upper {
+            visit(declaration, upper, false)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,185 @@
+//! A bound program as a log density that samplers run, with its generated quantities and with what the trace has of the
+//! observations.
+
+use crate::generated::GeneratedBlock;
+use crate::observations::{ObservedData, TraceGroups};
+use octopus_density::{DensityError, DrawAddress, Layout, LogDensity};
+use octopus_program::{Program, ProgramDensity};
+use octopus_random::{Key, Purpose, Stream};
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+/// A Stan program with its data, compiled.
+///
+/// The layout has parameters, transformed parameters and generated quantities under Stan's names, the last index fastest.
+/// A generated quantity `log_lik` is not among them: it is [`log_likelihood`](LogDensity::log_likelihood). Replicated data,
+/// `y_rep` where the data have a `y` of the same sizes, are what [`predict`](LogDensity::predict) draws.
+///
+/// Generated quantities that need random numbers are drawn from a stream addressed by seed, chain and draw, so that a draw
+/// has the same ones in every group and for any number of threads. Without an address,
+/// [`expand`](LogDensity::expand) draws from a stream addressed by the position.
+#[derive(Debug)]
+pub struct StanDensity {
+    /// Everything that is compiled, log likelihoods and replicates as well.
+    compiled: ProgramDensity,
+    block: Option<GeneratedBlock>,
+    layout: Layout,
+    /// The places of the layout's numbers among all numbers.
+    kept: Vec<Range<usize>>,
+    /// The place of 1 for each bound of a compiled quantity that does not hold; they come last.
+    bounds: Range<usize>,
+    /// The places of compiled generated quantities.
+    generated: Range<usize>,
+    groups: TraceGroups,
+    width: usize,
+    failures: Mutex<Failures>,
+}
+
+/// Draws that have no generated quantities.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DrawFailures {
+    /// How many were expanded.
+    pub count: u64,
+    /// What was wrong with the first one, with its place in the program.
+    pub first: Option<String>,
+}
+
+/// Failures so far, by whatever thread they are found.
+#[derive(Debug, Default)]
+struct Failures {
+    count: u64,
+    /// The least chain and draw with a failure, and what was wrong.
+    first: Option<((u32, u32), String)>,
+}
+
+/// What a density is made of.
+pub(crate) struct DensityParts {
+    pub(crate) compiled: ProgramDensity,
+    pub(crate) block: Option<GeneratedBlock>,
+    pub(crate) layout: Layout,
+    pub(crate) kept: Vec<Range<usize>>,
+    pub(crate) bounds: Range<usize>,
+    pub(crate) generated: Range<usize>,
+    pub(crate) groups: TraceGroups,
+}
+
+impl StanDensity {
+    pub(crate) fn new(parts: DensityParts) -> Self {
+        let DensityParts { compiled, block, layout, kept, bounds, generated, groups } = parts;
+        let width = compiled.layout().width() + block.as_ref().map_or(0, GeneratedBlock::width);
+        Self { compiled, block, layout, kept, bounds, generated, groups, width, failures: Mutex::default() }
+    }
+
+    /// Returns the compiled log density with its gradient.
+    pub fn program(&self) -> &Program {
+        self.compiled.program()
+    }
+
+    /// Returns the data that the log likelihoods and the replicated data are of, if it is known which they are.
+    pub fn observed(&self) -> Option<&ObservedData> {
+        self.groups.observed.as_ref()
+    }
+
+    /// Returns the draws that were expanded without generated quantities, because their computation failed.
+    pub fn failures(&self) -> DrawFailures {
+        let failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        DrawFailures { count: failures.count, first: failures.first.as_ref().map(|(_, reason)| reason.clone()) }
+    }
+
+    /// All numbers of a draw, and why there are no generated quantities.
+    fn all(&self, position: &[f64], random: &mut Stream) -> (Vec<f64>, Option<String>) {
+        // Whoever goes on with the stream gets other numbers.
+        let random = Stream::new(random.next_bits(), 0, 0, Purpose::Predictive);
+        let mut all = vec![0.0; self.width];
+        let compiled = self.compiled.layout().width();
+        self.compiled.expand(position, &mut all[..compiled]);
+        if all[self.bounds.clone()].iter().any(|&violations| violations != 0.0) {
+            all[self.generated.clone()].fill(f64::NAN);
+            return (all, Some("a generated quantity is outside of its bounds".into()));
+        }
+        let (known, own) = all.split_at_mut(compiled);
+        let failure = self.block.as_ref().and_then(|block| block.run(known, random, own).err());
+        (all, failure)
+    }
+
+    fn keep(&self, all: &[f64], out: &mut [f64]) {
+        let mut rest = out;
+        for range in &self.kept {
+            let (own, after) = rest.split_at_mut(range.len());
+            own.copy_from_slice(&all[range.clone()]);
+            rest = after;
+        }
+    }
+}
+
+/// The stream of a position that has no address.
+pub(crate) fn stream_at(position: &[f64]) -> Stream {
+    let key = position.iter().fold(Key::new(0), |key, x| key.fold_in(x.to_bits()));
+    Stream::new(key.bits(), 0, 0, Purpose::Predictive)
+}
+
+impl LogDensity for StanDensity {
+    fn dim(&self) -> usize {
+        self.compiled.dim()
+    }
+
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn logp_grad(&self, position: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
+        self.compiled.logp_grad(position, gradient)
+    }
+
+    fn expand(&self, position: &[f64], out: &mut [f64]) {
+        let (all, _) = self.all(position, &mut stream_at(position));
+        self.keep(&all, out);
+    }
+
+    fn expand_draw(&self, position: &[f64], address: DrawAddress, out: &mut [f64]) {
+        let (all, failure) = self.all(position, &mut address.stream());
+        if let Some(reason) = failure {
+            let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+            failures.count += 1;
+            let place = (address.chain, address.draw);
+            if failures.first.as_ref().is_none_or(|(first, _)| place < *first) {
+                failures.first = Some((place, reason));
+            }
+        }
+        self.keep(&all, out);
+    }
+
+    fn name(&self) -> &str {
+        self.compiled.name()
+    }
+
+    fn observations(&self) -> usize {
+        self.groups.observations()
+    }
+
+    fn has_log_likelihood(&self) -> bool {
+        self.groups.log_likelihood.is_some()
+    }
+
+    fn has_predictions(&self) -> bool {
+        self.groups.replicates.is_some()
+    }
+
+    fn log_likelihood(&self, position: &[f64], out: &mut [f64]) {
+        match &self.groups.log_likelihood {
+            Some(range) => out.copy_from_slice(&self.all(position, &mut stream_at(position)).0[range.clone()]),
+            None => out.fill(f64::NAN),
+        }
+    }
+
+    fn predict(&self, position: &[f64], random: &mut Stream, out: &mut [f64]) {
+        match &self.groups.replicates {
+            Some(range) => out.copy_from_slice(&self.all(position, random).0[range.clone()]),
+            None => out.fill(f64::NAN),
+        }
+    }
+
+    fn has_tested_gradient(&self) -> bool {
+        self.compiled.has_tested_gradient()
+    }
+}
