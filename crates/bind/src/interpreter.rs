@@ -4,6 +4,7 @@
 mod arithmetic;
 mod assign;
 mod call;
+mod carried;
 mod density;
 mod expression;
 mod index;

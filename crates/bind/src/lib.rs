@@ -6,7 +6,7 @@
 //! | data from JSON, R's dump or code | `data.rs` |
 //! | data against their declarations | `declared.rs` |
 //! | statements and expressions | `interpreter/` |
-//! | loops whose passes are bound all at once | `interpreter/lanes.rs` |
+//! | loops whose passes are bound all at once | `interpreter/lanes.rs`; `interpreter/carried.rs` where they carry state |
 //! | functions and densities | `interpreter/library.rs`, `interpreter/density.rs` |
 //! | constrained parameters | `transform.rs` |
 //! | generated quantities that the graph cannot hold, draw by draw | `generated.rs` |

@@ -39,7 +39,7 @@ impl Graph {
             let Some(g) = adjoints[id] else { continue };
             let rows = self.len(out);
             match node {
-                Node::Constant(_) | Node::Column(_) | Node::Parameter(_) | Node::Scan(_) => {}
+                Node::Constant(_) | Node::Column(_) | Node::Parameter(_) | Node::Scan(_) | Node::Unknown(_) => {}
                 Node::Map(op, args) => {
                     for side in (0..op.arity()).filter(|&side| depends[args[side].at()]) {
                         if let Some(slope) = op.slope(self, args, out, g, side) {

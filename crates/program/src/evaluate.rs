@@ -1,11 +1,13 @@
 //! A plan at a point: scalars, loops, scans and matrices in their order, in memory that is made once.
 
+mod product;
 pub(crate) mod rows;
 mod scan;
 pub(crate) mod width;
 
 use crate::order;
 use crate::plan::{Base, Loop, PackedProgram, PlanStep, ScalarInstruction, View};
+pub(crate) use product::ProductShape;
 use rayon::prelude::*;
 use rows::{Inputs, LoopScratch, Stores};
 use std::mem;
@@ -62,9 +64,7 @@ impl Workspace {
             scalars: plan.scalars.clone(),
             slots: plan.slots.iter().map(|&length| vec![0.0; length]).collect(),
             scratch: vec![scratch; scratches],
-            taken: Vec::with_capacity(
-                most(&|l| l.stores.len()).max(scans().map(|s| s.outputs.len()).max().unwrap_or(0)),
-            ),
+            taken: Vec::with_capacity(most(&|l| l.stores.len())),
             tiles: vec![0.0; most(&|l| tiles(l) * l.sums.len())],
             of_one_sum: Vec::with_capacity(most(&tiles)),
             partial: vec![0.0; most(&|l| l.partial * units(l))],
@@ -82,12 +82,16 @@ impl Workspace {
             match step {
                 PlanStep::Scalars(code) => self.run_scalars(plan, code, position),
                 PlanStep::Loop(rows) => self.run_loop(plan, rows, options, position),
-                PlanStep::Scan(scan) => self.run_scan(plan, scan, position),
+                PlanStep::Scan(scan) => self.run_scan(plan, scan, options, position),
                 PlanStep::Matrix { op, args: [a, b], lengths, out } => {
                     let mut to = mem::take(&mut self.slots[*out as usize]);
                     let mut products = mem::take(&mut self.products);
                     let inputs = self.inputs(plan, position);
-                    op.evaluate(inputs.view(*a, lengths[0]), inputs.view(*b, lengths[1]), &mut to, &mut products);
+                    let (a, b) = (inputs.view(*a, lengths[0]), inputs.view(*b, lengths[1]));
+                    match op.product_shape() {
+                        Some(shape) => product::product(options, shape, a, b, &mut to, &mut products),
+                        None => op.evaluate(a, b, &mut to, &mut products),
+                    }
                     self.products = products;
                     self.slots[*out as usize] = to;
                 }

@@ -52,6 +52,8 @@ pub(crate) enum Node {
     Scan(u32),
     /// The value that a node of a scan's body has at each step.
     Output(NodeId, NodeId),
+    /// What passes of a loop read of earlier ones, until its recurrence is closed; by a number of its own.
+    Unknown(u32),
 }
 
 /// Rows' indices, all below `bound`.
@@ -137,6 +139,15 @@ impl Graph {
     pub(crate) fn refuse(&mut self, error: ProgramError) -> NodeId {
         self.fault.get_or_insert(error);
         self.constant(f64::NAN)
+    }
+
+    /// Forgets the nodes from one on.
+    pub(crate) fn forget_from(&mut self, first: usize, fault: Option<ProgramError>) {
+        self.memo.retain(|_, node| node.at() < first);
+        self.nodes.truncate(first);
+        self.lengths.truncate(first);
+        self.active.truncate(first);
+        self.fault = fault;
     }
 
     /// Returns a number.

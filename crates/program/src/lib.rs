@@ -5,7 +5,7 @@
 //! |--|--|
 //! | a model by functions | [`ProgramBuilder`], whose [`finish`](ProgramBuilder::finish) is a [`LogDensity`](octopus_density::LogDensity) |
 //! | a program from text or formulas | [`Graph`], then [`Program::compile`] |
-//! | a recurrence | [`Graph::scan`] |
+//! | a recurrence | [`Graph::scan`]; [`Graph::close_recurrence`] for one that is written as vectors |
 //! | a new operation or distribution | a row in `operation.rs` or `distribution.rs` |
 //! | a twin for tests | [`Program::plain`] over [`Dual`] numbers, [`evaluate`] over any [`Number`] |
 //!
@@ -50,6 +50,7 @@ mod pack;
 mod plain;
 mod plan;
 mod program;
+mod recurrence;
 mod scan;
 
 pub use builder::{ProgramBuilder, Support, Value};
@@ -63,4 +64,5 @@ pub use number::{Dual, Number};
 pub use operation::{Algebra, Domain, Op};
 pub use plain::evaluate;
 pub use program::Program;
+pub use recurrence::{CarriedValue, GraphMark};
 pub use scan::ScanStep;

@@ -96,6 +96,7 @@ fn rebuild(
         let new_of = |arg: NodeId| to[arg.at()].unwrap_or(NodeId::NONE);
         let made = match node {
             Node::Constant(_) | Node::Column(_) => new.intern(node.clone(), length, false),
+            Node::Unknown(_) => new.constant(f64::NAN),
             Node::Parameter(_) => continue,
             Node::Map(op, args) => {
                 let args: Vec<NodeId> = args[..op.arity()].iter().map(|&arg| new_of(arg)).collect();

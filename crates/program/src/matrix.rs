@@ -1,6 +1,7 @@
 //! Operations on matrices, row by row: products, Cholesky factors and triangular systems, with their adjoints.
 
 use crate::error::ProgramError;
+use crate::evaluate::ProductShape;
 use crate::graph::{Graph, Node, NodeId};
 use crate::number::Number;
 use crate::order;
@@ -29,6 +30,13 @@ impl MatrixOp {
     /// Returns the number of operands.
     pub(crate) fn arity(self) -> usize {
         if matches!(self, Self::Cholesky { .. }) { 1 } else { 2 }
+    }
+
+    /// Returns the shapes of a product.
+    pub(crate) fn product_shape(self) -> Option<ProductShape> {
+        let Self::Product { rows, inner, columns, left_transposed, right_transposed } = self else { return None };
+        let (rows, inner, columns) = (rows as usize, inner as usize, columns as usize);
+        Some(ProductShape { rows, inner, columns, left_transposed, right_transposed })
     }
 
     /// Writes the result to `out`; `row` has room for a row of products.

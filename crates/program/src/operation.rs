@@ -415,6 +415,8 @@ operations! {
             }];
     }
     composite(m) {
+        /// a, as a number without a slope: what a formula adds and takes away again.
+        Held "held" (a: Real) = { let _ = m; a }, slopes [None];
         /// ln(1 - a)
         Ln1m "log1m" (a: BelowOne) = { let t = m.operate(Op::Neg, &[a]); m.operate(Op::Ln1p, &[t]) },
             slopes [{ let one = m.constant(1.0); let d = m.sub(a, one); Some(m.div(g, d)) }];

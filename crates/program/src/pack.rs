@@ -10,7 +10,7 @@ use crate::graph::{Graph, Node, NodeId};
 use crate::operation::Op;
 use crate::order;
 use crate::plan::{
-    Base, Instruction, Loop, Operand, PackedProgram, PlanStep, RegisterInstruction, RootPlace, ScalarInstruction,
+    Base, Instruction, Loop, Operand, PackedProgram, PlanStep, RegisterGroup, RootPlace, ScalarInstruction,
     ScanStepPlan, SegmentTable, View,
 };
 use std::collections::BTreeMap;
@@ -427,17 +427,37 @@ impl<'a> Packer<'a> {
                 next += 1;
             }
         }
-        for id in (0..graph.nodes.len()).filter(|&id| needed[id]) {
-            if let Node::Map(op, args) = graph.nodes[id] {
-                let args = args.map(|arg| if arg == NodeId::NONE { 0 } else { register[arg.at()] });
+        for group in groups(graph, &needed) {
+            let (first, out) = (made.operands.len() as u32, next);
+            let Node::Map(op, _) = graph.nodes[group[0]] else { continue };
+            for &id in &group {
+                if let Node::Map(_, args) = graph.nodes[id] {
+                    made.operands.push(args.map(|arg| if arg == NodeId::NONE { 0 } else { register[arg.at()] }));
+                }
                 register[id] = next;
-                made.code.push(RegisterInstruction { op, out: next, args });
                 next += 1;
             }
+            let args = made.operands[first as usize];
+            made.code.push(RegisterGroup { op, out, args, first, count: group.len() as u32 });
         }
         made.next = body.next.iter().map(|root| register[root.at()]).collect();
+        let is_other = |(k, &next): (usize, &u32)| (next as usize) < body.states && next as usize != k;
+        made.moves_states = made.next.iter().enumerate().any(is_other);
         made.outputs = outputs.iter().map(|(inner, slot)| (register[inner.at()], *slot)).collect();
         made.registers = next as usize;
         made
     }
+}
+
+/// Operations of a scan's step that wait for the same number of others, by operation: each group is done side by side.
+fn groups(graph: &Graph, needed: &[bool]) -> Vec<Vec<usize>> {
+    let mut depth = vec![0_u32; graph.nodes.len()];
+    let mut groups: BTreeMap<(u32, Op), Vec<usize>> = BTreeMap::new();
+    for id in (0..graph.nodes.len()).filter(|&id| needed[id]) {
+        if let Node::Map(op, args) = graph.nodes[id] {
+            depth[id] = args[..op.arity()].iter().map(|arg| depth[arg.at()]).max().unwrap_or(0) + 1;
+            groups.entry((depth[id], op)).or_default().push(id);
+        }
+    }
+    groups.into_values().collect()
 }

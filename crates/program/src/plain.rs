@@ -6,6 +6,7 @@ use crate::number::Number;
 use crate::order;
 use crate::scan::Scan;
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 /// Returns the values of `roots` at a point; each has the length of its node.
 ///
@@ -13,9 +14,31 @@ use std::borrow::Cow;
 pub fn evaluate<N: Number>(graph: &Graph, roots: &[NodeId], position: &[N]) -> Vec<Vec<N>> {
     let needed = graph.needed(roots);
     let mut values: Vec<Vec<N>> = vec![Vec::new(); graph.nodes.len()];
+    let mut of_scans: HashMap<NodeId, Vec<(NodeId, NodeId)>> = HashMap::new();
     for id in (0..graph.nodes.len()).filter(|&id| needed[id]) {
-        values[id] =
-            node(graph, &graph.nodes[id], graph.lengths[id] as usize, position, |id| Cow::Borrowed(&values[id.at()]));
+        if let Node::Output(scan, inner) = graph.nodes[id] {
+            of_scans.entry(scan).or_default().push((NodeId(id as u32), inner));
+        }
+    }
+    for id in (0..graph.nodes.len()).filter(|&id| needed[id]) {
+        match graph.nodes[id] {
+            // A scan has all of its outputs at once.
+            Node::Scan(scan) => {
+                let outputs = of_scans.remove(&NodeId(id as u32)).unwrap_or_default();
+                let inner: Vec<NodeId> = outputs.iter().map(|output| output.1).collect();
+                let scan = &graph.scans[scan as usize];
+                let args: Vec<&[N]> = scan.args.iter().map(|arg| &values[arg.at()][..]).collect();
+                let made = run_scan(scan, &inner, &args);
+                for ((output, _), made) in outputs.into_iter().zip(made) {
+                    values[output.at()] = made;
+                }
+            }
+            Node::Output(..) => {}
+            _ => {
+                let length = graph.lengths[id] as usize;
+                values[id] = node(graph, &graph.nodes[id], length, position, |id| Cow::Borrowed(&values[id.at()]));
+            }
+        }
     }
     roots.iter().map(|root| values[root.at()].clone()).collect()
 }
@@ -71,28 +94,53 @@ fn node<'a, N: Number>(
             out
         }
         Node::Scan(_) => Vec::new(),
+        // It is read by nothing that is asked for.
+        Node::Unknown(_) => vec![N::from_f64(f64::NAN); length],
         Node::Output(scan, inner) => {
             let Node::Scan(scan) = graph.nodes[scan.at()] else { return vec![N::from_f64(f64::NAN); length] };
             let scan = &graph.scans[scan as usize];
-            output(scan, *inner, &scan.args.iter().map(|&arg| value(arg)).collect::<Vec<_>>())
+            let args: Vec<Cow<'_, [N]>> = scan.args.iter().map(|&arg| value(arg)).collect();
+            let args: Vec<&[N]> = args.iter().map(|arg| &arg[..]).collect();
+            run_scan(scan, &[*inner], &args).pop().unwrap_or_default()
         }
     }
 }
 
-/// The value of a node of a scan's body at each step.
-fn output<N: Number>(scan: &Scan, inner: NodeId, args: &[Cow<'_, [N]>]) -> Vec<N> {
-    let body = &scan.body;
+/// The values that some nodes of a scan's body have at each step.
+fn run_scan<N: Number>(scan: &Scan, inner: &[NodeId], args: &[&[N]]) -> Vec<Vec<N>> {
+    let (body, zero) = (&scan.body, N::from_f64(0.0));
     let mut states: Vec<N> = args[..body.states].iter().map(|arg| arg[0]).collect();
-    let mut out = vec![N::from_f64(0.0); scan.steps];
-    let mut roots = body.next.clone();
-    roots.push(inner);
+    let mut out = vec![vec![zero; scan.steps]; inner.len()];
+    let roots: Vec<NodeId> = body.next.iter().chain(inner).copied().collect();
+    let needed = body.graph.needed(&roots);
+    let mut values = vec![zero; body.graph.nodes.len()];
     for step in 0..scan.steps {
         let at = if scan.reversed { scan.steps - 1 - step } else { step };
-        let inputs = args[body.states..].iter().map(|arg| arg[if arg.len() == 1 { 0 } else { at }]);
-        let position: Vec<N> = states.iter().copied().chain(inputs).collect();
-        let values = evaluate(&body.graph, &roots, &position);
-        out[at] = values[body.states][0];
-        states = values[..body.states].iter().map(|value| value[0]).collect();
+        for id in (0..values.len()).filter(|&id| needed[id]) {
+            values[id] = match &body.graph.nodes[id] {
+                Node::Constant(bits) => N::from_f64(f64::from_bits(*bits)),
+                Node::Parameter(k) if (*k as usize) < body.states => states[*k as usize],
+                Node::Parameter(k) => {
+                    let arg = args[*k as usize];
+                    arg[if arg.len() == 1 { 0 } else { at }]
+                }
+                Node::Map(op, operands) => {
+                    let mut padded = [zero; 3];
+                    for (to, operand) in padded.iter_mut().zip(&operands[..op.arity()]) {
+                        *to = values[operand.at()];
+                    }
+                    op.value(padded)
+                }
+                // A body has scalar operations only.
+                _ => N::from_f64(f64::NAN),
+            };
+        }
+        for (out, inner) in out.iter_mut().zip(inner) {
+            out[at] = values[inner.at()];
+        }
+        for (state, next) in states.iter_mut().zip(&body.next) {
+            *state = values[next.at()];
+        }
     }
     out
 }
@@ -115,7 +163,7 @@ impl Graph {
     /// Calls `f` with each node that this one reads.
     pub(crate) fn for_each_operand(&self, node: &Node, mut f: impl FnMut(NodeId)) {
         match node {
-            Node::Constant(_) | Node::Column(_) | Node::Parameter(_) => {}
+            Node::Constant(_) | Node::Column(_) | Node::Parameter(_) | Node::Unknown(_) => {}
             Node::Map(op, args) => args[..op.arity()].iter().for_each(|&arg| f(arg)),
             Node::Gather(x, _) | Node::Sum(x) | Node::SegmentSum(x, _) | Node::Slice(x, ..) | Node::Output(x, _) => {
                 f(*x)

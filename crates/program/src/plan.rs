@@ -119,12 +119,16 @@ pub(crate) enum ScalarInstruction {
     },
 }
 
-/// An operation of a scan on its registers.
+/// One operation on some registers, side by side: operands are any registers, results stand together.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct RegisterInstruction {
+pub(crate) struct RegisterGroup {
     pub(crate) op: Op,
     pub(crate) out: u32,
+    /// The first one's operands.
     pub(crate) args: [u32; 3],
+    /// Where its operands begin in the scan's table, and how many it does at once.
+    pub(crate) first: u32,
+    pub(crate) count: u32,
 }
 
 /// A scan. Registers are the states, the inputs that are vectors, those that are scalars, constants, and results.
@@ -137,8 +141,12 @@ pub(crate) struct ScanStepPlan {
     pub(crate) vectors: Vec<View>,
     pub(crate) scalars: Vec<u32>,
     pub(crate) constants: Vec<f64>,
-    pub(crate) code: Vec<RegisterInstruction>,
+    pub(crate) code: Vec<RegisterGroup>,
+    /// The operands of all groups.
+    pub(crate) operands: Vec<[u32; 3]>,
     pub(crate) next: Vec<u32>,
+    /// Whether a next state is another state, so that all have to be read before one is written.
+    pub(crate) moves_states: bool,
     /// Registers and the slots that have their values of each step.
     pub(crate) outputs: Vec<(u32, u32)>,
     pub(crate) registers: usize,

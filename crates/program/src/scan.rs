@@ -8,6 +8,9 @@ use crate::error::ProgramError;
 use crate::graph::{Graph, MOST, Node, NodeId};
 use std::sync::Arc;
 
+/// More states than this have no matrix of derivatives.
+const MOST_IN_MATRIX: usize = 32;
+
 /// One step of a scan: parameters of the graph are the states, then the inputs.
 #[derive(Clone, Debug)]
 pub(crate) struct Body {
@@ -196,7 +199,11 @@ impl Graph {
         let parameters: Vec<NodeId> = wanted.iter().map(|&k| graph.parameters[k]).collect();
         let slopes = graph.adjoints(&seeds, &parameters);
         let zero = graph.constant(0.0);
-        let slopes: Vec<NodeId> = slopes.into_iter().map(|slope| slope.unwrap_or(zero)).collect();
+        let mut slopes: Vec<NodeId> = slopes.into_iter().map(|slope| slope.unwrap_or(zero)).collect();
+        let size = graph.nodes.len() - forward;
+        if let Some(linear) = linear_step(&mut graph, &body.next, &seeds, states, size) {
+            slopes[..states].copy_from_slice(&linear);
+        }
 
         // The backward body: what it reads of the forward one are inputs.
         let mut back = Graph::new();
@@ -252,6 +259,42 @@ impl Graph {
         }
         result
     }
+}
+
+/// The backward step of the states as their matrix of derivatives times the adjoints, plus what the step's other values
+/// give. The matrix and the rest depend on no adjoint of a state, so that they are vectors before the backward scan, and a
+/// product and a sum are left in it. None where the matrix would be much larger than the step.
+fn linear_step(
+    graph: &mut Graph,
+    next: &[NodeId],
+    seeds: &[(NodeId, NodeId)],
+    states: usize,
+    size: usize,
+) -> Option<Vec<NodeId>> {
+    if states > MOST_IN_MATRIX {
+        return None;
+    }
+    let by: Vec<NodeId> = graph.parameters[..states].to_vec();
+    let before = graph.nodes.len();
+    let (one, zero) = (graph.constant(1.0), graph.constant(0.0));
+    let rest = graph.adjoints(&seeds[states..], &by);
+    let mut sums: Vec<NodeId> = rest.into_iter().map(|slope| slope.unwrap_or(zero)).collect();
+    let mut rows = Vec::with_capacity(states);
+    for &value in next {
+        rows.push(graph.adjoints(&[(value, one)], &by));
+        if graph.nodes.len() - before > 4 * size + 16 {
+            return None;
+        }
+    }
+    for (row, &(_, adjoint)) in rows.into_iter().zip(seeds) {
+        for (sum, derivative) in sums.iter_mut().zip(row) {
+            if let Some(derivative) = derivative {
+                let product = graph.mul(derivative, adjoint);
+                *sum = graph.add(*sum, product);
+            }
+        }
+    }
+    Some(sums)
 }
 
 /// Whether a node depends on a state.

@@ -140,7 +140,10 @@ impl Interpreter<'_> {
         let value = self.expression(condition)?;
         match self.truth_of(&value) {
             Some(truth) => Ok(truth),
-            None => self.branch_on_parameter(Stop::Lanes, condition.span),
+            None => {
+                self.note_branch(&value);
+                self.branch_on_parameter(Stop::Lanes, condition.span)
+            }
         }
     }
 

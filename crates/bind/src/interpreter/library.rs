@@ -716,29 +716,29 @@ impl Interpreter<'_> {
         if count == 0 {
             return Ok(Tensor::number(f64::NEG_INFINITY));
         }
-        let mut columns = self.last_columns(x).into_iter();
-        let Some(first) = columns.next() else { return Ok(Tensor::number(f64::NEG_INFINITY)) };
-        if count == 2
-            && let Some(second) = columns.next()
-        {
-            return self.apply(Op::LogSumExp, &[first, second], span);
+        let columns = self.last_columns(x);
+        if let [first, second] = &columns[..] {
+            return self.apply(Op::LogSumExp, &[first.clone(), second.clone()], span);
         }
         // The largest one is taken out; it is a number here, without a slope of its own.
-        let mut most = first;
-        for column in columns {
-            most = self.apply(Op::Max, &[most, column], span)?;
+        let mut most = columns[0].clone();
+        for column in &columns[1..] {
+            most = self.apply(Op::Max, &[most, column.clone()], span)?;
+        }
+        let most = self.apply(Op::Held, &[most], span)?;
+        if x.laned && count <= 16 {
+            let mut sum = Tensor::number(0.0);
+            for column in &columns {
+                let difference = self.sub(column, &most, span)?;
+                let power = self.apply(Op::Exp, &[difference], span)?;
+                sum = self.add(&sum, &power, span)?;
+            }
+            let log = self.apply(Op::Ln, &[sum], span)?;
+            return self.add(&most, &log, span);
         }
         let difference = self.sub(x, &most, span)?;
         let powers = self.apply(Op::Exp, &[difference], span)?;
-        let sum = if x.laned && count <= 16 {
-            let mut sum = Tensor::number(0.0);
-            for column in self.last_columns(&powers) {
-                sum = self.add(&sum, &column, span)?;
-            }
-            sum
-        } else {
-            self.sum_of(&powers)
-        };
+        let sum = self.sum_of(&powers);
         let log = self.apply(Op::Ln, &[sum], span)?;
         self.add(&most, &log, span)
     }

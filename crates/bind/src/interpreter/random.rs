@@ -28,18 +28,26 @@ impl RandomStreams {
 pub(crate) struct PassStreams {
     keys: Vec<Key>,
     is_laned: bool,
+    /// The number of the first pass.
+    first: u64,
 }
 
 impl PassStreams {
+    /// The addresses without the first passes.
+    pub(crate) fn after(&self, passes: u64) -> Self {
+        Self { keys: self.keys.clone(), is_laned: self.is_laned, first: self.first + passes }
+    }
+
     /// The streams of a pass, counted from 0.
     pub(crate) fn pass(&self, number: u64) -> RandomStreams {
-        let each = self.keys.iter().map(|key| stream_of(*key, number)).collect();
+        let each = self.keys.iter().map(|key| stream_of(*key, self.first + number)).collect();
         RandomStreams { each, is_laned: self.is_laned }
     }
 
     /// The streams of all passes as lanes of a loop that has none around it.
     pub(crate) fn lanes(&self, count: usize) -> RandomStreams {
-        let each = self.keys.iter().flat_map(|key| (0..count as u64).map(|number| stream_of(*key, number))).collect();
+        let numbers = self.first..self.first + count as u64;
+        let each = self.keys.iter().flat_map(|key| numbers.clone().map(|number| stream_of(*key, number))).collect();
         RandomStreams { each, is_laned: true }
     }
 }
@@ -73,7 +81,7 @@ impl Interpreter<'_> {
     pub(crate) fn pass_streams(&mut self) -> Option<PassStreams> {
         let streams = self.random.as_mut()?;
         let keys = streams.each.iter_mut().map(|stream| Key::new(stream.next_bits())).collect();
-        Some(PassStreams { keys, is_laned: streams.is_laned })
+        Some(PassStreams { keys, is_laned: streams.is_laned, first: 0 })
     }
 
     /// One number for each element, element after element in each lane.

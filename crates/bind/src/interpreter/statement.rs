@@ -1,9 +1,13 @@
 //! Statements.
 
+use super::lanes::LanesOutcome;
 use super::random::PassStreams;
 use super::{Flow, Interpreter, MOST_ELEMENTS, Run, Stop, wrong};
 use crate::value::{Element, Elements, Ints, Tensor, Value};
 use octopus_stan::{Declaration, Expression, Index, Printable, Span, StanType, Statement, StatementKind, VariableId};
+
+/// Pieces that a loop is split into where a branch on data goes another way.
+const MOST_PIECES: usize = 8;
 
 impl Interpreter<'_> {
     /// Runs statements one after the other.
@@ -96,13 +100,34 @@ impl Interpreter<'_> {
             return Err(Stop::Lanes);
         }
         let streams = self.pass_streams();
-        if self.loop_in_lanes(variable, (from, to), body, span, streams.as_ref())? {
-            return Ok(Flow::On);
+        let first = from;
+        let streams_from = |from: i64| streams.as_ref().map(|streams| streams.after((from - first) as u64));
+        let (mut from, mut pieces) = (from, 0);
+        let mut to_here = to;
+        while from <= to {
+            match self.loop_in_lanes(variable, (from, to_here), body, span, streams_from(from).as_ref()) {
+                LanesOutcome::Bound if to_here == to => return Ok(Flow::On),
+                LanesOutcome::Bound => (from, to_here) = (to_here + 1, to),
+                LanesOutcome::Split(at) if pieces < MOST_PIECES => {
+                    pieces += 1;
+                    to_here = from + at as i64 - 1;
+                    continue;
+                }
+                _ if to_here < to => {
+                    let numbers = (from..=to_here).map(Value::Int);
+                    match self.passes(streams_from(from), numbers, variable, body, span)? {
+                        Some(flow) => return Ok(flow),
+                        None => (from, to_here) = (to_here + 1, to),
+                    }
+                }
+                _ => break,
+            }
         }
-        self.passes(streams, (from..=to).map(Value::Int), variable, body, span)
+        let numbers = (from..=to).map(Value::Int);
+        Ok(self.passes(streams_from(from), numbers, variable, body, span)?.unwrap_or(Flow::On))
     }
 
-    /// Runs a loop pass by pass.
+    /// Runs a loop pass by pass; returns how it ends, unless the next pass would come.
     fn passes(
         &mut self,
         streams: Option<PassStreams>,
@@ -110,9 +135,9 @@ impl Interpreter<'_> {
         variable: VariableId,
         body: &[Statement],
         span: Span,
-    ) -> Run<Flow> {
+    ) -> Run<Option<Flow>> {
         let outside = self.random.clone();
-        let mut end = Flow::On;
+        let mut end = None;
         for (number, value) in values.enumerate() {
             self.step(span)?;
             if let Some(streams) = &streams {
@@ -121,9 +146,12 @@ impl Interpreter<'_> {
             self.values[variable.0] = Some(value);
             match self.statements(body)? {
                 Flow::On | Flow::Continue => {}
-                Flow::Break => break,
+                Flow::Break => {
+                    end = Some(Flow::On);
+                    break;
+                }
                 Flow::Return(value) => {
-                    end = Flow::Return(value);
+                    end = Some(Flow::Return(value));
                     break;
                 }
             }
@@ -144,7 +172,7 @@ impl Interpreter<'_> {
             elements.push(self.element_at(&all, &places, ty)?);
         }
         let streams = self.pass_streams();
-        self.passes(streams, elements.into_iter(), variable, body, span)
+        Ok(self.passes(streams, elements.into_iter(), variable, body, span)?.unwrap_or(Flow::On))
     }
 
     /// The element, or sub-container, at the first indices, counted from 0.
@@ -225,6 +253,11 @@ impl Interpreter<'_> {
             let dims = value.dims().to_vec();
             let selections = self.selections(&dims, indices, span)?;
             let places = self.places(&dims, value.is_laned(), &selections);
+            if self.carried_reads().is_some()
+                && let Some(value) = self.carried_elements(id, &places, ty)?
+            {
+                return Ok(value);
+            }
             self.note_elements_read(id, &places.places, places.laned)?;
         }
         self.indexed(&value, indices, ty, span)

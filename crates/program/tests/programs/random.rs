@@ -121,8 +121,9 @@ fn build(lengths: [usize; 3], steps: &[[Choice; 5]]) -> (Graph, NodeId) {
             }
             _ => {
                 let op = Op::ALL[*which as usize % Op::ALL.len()];
-                // It has no slope.
-                let made = (op != Op::Trigamma).then(|| operate(&mut graph, op, &[*a, *b, *c], &nodes)).flatten();
+                // These have no slope.
+                let has_slope = !matches!(op, Op::Trigamma | Op::Held);
+                let made = has_slope.then(|| operate(&mut graph, op, &[*a, *b, *c], &nodes)).flatten();
                 let Some(node) = made else { continue };
                 node
             }
@@ -174,5 +175,35 @@ proptest! {
         let mut gradient = vec![0.0; program.dim()];
         let value = program.logp_grad(&mut program.workspace(), &position, &mut gradient).expect("finite");
         bits_agree(&program, &position, value, &gradient);
+    }
+}
+
+/// Products of all shapes: fewer numbers than lanes, tiles, sums of tiles, and factors that are stored transposed.
+#[test]
+fn bits_of_products_agree() {
+    let shapes =
+        [(3, 5, 2), (1, 8, 3), (4, 9, 1), (7, 25, 1), (2, 32, 9), (33, 40, 1), (3, 70, 8), (2, 2100, 1), (5, 4099, 2)];
+    for (rows, inner, columns) in shapes {
+        for transposed in 0..4 {
+            let mut graph = Graph::new();
+            let scale = graph.parameter(3);
+            let numbers =
+                |count: usize, turn: f64| (0..count).map(|k| (turn + 1.3 * k as f64).sin()).collect::<Vec<_>>();
+            let mut factor = |count: usize, turn: f64| {
+                let column = graph.column(numbers(count, turn));
+                let scales = graph.gather(scale, (0..count as u32).map(|k| k % 3).collect::<Vec<_>>());
+                graph.mul(column, scales)
+            };
+            let (a, b) = (factor(rows * inner, 0.2), factor(inner * columns, 1.4));
+            let stored = |node, rows, columns, transposed| match transposed {
+                true => Matrix::new(node, columns, rows).t(),
+                false => Matrix::new(node, rows, columns),
+            };
+            let (a, b) = (stored(a, rows, inner, transposed & 1 == 1), stored(b, inner, columns, transposed & 2 == 2));
+            let product = graph.product(a, b);
+            let weights = graph.column(numbers(rows * columns, 2.2));
+            let target = graph.dot(weights, product);
+            check(&Program::compile(&graph, target).expect("a program"), &[0.7, -0.4, 1.2]);
+        }
     }
 }

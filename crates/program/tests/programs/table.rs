@@ -38,7 +38,8 @@ fn program(op: Op, scalars: u32) -> (Program, Vec<f64>) {
 
 #[test]
 fn every_row_has_its_slopes_and_one_set_of_bits() {
-    for &op in Op::ALL.iter().filter(|&&op| op != Op::Trigamma) {
+    // Trigamma has no slope yet, and a held number none on purpose.
+    for &op in Op::ALL.iter().filter(|&&op| !matches!(op, Op::Trigamma | Op::Held)) {
         for scalars in 0..1 << op.arity() {
             let (program, position) = program(op, scalars);
             let (_, gradient) = check(&program, &position);
