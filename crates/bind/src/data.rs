@@ -53,12 +53,19 @@ pub struct DataValue {
 pub struct Data {
     source: String,
     values: BTreeMap<String, DataValue>,
+    /// The sources of values that are from elsewhere.
+    others: BTreeMap<String, String>,
 }
 
 impl Data {
     /// Returns no data; `source` stands in messages.
     pub fn new(source: &str) -> Self {
-        Self { source: source.to_owned(), values: BTreeMap::new() }
+        Self { source: source.to_owned(), ..Self::default() }
+    }
+
+    /// Whether a file's name is one of Stan's JSON or of R's dump: it ends in `.json`, `.R` or `.Rdump`.
+    pub fn is_file_name(path: &Path) -> bool {
+        has_ending(path, &["json", "r", "rdump"])
     }
 
     /// Reads Stan's JSON, or R's dump where the file's name ends in `.R` or `.Rdump`.
@@ -70,10 +77,7 @@ impl Data {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path)
             .map_err(|error| BindError::Unreadable { path: name.clone(), reason: error.to_string() })?;
-        let is_dump = path
-            .extension()
-            .is_some_and(|ending| ["r", "rdump"].iter().any(|known| ending.eq_ignore_ascii_case(known)));
-        if is_dump { Self::r_dump(&name, &text) } else { Self::json(&name, &text) }
+        if has_ending(path, &["r", "rdump"]) { Self::r_dump(&name, &text) } else { Self::json(&name, &text) }
     }
 
     /// Reads Stan's JSON from a text.
@@ -81,7 +85,7 @@ impl Data {
     /// # Errors
     /// [`BindError::Format`], with the place.
     pub fn json(source: &str, text: &str) -> Result<Self, BindError> {
-        Ok(Self { source: source.to_owned(), values: json::read(source, text)? })
+        Ok(Self { source: source.to_owned(), values: json::read(source, text)?, ..Self::default() })
     }
 
     /// Reads R's dump from a text: `N <- 3`, `y <- c(1, 2)`, `structure(c(...), .Dim = c(2, 3))`.
@@ -89,7 +93,7 @@ impl Data {
     /// # Errors
     /// [`BindError::Format`], with the place.
     pub fn r_dump(source: &str, text: &str) -> Result<Self, BindError> {
-        Ok(Self { source: source.to_owned(), values: rdump::read(source, text)? })
+        Ok(Self { source: source.to_owned(), values: rdump::read(source, text)?, ..Self::default() })
     }
 
     /// Adds a whole number, or takes the place of an older value.
@@ -119,7 +123,20 @@ impl Data {
     /// Adds a value of any shape, or takes the place of an older one.
     #[must_use]
     pub fn with(mut self, name: &str, value: DataValue) -> Self {
+        self.others.remove(name);
         self.values.insert(name.to_owned(), value);
+        self
+    }
+
+    /// Adds other data, whose values take the place of older ones and keep their source in messages.
+    #[must_use]
+    pub fn overlaid(mut self, over: Self) -> Self {
+        let Self { source, values, others } = over;
+        for (name, value) in values {
+            let from = others.get(&name).unwrap_or(&source).clone();
+            self.others.insert(name.clone(), from);
+            self.values.insert(name, value);
+        }
         self
     }
 
@@ -133,8 +150,38 @@ impl Data {
         &self.source
     }
 
+    /// Returns where the value of this name is from.
+    pub fn source_of(&self, name: &str) -> &str {
+        self.others.get(name).unwrap_or(&self.source)
+    }
+
     /// Returns the names in alphabetical order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.values.keys().map(String::as_str)
+    }
+}
+
+fn has_ending(path: &Path, endings: &[&str]) -> bool {
+    path.extension().is_some_and(|found| endings.iter().any(|ending| found.eq_ignore_ascii_case(ending)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_laid_over_others_keep_their_source() {
+        let file = Data::new("y.json").with_int("N", 3).with_real("a", 1.0);
+        let data = file.overlaid(Data::new("--set").with_int("N", 4).with_int("K", 2));
+        assert_eq!(data.get("N").map(|value| value.numbers.clone()), Some(DataNumbers::Ints(vec![4])));
+        assert_eq!(["N", "K", "a", "none"].map(|name| data.source_of(name)), ["--set", "--set", "y.json", "y.json"]);
+        assert_eq!(data.with_int("N", 5).source_of("N"), "y.json");
+    }
+
+    #[test]
+    fn files_are_known_by_their_endings() {
+        let is = |name: &str| Data::is_file_name(Path::new(name));
+        assert!(["a.json", "a.data.R", "a.r", "b/a.JSON", "a.Rdump"].into_iter().all(is));
+        assert!(!["a.csv", "json", "a.json.csv", "a.parquet", ".json"].into_iter().any(is));
     }
 }

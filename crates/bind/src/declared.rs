@@ -1,6 +1,7 @@
 //! Data against their declarations: names, types, sizes and constraints.
 
 use crate::data::{Data, DataNumbers, DataValue};
+use crate::interface::DeclaredVariable;
 use crate::interpreter::{Interpreter, Run};
 use crate::value::{Ints, Tensor, Value};
 use octopus_stan::{BaseType, Constraint, Declaration, Expression, Statement, StatementKind};
@@ -20,10 +21,14 @@ pub(crate) fn bind_data(me: &mut Interpreter<'_>, data: &Data, problems: &mut Ve
         let missing = sizes_missing(me, declaration);
         let name = &program.variables[declaration.variable.0].name;
         match data.get(name) {
-            None => problems.push(format!("{}: `{name}` is missing; it is {}", data.source(), words(me, statement))),
+            None => problems.push(format!(
+                "{}: `{name}` is missing; it is {}: add it to the data (in commands: --set {name}=VALUE)",
+                data.source(),
+                words(me, statement)
+            )),
             Some(_) if missing => {}
             Some(value) => {
-                let found = value_of(me, declaration, statement, data.source(), value, problems)?;
+                let found = value_of(me, declaration, statement, data.source_of(name), value, problems)?;
                 me.values[declaration.variable.0] = found;
             }
         }
@@ -41,7 +46,7 @@ pub(crate) fn unused(me: &Interpreter<'_>, data: &Data) -> Vec<String> {
     };
     data.names()
         .filter(|name| !is_asked(name))
-        .map(|name| format!("{}: the program has no data `{name}`", data.source()))
+        .map(|name| format!("{}: the program has no data `{name}`", data.source_of(name)))
         .collect()
 }
 
@@ -61,17 +66,8 @@ fn words(me: &Interpreter<'_>, statement: &Statement) -> String {
     let StatementKind::Declare(declaration) = &statement.kind else { return String::new() };
     let variable = &me.program.variables[declaration.variable.0];
     let place = me.program.place(variable.span);
-    let text = |expression: &Expression| me.program.text(expression.span).to_owned();
-    let constraint = match &declaration.constraint {
-        Constraint::Lower(lower) => format!("<lower={}>", text(lower)),
-        Constraint::Upper(upper) => format!("<upper={}>", text(upper)),
-        Constraint::LowerUpper(lower, upper) => format!("<lower={}, upper={}>", text(lower), text(upper)),
-        Constraint::Ordered => " that is ordered".into(),
-        Constraint::PositiveOrdered => " that is ordered and positive".into(),
-        Constraint::Simplex => " that is a simplex".into(),
-        _ => String::new(),
-    };
-    format!("declared {}{constraint} ({}:{}:{})", variable.ty, place.file, place.line, place.column)
+    let whole = DeclaredVariable::of(me.program, declaration);
+    format!("declared {} ({}:{}:{})", whole.text(), place.file, place.line, place.column)
 }
 
 fn value_of(

@@ -5,6 +5,7 @@
 //! |--|--|
 //! | data from JSON, R's dump or code | `data.rs` |
 //! | data against their declarations | `declared.rs` |
+//! | what a program asks for and gives, before there are data | `interface.rs` |
 //! | statements and expressions | `interpreter/` |
 //! | loops whose passes are bound all at once | `interpreter/lanes.rs`; `interpreter/carried.rs` where they carry state |
 //! | functions and densities | `interpreter/library.rs`, `interpreter/density.rs` |
@@ -35,6 +36,7 @@ mod declared;
 mod error;
 mod generated;
 mod generator;
+mod interface;
 mod interpreter;
 mod observations;
 mod shape;
@@ -46,5 +48,6 @@ mod value;
 pub use bind::{BindOptions, BoundModel, DrawQuantity};
 pub use data::{Data, DataNumbers, DataValue};
 pub use error::BindError;
+pub use interface::{DeclaredSize, DeclaredVariable, UsedFunctions};
 pub use observations::ObservedData;
 pub use stan_density::{DrawFailures, StanDensity};

@@ -3,7 +3,7 @@
 
 use crate::generated::GeneratedBlock;
 use crate::observations::{ObservedData, TraceGroups};
-use octopus_density::{DensityError, DrawAddress, Layout, LogDensity};
+use octopus_density::{DensityError, DrawAddress, Layout, LogDensity, Variable};
 use octopus_program::{Program, ProgramDensity};
 use octopus_random::{Key, Purpose, Stream};
 use std::ops::Range;
@@ -73,6 +73,11 @@ impl StanDensity {
     /// Returns the compiled log density with its gradient.
     pub fn program(&self) -> &Program {
         self.compiled.program()
+    }
+
+    /// Gives axes of variables other names and labels; names and sizes of variables stay.
+    pub fn name_axes(&mut self, name: impl FnMut(&mut Variable)) {
+        self.layout.variables.iter_mut().for_each(name);
     }
 
     /// Returns the data that the log likelihoods and the replicated data are of, if it is known which they are.

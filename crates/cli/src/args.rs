@@ -10,6 +10,7 @@ mod check;
 mod device;
 mod model;
 mod needs;
+mod program;
 mod random;
 mod sample;
 mod sweep;
@@ -23,6 +24,7 @@ pub(crate) use device::{
     DeviceSamplerArgs, DeviceWarmArgs, DeviceWatchArgs,
 };
 pub(crate) use model::{GivenOption, ModelArgs, OF_A_POSTERIOR, OF_A_SIMULATOR};
+pub(crate) use program::{ProgramArgs, ProgramCommand};
 pub(crate) use random::{DistributionName, ParameterArgs, RandomArgs};
 pub(crate) use sample::{DataArgs, MachineArgs, SampleArgs, SamplerArgs};
 pub(crate) use sweep::SweepArgs;
@@ -31,7 +33,7 @@ pub(crate) use validate::ValidateArgs;
 use sample::thread_count;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
-use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use octopus::Picture;
 use octopus_device::DeviceChoice;
@@ -122,15 +124,19 @@ impl Cli {
         needs::check(&mut definition, &matches)?;
         let mut cli = Self::from_arg_matches(&matches)?;
         cli.global.models = models;
-        let given = |matches: &ArgMatches, name| model::read(matches, models, options_of(name));
-        match (&mut cli.command, matches.subcommand()) {
-            (Command::Sample(args), Some((name, own))) => args.model_settings = given(own, name),
-            (Command::Sweep(args), Some((name, own))) => args.model_settings = given(own, name),
-            (Command::Calibrate(args), Some((name, own))) => args.model_settings = given(own, name),
-            (Command::Check(args), Some((name, own))) => args.model_settings = given(own, name),
-            (Command::Validate(args), Some((name, own))) => args.model_settings = given(own, name),
-            _ => {}
-        }
+        let Some((name, own)) = matches.subcommand() else { return Ok(cli) };
+        let (word, settings) = match &mut cli.command {
+            Command::Sample(args) => (&mut args.model, &mut args.model_settings),
+            Command::Sweep(args) => (&mut args.model, &mut args.model_settings),
+            Command::Calibrate(args) => (&mut args.model, &mut args.model_settings),
+            Command::Check(args) => (&mut args.model, &mut args.model_settings),
+            Command::Validate(args) => (&mut args.model, &mut args.model_settings),
+            _ => return Ok(cli),
+        };
+        *settings = model::read(own, models, options_of(name));
+        settings
+            .take_file(word, models)
+            .map_err(|why| definition.error(clap::error::ErrorKind::ArgumentConflict, why))?;
         Ok(cli)
     }
 }
@@ -219,6 +225,9 @@ pub(crate) enum Command {
     ///
     /// Exit codes: 0 no check failed, 1 one did.
     Check(Box<CheckArgs>),
+    /// What is a Stan program? Its data, parameters and functions, whether it is supported, and its costs
+    #[command(subcommand)]
+    Model(ProgramCommand),
     /// Does every run converge? One data set, sampled under many seeds
     ///
     /// Takes the options of `octopus sample`. Counts the runs with a large R-hat and names runs that have lost a chain.

@@ -12,11 +12,14 @@ use anyhow::{Context, Result};
 use octopus_device::{DeviceChoice, DeviceRequest, Source};
 use octopus_formats::observations::DataTable;
 use octopus_models::settings::put;
-use octopus_models::{BuildError, DataSize, Model, ModelError, ModelOption, OptionGroup, Problem, Registry, TableFile};
+use octopus_models::{
+    BuildError, DataSize, Model, ModelError, ModelOption, OptionGroup, OptionKind, Problem, Registry, TableFile,
+};
 use octopus_runs::device::choice_text;
 use octopus_runs::{Goal, MemoryNeed, RunError, RunRequest};
 use octopus_sampler::{ConfigError, SamplerConfig, Strategy};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
@@ -62,7 +65,7 @@ pub(crate) struct Given {
     /// The file of settings.
     file: Option<PathBuf>,
     /// Settings with the options that gave them, e.g. `prior.mu_sd` and `--mu-sd -1`.
-    options: Vec<(&'static str, String)>,
+    options: Vec<(Cow<'static, str>, String)>,
 }
 
 /// The values that `--strategy` takes.
@@ -137,7 +140,24 @@ impl RunConfig {
         config.keep_warmup |= args.keep_warmup;
         config.check_file(args.config.as_deref().zip(file.as_ref()), in_file_alone.as_ref())?;
         config.validate()?;
+        if model.program_file().is_some() {
+            config.programs_on_cpu(&args.machine)?;
+        }
         Ok(config)
+    }
+
+    /// Checks that no GPU is asked for: no kernels are compiled for a program.
+    ///
+    /// # Errors
+    /// When one is.
+    fn programs_on_cpu(&self, args: &MachineArgs) -> Result<(), UsageError> {
+        let asked = args.device.unwrap_or(self.device);
+        if matches!(asked, DeviceChoice::Auto | DeviceChoice::Cpu) {
+            return Ok(());
+        }
+        Err(UsageError(format!(
+            "--device {asked}: programs run on the CPU for now; leave it out, or give --device cpu"
+        )))
     }
 
     /// Returns the configuration of a calibration of `model`: the settings of its simulator and of the sampler, and the
@@ -210,8 +230,17 @@ impl RunConfig {
     /// Puts options of the model into its settings.
     fn put_options(&mut self, options: &[GivenOption<'_>]) {
         for option in options {
-            self.given.options.push((option.option.setting, option.to_string()));
-            put(&mut self.settings, option.option.setting, option.value.clone());
+            let setting = option.option.setting;
+            if let (OptionKind::Entries, Value::Table(entries)) = (option.option.kind, option.value) {
+                for (name, value) in entries {
+                    let entry = format!("{setting}.{name}");
+                    put(&mut self.settings, &entry, value.clone());
+                    self.given.options.push((entry.into(), format!("{} {name}={value}", option.option)));
+                }
+                continue;
+            }
+            self.given.options.push((setting.into(), option.to_string()));
+            put(&mut self.settings, setting, option.value.clone());
         }
     }
 
@@ -279,7 +308,7 @@ impl RunConfig {
     fn name_columns(&mut self, args: &SampleArgs, options: &[GivenOption<'_>]) {
         self.columns = args.data.columns().map(|(name, column)| (name.to_owned(), column.clone())).collect();
         for given in options {
-            self.given.options.push((given.option.setting, given.to_string()));
+            self.given.options.push((given.option.setting.into(), given.to_string()));
             if let (Some(name), Some(column)) = (column_of(given), given.value.as_str()) {
                 self.columns.insert(name.to_owned(), column.to_owned());
             }
@@ -584,6 +613,7 @@ pub(crate) fn in_options(error: BuildError, options: &[ModelOption]) -> anyhow::
             UsageError(format!("{} {value}: {expected}", option(field, options))).into()
         }
         BuildError::NoTable => UsageError(BuildError::NoTable.to_string()).into(),
+        BuildError::Program(messages) => UsageError(messages).into(),
         other => other.into(),
     }
 }

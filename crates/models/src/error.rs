@@ -105,6 +105,26 @@ pub enum BuildError {
         /// The label that no row has.
         label: String,
     },
+    /// A program in a file is wrong, or asks for what is not supported; the messages have their places.
+    #[error("{0}")]
+    Program(String),
+    /// The data do not fit a program, or cannot be read: a line for each fault.
+    #[error("{0}")]
+    ProgramData(String),
+    /// The program's text differs from the one of the run that is built again.
+    #[error(
+        "the program {} is not the run's (SHA-256 then {then}, now {now}): restore it (run.toml has its text as \
+         `program_text`), or begin a new run",
+        path.display()
+    )]
+    OtherProgram {
+        /// The program's file.
+        path: PathBuf,
+        /// The SHA-256 of the text of the run, with all that it includes.
+        then: String,
+        /// The SHA-256 of the text now.
+        now: String,
+    },
     /// The data differ from those of the run that is built again.
     #[error(
         "the data in {data} are not those of the run (SHA-256 of the {what} then {then}, now {now}): restore them, or \

@@ -8,6 +8,7 @@
 //! | parameters and data drawn from a model | [`Simulator`] |
 //! | the density of phase 0, with any number of groups and observations | [`HierarchicalNormal`] |
 //! | Rubin's eight schools, or other measured effects with known standard errors | [`EightSchools`] |
+//! | a program in Stan's language, with data in JSON, R's dump or a table | [`StanModel`], [`StanProblem`], [`ProgramOverview`] |
 //! | made-up data like phase 0's | [`synthetic`] |
 //! | the exact posterior of these models, to judge a sampler | [`exact`] |
 //!
@@ -39,6 +40,7 @@ mod option;
 mod registry;
 pub mod settings;
 mod simulator;
+mod stan_program;
 mod table_file;
 
 pub use data_size::DataSize;
@@ -54,4 +56,5 @@ pub use model::{CalibrationTest, Effects, Model, NamedLikelihood, Problem, Simul
 pub use option::{ModelOption, OptionGroup, OptionKind};
 pub use registry::Registry;
 pub use simulator::Simulator;
+pub use stan_program::{ProgramOverview, StanModel, StanProblem};
 pub use table_file::{FileData, ModelColumn, RowFilter, TableFile};

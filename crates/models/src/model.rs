@@ -25,6 +25,13 @@ pub trait Model: Send + Sync {
         &[]
     }
 
+    /// Returns the ending of files that stand for the model on the command line, with the option that names the file:
+    /// with `("stan", "program")` the word `funnel.stan` says `--program funnel.stan` too. The model cannot be built without
+    /// such a file; `None` where it can.
+    fn program_file(&self) -> Option<(&'static str, &'static str)> {
+        None
+    }
+
     /// Returns whether the model reads [the user's table](TableFile), the setting `data.file`: then `--data` and `--batch`
     /// work for it.
     fn reads_table(&self) -> bool {

@@ -15,6 +15,9 @@ pub enum OptionKind {
     Word(&'static [&'static str]),
     /// Any text.
     Text,
+    /// Names with values, each by an option of its own: `--set N=3 --set x=[1,2]` are the entries `N` and `x` of a table.
+    /// Values are numbers and lists of them, also nested ones.
+    Entries,
     /// The path of a file or folder that the model reads. Commands make it absolute, so that a run can be resumed from
     /// any folder, and never write to it.
     Path,

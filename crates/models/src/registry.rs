@@ -1,6 +1,6 @@
 //! The registry: models by their names, and the list of the models that ship. An unknown name is an error here.
 
-use crate::{BuildError, EightSchoolsModel, HierarchicalNormalModel, Model};
+use crate::{BuildError, EightSchoolsModel, HierarchicalNormalModel, Model, ModelOption, StanModel};
 use std::fmt;
 
 /// The models that a program knows.
@@ -17,7 +17,7 @@ use std::fmt;
 pub struct Registry(&'static [&'static dyn Model]);
 
 /// The models that Octopus ships; a new model is one more element.
-static SHIPPED: [&dyn Model; 2] = [&HierarchicalNormalModel, &EightSchoolsModel];
+static SHIPPED: [&dyn Model; 3] = [&HierarchicalNormalModel, &EightSchoolsModel, &StanModel];
 
 impl Registry {
     /// Returns the models that Octopus ships.
@@ -33,6 +33,15 @@ impl Registry {
     /// Returns all models.
     pub fn models(self) -> impl Iterator<Item = &'static dyn Model> {
         self.0.iter().copied()
+    }
+
+    /// Returns the model for which a file with this name stands, with the option that names the file.
+    pub fn of_file(self, name: &str) -> Option<(&'static dyn Model, &'static ModelOption)> {
+        let (_, ending) = name.rsplit_once('.')?;
+        self.models().find_map(|model| {
+            let (_, option) = model.program_file().filter(|(known, _)| *known == ending)?;
+            Some((model, model.options().iter().find(|one| one.name == option)?))
+        })
     }
 
     /// Returns the model with this name.
@@ -70,7 +79,7 @@ mod tests {
     /// A parameter is made of the coordinates from its offset on, in every model that ships.
     #[test]
     fn parameters_are_made_of_their_own_coordinates() {
-        for model in Registry::shipped().models() {
+        for model in Registry::shipped().models().filter(|model| model.program_file().is_none()) {
             let problem = model.build(&Table::new(), None).unwrap();
             let density = problem.density();
             let position: Vec<f64> = (0..density.dim()).map(|k| 0.25 + 0.01 * k as f64).collect();
@@ -90,6 +99,16 @@ mod tests {
     fn an_unknown_name_is_answered_with_all() {
         let error = Registry::shipped().find("nine-schools").map(|_| ()).unwrap_err().to_string();
         assert!(error.contains("`nine-schools`") && error.contains("hierarchical-normal, eight-schools"), "{error}");
+    }
+
+    #[test]
+    fn a_file_stands_for_the_model_of_its_ending() {
+        let of = |name: &str| {
+            let found = Registry::shipped().of_file(name);
+            found.map(|(model, option)| (model.name(), option.to_string()))
+        };
+        assert_eq!(of("a/funnel.stan"), Some(("stan", "--program".to_owned())));
+        assert!(["funnel.csv", "stan", "eight-schools"].into_iter().all(|name| of(name).is_none()));
     }
 
     /// Checks that an option of two models has the same kind in both, since one command line serves all models.

@@ -86,6 +86,17 @@ pub(crate) fn is_point(mark: &DecimalMark) -> bool {
 }
 
 impl TableFile {
+    /// Returns the table in a file whose columns have the model's names.
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            columns: BTreeMap::new(),
+            drop_missing: false,
+            decimal: DecimalMark::Point,
+            only: None,
+        }
+    }
+
     /// Returns the table that settings name; `None` where they name none, or not in this form.
     pub fn in_settings(settings: &Table) -> Option<Self> {
         settings.get("data")?.get("file")?.clone().try_into().ok()

@@ -8,9 +8,10 @@ use std::path::Path;
 use std::sync::Arc;
 use toml::Table;
 
-/// Builds each model with its defaults.
+/// Builds each model that needs no program of the user's, with its defaults.
 fn problems() -> Vec<Arc<dyn Problem>> {
-    Registry::shipped().models().map(|model| model.build(&Table::new(), None).unwrap()).collect()
+    let models = Registry::shipped().models().filter(|model| model.program_file().is_none());
+    models.map(|model| model.build(&Table::new(), None).unwrap()).collect()
 }
 
 /// Returns the file that each module is to be of, with the module's text and the names of its two entries.

@@ -6,10 +6,11 @@ use octopus_diag::{LogLikelihood, relative_eff};
 use octopus_models::Problem;
 use octopus_trace::Array;
 
-/// Adds the groups `posterior_predictive` and `log_likelihood` to a trace, where `wanted` asks for them and the trace
-/// lacks them; adds `observed_data` and `constant_data` where `observed_data` is absent. The groups are made from at
-/// most `per_chain` draws of each chain, and from fewer where they would hold more than `most` numbers, but from at
-/// least one. Returns the number of draws of each chain that were used if it is smaller than `per_chain`.
+/// Adds the groups `posterior_predictive` and `log_likelihood` to a trace, where `wanted` asks for them, the trace lacks
+/// them and the model can make them; adds `observed_data` and `constant_data` where `observed_data` is absent. The
+/// groups are made from at most `per_chain` draws of each chain, and from fewer where they would hold more than `most`
+/// numbers, but from at least one. Returns the number of draws of each chain that were used if it is smaller than
+/// `per_chain`.
 ///
 /// # Errors
 /// When the trace lacks draws, or their unconstrained positions.

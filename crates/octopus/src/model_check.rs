@@ -150,6 +150,11 @@ fn layout(density: &dyn LogDensity) -> Check {
         };
         own.iter_mut().for_each(|count| *count += 1);
     }
+    let names_none = layout.variables.iter().all(|variable| variable.role == Role::Derived);
+    if names_none && density.dim() > 0 {
+        let count = counted(layout.variables.len(), "variable");
+        return passed(id, format!("{count} with distinct names; no variable is said to be a coordinate"));
+    }
     if let Some(at) = used.iter().position(|&count| count != 1) {
         let of = if used[at] == 0 { "no parameter has" } else { "several parameters have" };
         return failed(id, format!("{of} coordinate {at}; each coordinate is one parameter's"), advice);

@@ -6,6 +6,9 @@ use octopus_models::Problem;
 use octopus_random::{Purpose, Stream};
 use octopus_trace::{Array, Dataset, InferenceData, Values};
 
+/// The variable of positions that have no names of parameters, in a run's group `unconstrained_posterior`.
+const UNCONSTRAINED: &str = "unconstrained";
+
 /// The quantities to make from each draw; each quantity has a number for each observation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PredictiveParts {
@@ -189,6 +192,15 @@ impl<'a> Positions<'a> {
             .group("unconstrained_posterior")
             .ok_or_else(|| TraceError::lacks("the trace has no unconstrained_posterior"))?;
         let wrong = |what: String| TraceError::lacks(what);
+        // The positions of a model whose parameters do not name each coordinate stand as they are.
+        if let Some(array) = group.get(UNCONSTRAINED)
+            && let Values::F64(values) = &array.values
+            && array.is_sampled()
+            && array.elements(2) == model.dim()
+        {
+            let parts = vec![(0, model.dim(), values.as_slice())];
+            return Ok(Self { parts, chains: array.chains(), draws: array.draws() });
+        }
         let mut parts = Vec::new();
         let mut shape = None;
         for variable in &model.layout().variables {

@@ -7,6 +7,7 @@
 //! | a program from text or formulas | [`Graph`], then [`Program::compile`] |
 //! | a recurrence | [`Graph::scan`]; [`Graph::close_recurrence`] for one that is written as vectors |
 //! | a new operation or distribution | a row in `operation.rs` or `distribution.rs` |
+//! | what a compiled program does, step by step | [`Program::steps`] |
 //! | a twin for tests | [`Program::plain`] over [`Dual`] numbers, [`evaluate`] over any [`Number`] |
 //!
 //! A node is a vector; a scalar has length 1 and serves every row. Data are folded as the graph is built, derivatives are
@@ -52,6 +53,7 @@ mod plan;
 mod program;
 mod recurrence;
 mod scan;
+mod summary;
 
 pub use builder::{ProgramBuilder, Support, Value};
 pub use density::ProgramDensity;
@@ -66,3 +68,4 @@ pub use plain::evaluate;
 pub use program::Program;
 pub use recurrence::{CarriedValue, GraphMark};
 pub use scan::ScanStep;
+pub use summary::StepSummary;

@@ -149,6 +149,10 @@ impl Program {
         (values[0][0], gradient)
     }
 
+    pub(crate) fn plan(&self) -> &PackedProgram {
+        &self.plan
+    }
+
     /// Returns the loops of the program: for each its rows, and the instructions of a row.
     pub fn loops(&self) -> Vec<(usize, usize)> {
         let of_loop =

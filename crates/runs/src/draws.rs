@@ -3,11 +3,14 @@
 //! The attributes that ArviZ gives a group (version, created_at, the model's name) are made here, for every export.
 
 use crate::RunRecord;
-use crate::columns::STATS;
+use crate::columns::{STATS, UNCONSTRAINED};
 use octopus_density::{DrawAddress, Labels, Layout, LogDensity, Role, Variable};
 use octopus_sampler::{Block, ChainBlock, Phase};
 use octopus_trace::{Array, Attribute, Dataset, InferenceData, Values};
 use rayon::prelude::*;
+
+/// The axis of positions of which no parameter has a name for each coordinate.
+const COORDINATE: &str = "coordinate";
 
 /// All draws of one phase, chain after chain.
 pub(crate) struct Draws {
@@ -55,6 +58,12 @@ impl Draws {
                 unconstrained.insert(&variable.name, array(&axes, Values::F64(own.copied().collect())));
                 unconstrained.coords.extend(coords);
             }
+        }
+        // Where parameters do not name each coordinate, the positions stand as they are.
+        if unconstrained.variables.values().map(|array| array.elements(2)).sum::<usize>() < dim {
+            unconstrained = Dataset { attrs: attributes(record), ..Dataset::default() };
+            unconstrained.coords.insert(COORDINATE.into(), Labels::Range(dim));
+            unconstrained.insert(UNCONSTRAINED, array(&[(COORDINATE, dim)], Values::F64(positions)));
         }
         let mut of_draws = Dataset { attrs: attributes(record), ..Dataset::default() };
         for ((name, _), values) in STATS.iter().zip(stats) {
@@ -164,4 +173,45 @@ fn attributes(record: &RunRecord) -> indexmap::IndexMap<String, Attribute> {
     .into_iter()
     .map(|(name, value)| (name.to_owned(), value))
     .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ModelRecord;
+    use octopus_density::Transform;
+    use octopus_sampler::SamplerConfig;
+
+    /// Two chains of three draws of two coordinates.
+    fn positions_of(roles: &[Role]) -> InferenceData {
+        let variable = |(at, role): (usize, &Role)| Variable { name: format!("v{at}"), dims: vec![], role: *role };
+        let layout = Layout { variables: roles.iter().enumerate().map(variable).collect() };
+        let draws = Draws {
+            chains: 2,
+            draws: 3,
+            variables: vec![vec![0.0; 6]; roles.len()],
+            positions: (0..12).map(f64::from).collect(),
+            dim: 2,
+            stats: Vec::new(),
+        };
+        let record = RunRecord::new(ModelRecord::default(), SamplerConfig::default(), layout);
+        let mut data = InferenceData::default();
+        draws.add_groups(&record, Phase::Sampling, &mut data);
+        data
+    }
+
+    #[test]
+    fn positions_have_the_names_of_parameters_or_one_name() {
+        let named = |offset| Role::Parameter { offset, transform: Transform::Identity };
+        let group = |roles: &[Role]| positions_of(roles).groups["unconstrained_posterior"].clone();
+        let both = group(&[named(0), Role::Derived, named(1)]);
+        assert_eq!(both.variables.keys().collect::<Vec<_>>(), ["v0", "v2"]);
+        assert_eq!(both.variables["v2"].values, Values::F64(vec![1.0, 3.0, 5.0, 7.0, 9.0, 11.0]));
+        for roles in [&[Role::Derived][..], &[named(0), Role::Derived]] {
+            let whole = group(roles);
+            assert_eq!(whole.variables.keys().collect::<Vec<_>>(), [UNCONSTRAINED]);
+            let array = &whole.variables[UNCONSTRAINED];
+            assert_eq!((array.shape.clone(), array.values.to_f64()), (vec![2, 3, 2], (0..12).map(f64::from).collect()));
+        }
+    }
 }

@@ -130,6 +130,11 @@ impl StanProgram {
         }
     }
 
+    /// The names and texts of its files: first its own, then each that it includes, in the order of the `#include`s.
+    pub fn files(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.sources.files().iter().map(|file| (file.name.as_str(), file.text.as_str()))
+    }
+
     /// File, line and column of a piece of the program.
     #[must_use]
     pub fn place(&self, span: Span) -> Place {

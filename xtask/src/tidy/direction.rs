@@ -22,7 +22,7 @@ const MAY_KNOW: [(&str, &[&str]); 26] = [
     ("crates/sampler", &["density", "random", "cuda"]),
     ("crates/diag", &["trace"]),
     ("crates/formats", &["trace", "files"]),
-    ("crates/models", &["density", "random", "formats", "trace"]),
+    ("crates/models", &["density", "random", "formats", "trace", "stan", "program", "bind"]),
     ("crates/runs", &["device", "fitness", "diag", "sampler", "density", "formats", "trace", "files"]),
     ("crates/calibrate", &["diag", "sampler", "models", "density", "random"]),
     ("crates/report", &["trace", "diag", "files"]),

@@ -13,6 +13,7 @@ mod export;
 mod loo;
 mod man;
 mod plot;
+mod program;
 mod random;
 mod resume;
 mod sample;
@@ -41,6 +42,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Loo(args) => loo::run(&args, global),
         Command::Calibrate(args) => calibrate::run(&args, global),
         Command::Check(args) => check::run(*args, global),
+        Command::Model(command) => program::run(&command, global),
         Command::Sweep(args) => sweep::run(*args, global),
         Command::Export(args) => export::run(&args, global),
         Command::Validate(args) => validate::run(*args, global),

@@ -82,8 +82,13 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
 /// Returns what is sampled: the data, the model and the run.
 fn plan_of(problem: &dyn Problem, sampler: &SamplerConfig) -> [String; 3] {
     let data = problem.data();
+    let counted = match (data.observations, data.groups) {
+        (0, 0) => data.source.clone(),
+        (rows, 0) => format!("{rows} observations ({})", data.source),
+        (rows, groups) => format!("{rows} observations in {groups} groups ({})", data.source),
+    };
     [
-        format!("data: {} observations in {} groups ({})", data.observations, data.groups, data.source),
+        format!("data: {counted}"),
         format!("model: {}", problem.statements().join(", ")),
         format!("run: {}", octopus_runs::describe(sampler)),
     ]

@@ -2,7 +2,7 @@
 
 use super::signs::Sign;
 use super::{OutputKind, Outputs};
-use crate::args::{Cli, Command, DataArgs, DeviceCommand, ModelArgs, SampleArgs};
+use crate::args::{Cli, Command, DataArgs, DeviceCommand, ModelArgs, ProgramCommand, SampleArgs};
 use crate::calibration::is_of_a_calibration;
 use octopus_runs::RunFolder;
 use std::path::{Path, PathBuf};
@@ -52,6 +52,12 @@ pub(crate) fn outputs_of(cli: &Cli) -> Outputs {
         Command::Check(args) => {
             found.model(&args.model_settings);
             found.settings(args.config.as_deref(), &args.data);
+        }
+        Command::Model(ProgramCommand::Check(args) | ProgramCommand::Show(args)) => {
+            found.input("FILE.stan", &args.program);
+            if let Some(data) = &args.data {
+                found.table("--data", data);
+            }
         }
         Command::Sweep(args) => {
             found.model(&args.model_settings);

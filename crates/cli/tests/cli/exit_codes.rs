@@ -134,6 +134,14 @@ const TABLE: &[(&str, i32, Seen)] = &[
     ("check", 2, By("check eight-schools --mu-sd 3")),
     ("check", 3, By("check eight-schools --config {}/none.toml")),
 
+    ("model", 0, By("model --help")),
+    ("model", 2, By("model describe")),
+    ("model check", 0, In("programs.rs", "a_program_is_described_and_checked")),
+    ("model check", 1, In("programs.rs", "a_program_is_described_and_checked")),
+    ("model check", 2, By("model check {}/none.stan")),
+    ("model show", 0, In("programs.rs", "loops_and_costs_are_shown")),
+    ("model show", 2, By("model show {}/none.stan")),
+
     ("sweep", 0, By("sweep eight-schools --seeds 2 --draws 300 --tune 300")),
     ("sweep", 1, By("sweep eight-schools --seeds 3 --draws 20 --tune 0")),
     ("sweep", 2, By("sweep eight-schools --seeds 0")),

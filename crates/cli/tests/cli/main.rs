@@ -29,6 +29,7 @@ mod outputs;
 mod own_model;
 mod own_table;
 mod profile;
+mod programs;
 mod random;
 mod settings;
 mod software_gpu;

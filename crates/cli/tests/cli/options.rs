@@ -145,6 +145,19 @@ const TABLE: &[(&str, &str, Shown)] = &[
     ("sweep", "--precision", In("bad_input.rs", "f32_and_mixed_are_for_gpus")),
     ("sweep", "--threads", Says(SWEEP, "--threads 5", "threads 5")),
 
+    ("sample", "--program", In("programs.rs", "a_program_goes_every_way")),
+    ("sample", "--set", In("programs.rs", "a_program_goes_every_way")),
+    ("check", "--program", In("programs.rs", "a_program_goes_every_way")),
+    ("check", "--set", In("programs.rs", "a_program_goes_every_way")),
+    ("sweep", "--program", In("programs.rs", "a_program_goes_every_way")),
+    ("sweep", "--set", In("programs.rs", "a_program_goes_every_way")),
+    ("validate", "--program", In("programs.rs", "a_program_goes_every_way")),
+    ("validate", "--set", In("programs.rs", "a_program_goes_every_way")),
+    ("model-check", "--data", In("programs.rs", "a_program_is_described_and_checked")),
+    ("model-check", "--set", In("programs.rs", "a_program_is_described_and_checked")),
+    ("model-show", "--data", In("programs.rs", "loops_and_costs_are_shown")),
+    ("model-show", "--set", In("programs.rs", "loops_and_costs_are_shown")),
+
     ("random", "--n", In("random.rs", "draws_are_those_of_the_library_printed_or_in_a_file")),
     ("random", "--out", In("random.rs", "draws_are_those_of_the_library_printed_or_in_a_file")),
     ("random", "--dtype", In("random.rs", "types_threads_and_memory_change_no_draw")),
@@ -246,7 +259,7 @@ pub(crate) fn listed() -> Vec<(String, Vec<Listed>)> {
         };
         (command.clone(), help.succeeds().stdout.lines().filter_map(option).collect())
     };
-    commands().iter().filter(|command| *command != "device").map(options).collect()
+    commands().iter().filter(|command| !["device", "model"].contains(&command.as_str())).map(options).collect()
 }
 
 /// Whether the table has a row of this option, of this command or of all.
@@ -279,7 +292,7 @@ fn every_option_has_its_row() {
 #[test]
 fn every_number_has_its_limits() {
     /// Values that are no numbers; every other has limits.
-    const WORDS: [&str; 20] = [
+    const WORDS: [&str; 21] = [
         "COL",
         "DEVICE",
         "DIR",
@@ -292,6 +305,7 @@ fn every_number_has_its_limits() {
         "MARK",
         "METRIC",
         "NAME",
+        "NAME=VALUE",
         "PARAMETERIZATION",
         "PATH",
         "PRECISION",

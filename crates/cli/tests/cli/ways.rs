@@ -71,7 +71,7 @@ const WAYS: [Way; 7] = [
 ];
 
 /// The commands that run no chains on a posterior of the user's.
-const OTHERS: [&str; 22] = [
+const OTHERS: [&str; 24] = [
     "",
     "verify",
     "device-list",
@@ -88,6 +88,8 @@ const OTHERS: [&str; 22] = [
     "compare",
     "loo",
     "check",
+    "model-check",
+    "model-show",
     "export",
     "random",
     "bench",
@@ -125,6 +127,7 @@ const PROFILE: Cell = Shows("--profile {}/profile.json", "file: profile.json");
 const BATCH: Cell = In("batch.rs", "a_folder_of_data_sets_is_sampled_and_one_that_fails_ends_alone");
 const TABLES: Cell = In("tables.rs", "how_a_table_is_read_goes_every_way");
 const OUTPUTS: Cell = In("outputs.rs", "a_dry_run_refuses_the_outputs_that_the_run_refuses");
+const PROGRAM: Cell = In("programs.rs", "a_program_goes_every_way");
 const ON_GPU: Cell = In("told.rs", "notes_on_a_gpu_are_told_unless_quiet");
 const F32: Cell = Refused("--precision f32", "the CPU computes in f64");
 
@@ -195,6 +198,9 @@ const CELLS: &[(&str, [Cell; WAYS.len()])] = &[
     ("--mu-sd", [Set, Set, Set, No, Set, Set, Set]),
     ("--sigma-pop-scale", [Set, Set, Set, No, Set, Set, Set]),
     ("--sigma-obs-scale", [Set, Set, Set, No, Set, Set, Set]),
+
+    ("--program", [PROGRAM, PROGRAM, PROGRAM, No, PROGRAM, PROGRAM, No]),
+    ("--set", [PROGRAM, PROGRAM, PROGRAM, No, PROGRAM, PROGRAM, No]),
 
     ("--seeds", [No, No, No, No, Row, No, No]),
     ("--require-gpu", [No, No, No, No, No, Row, No]),

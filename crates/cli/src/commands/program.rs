@@ -1,0 +1,150 @@
+//! `octopus model check FILE.stan` and `octopus model show FILE.stan`: what a program is, and what it does.
+
+use super::sample::tell_of_data;
+use crate::args::{Global, ProgramArgs, ProgramCommand};
+use crate::config::RunConfig;
+use crate::exit::Exit;
+use crate::output;
+use anyhow::{Error, Result};
+use octopus::{check_bytes, check_model};
+use octopus_diag::counted;
+use octopus_models::{BuildError, Problem, ProgramOverview, StanModel, StanProblem};
+use octopus_runs::MemoryNeed;
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+/// How long gradients are measured.
+const MEASURED: Duration = Duration::from_millis(200);
+/// Gradients between two looks at the clock.
+const AT_ONCE: u32 = 16;
+
+/// Describes a program.
+///
+/// # Errors
+/// When the program is no Stan, or stdout cannot be written.
+pub(super) fn run(command: &ProgramCommand, global: Global) -> Result<Exit> {
+    match command {
+        ProgramCommand::Check(args) => check(args, global),
+        ProgramCommand::Show(args) => show(args, global),
+    }
+}
+
+fn check(args: &ProgramArgs, global: Global) -> Result<Exit> {
+    let config = RunConfig::from_args(&args.as_sample(), &StanModel, global.models)?;
+    let program = StanModel::program(&config.settings).map_err(|error| explained(&config, error))?;
+    let alone = ProgramOverview::new(&program, None);
+    let has_data = args.data.is_some() || !args.set.is_empty() || alone.data.is_empty();
+    if !has_data {
+        let good = alone.unsupported.is_empty();
+        let note = "data: none were given; with --data FILE they and the gradient are checked too";
+        return tell(&alone, &Value::Null, &format!("{alone}{}", verdict(good, &[])), good, note, global);
+    }
+    let problem = match StanProblem::new(&config.settings, None) {
+        Ok(problem) => problem,
+        Err(BuildError::ProgramData(faults)) => {
+            let faults: Vec<&str> = faults.lines().collect();
+            let text = format!("{alone}{}", verdict(false, &faults));
+            return tell(&alone, &json!({ "data_faults": faults }), &text, false, "", global);
+        }
+        // What is not supported is in the overview, with its places.
+        Err(BuildError::Program(_)) if !alone.unsupported.is_empty() => {
+            return tell(&alone, &Value::Null, &format!("{alone}{}", verdict(false, &[])), false, "", global);
+        }
+        Err(error) => return Err(explained(&config, error)),
+    };
+    tell_of_data(&problem, global);
+    let density = problem.density();
+    let need = MemoryNeed {
+        what: format!("a check of {}", counted(density.dim(), "coordinate")),
+        bytes: check_bytes(density),
+        advice: "give fewer data: a program is as sound with a few".to_owned(),
+    };
+    need.check()?;
+    let overview = ProgramOverview::new(&program, Some(&problem));
+    let found = check_model(&problem, config.sampler.seed);
+    let good = found.good() && overview.unsupported.is_empty();
+    let text = format!("{overview}{found}\n{}", verdict(good, &[]));
+    tell(&overview, &serde_json::to_value(&found)?, &text, good, "", global)
+}
+
+/// Prints what was found.
+fn tell(
+    overview: &ProgramOverview,
+    checks: &Value,
+    text: &str,
+    good: bool,
+    note: &str,
+    global: Global,
+) -> Result<Exit> {
+    if global.json {
+        output::print_json(&json!({ "schema": 1, "good": good, "program": overview, "found": checks }))?;
+    } else {
+        output::print(text)?;
+        if !global.quiet && !note.is_empty() {
+            output::note(note);
+        }
+    }
+    Ok(if good { Exit::Fine } else { Exit::Bad })
+}
+
+/// The last lines: what is wrong, else that nothing is.
+fn verdict(good: bool, faults: &[&str]) -> String {
+    if good {
+        return "OK".to_owned();
+    }
+    let faults: String = faults.iter().map(|fault| format!("FAIL {fault}\n")).collect();
+    format!("{faults}WRONG: see above")
+}
+
+fn show(args: &ProgramArgs, global: Global) -> Result<Exit> {
+    let config = RunConfig::from_args(&args.as_sample(), &StanModel, global.models)?;
+    let problem = StanProblem::new(&config.settings, None).map_err(|error| explained(&config, error))?;
+    tell_of_data(&problem, global);
+    let compiled = StanModel::compile(&config.settings).map_err(|error| explained(&config, error))?;
+    let nanoseconds = measure(&problem);
+    let steps = compiled.steps();
+    let work: usize = steps.iter().map(|step| step.work()).sum();
+    let share = |part: usize| 100.0 * part as f64 / work.max(1) as f64;
+    if global.json {
+        let steps = steps.iter().map(|step| {
+            json!({ "kind": step.kind, "rows": step.rows, "operations": step.operations, "share_of_operations": share(step.work()) })
+        });
+        output::print_json(&json!({
+            "schema": 1, "coordinates": compiled.dim(), "nanoseconds_per_gradient": nanoseconds,
+            "operations": work, "steps": steps.collect::<Vec<_>>(),
+        }))?;
+        return Ok(Exit::Fine);
+    }
+    let mut text = format!("{}, {}", counted(compiled.dim(), "coordinate"), counted(steps.len(), "step"));
+    text += &match nanoseconds {
+        Some(nanoseconds) => format!(", {nanoseconds:.0} ns for a gradient\n"),
+        None => ", no gradient near the origin\n".to_owned(),
+    };
+    for step in &steps {
+        text += &format!("{:>5.1} %  {step}\n", share(step.work()));
+    }
+    text += "(shares are of operations: an exponential counts as much as a sum)";
+    output::print(&text)?;
+    Ok(Exit::Fine)
+}
+
+/// Returns the nanoseconds of a gradient at a point near the origin; `None` where none has a value.
+fn measure(problem: &dyn Problem) -> Option<f64> {
+    let density = problem.density();
+    let mut gradient = vec![0.0; density.dim()];
+    let points = [0.0, 0.1, -0.1, 0.5, -0.5, 1.0].map(|at| vec![at; density.dim()]);
+    let point = points.iter().find(|point| density.logp_grad(point, &mut gradient).is_ok())?;
+    let (begin, mut count) = (Instant::now(), 0_u32);
+    while begin.elapsed() < MEASURED {
+        for _ in 0..AT_ONCE {
+            // Its value was looked at above.
+            let _ = std::hint::black_box(density.logp_grad(point, &mut gradient));
+        }
+        count += AT_ONCE;
+    }
+    Some(begin.elapsed().as_secs_f64() * 1e9 / f64::from(count))
+}
+
+fn explained(config: &RunConfig, error: BuildError) -> Error {
+    config.explained(error, octopus_models::Model::options(&StanModel))
+}

@@ -1,0 +1,233 @@
+//! A Stan program as a model in every command.
+
+use crate::support::{answer, fingerprints, octopus, program, run, stop};
+use octopus_runs::{RunFolder, RunStatus};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const LINE: &str = "// A line\n\
+    data { int<lower=1> N; vector[N] x; vector[N] y; real<lower=0> scale; }\n\
+    parameters { real a; real b; real<lower=0> sigma; }\n\
+    model { a ~ normal(0, scale); b ~ normal(0, scale); sigma ~ exponential(1); y ~ normal(a + b * x, sigma); }\n\
+    generated quantities { real at_one = a + b; }\n";
+const CLINICS: &str = "data { int<lower=1> N; int<lower=1> J; array[N] int<lower=1, upper=J> clinic;\n\
+           array[N] int<lower=0, upper=1> ill; }\n\
+    parameters { real mu; real<lower=0> tau; vector<multiplier=tau>[J] level; }\n\
+    model { mu ~ normal(0, 1); tau ~ normal(0, 1); level ~ normal(mu, tau); ill ~ bernoulli_logit(level[clinic]); }\n";
+
+/// A folder with programs and data.
+fn prepared() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
+    write("line.stan", LINE);
+    write("clinics.stan", CLINICS);
+    write("line.json", r#"{"N": 5, "x": [0, 1, 2, 3, 4], "y": [1.1, 1.9, 3.2, 3.8, 5.1], "scale": 5}"#);
+    write("line.csv", "x,y\n0,1.1\n1,1.9\n2,3.2\n3,3.8\n4,5.1\n");
+    write("line.R", "N <- 5\nx <- c(0, 1, 2, 3, 4)\ny <- c(1.1, 1.9, 3.2, 3.8, 5.1)\nscale <- 5\n");
+    let rows: String = (0..60).map(|k| format!("{},{}\n", ["oslo", "rio", "kiel"][k % 3], (k * k) % 7 % 2)).collect();
+    write("clinics.csv", &format!("clinic,ill\n{rows}"));
+    dir
+}
+
+const SHORT: &str = "--draws 1000 --tune 500 --device cpu --quiet";
+
+/// The draws are the same whichever file has the data, and however the program is named.
+#[test]
+fn data_are_read_from_json_r_and_tables() {
+    let dir = prepared();
+    let sampled = |words: &str, out: &str| {
+        run(dir.path(), &format!("sample {words} {SHORT} --out {{}}/{out}")).sampled();
+        fingerprints(&dir.path().join(out))
+    };
+    let json = sampled("{}/line.stan --data {}/line.json", "json");
+    assert_eq!(sampled("{}/line.stan --data {}/line.R", "r"), json);
+    assert_eq!(sampled("{}/line.stan --data {}/line.csv --set scale=5", "csv"), json);
+    assert_eq!(sampled("stan --program {}/line.stan --data {}/line.json", "named"), json);
+    fs::write(
+        dir.path().join("c.toml"),
+        format!(
+            "program = {:?}\n[data.file]\npath = {:?}\n[set]\nscale = 5\n",
+            dir.path().join("line.stan"),
+            dir.path().join("line.csv")
+        ),
+    )
+    .unwrap();
+    assert_eq!(sampled("stan --config {}/c.toml", "config"), json);
+    assert_ne!(sampled("stan --config {}/c.toml --set scale=0.5", "other"), json);
+}
+
+#[test]
+fn labels_are_coordinates_of_the_trace() {
+    let dir = prepared();
+    let words = format!("sample {{}}/clinics.stan --data {{}}/clinics.csv {SHORT} --out {{}}/run");
+    let told = run(dir.path(), &words).sampled().stdout.clone();
+    assert!(told.contains("level[oslo]") && told.contains("level[kiel]"), "{told}");
+    let record = RunFolder::open(&dir.path().join("run")).unwrap().record().clone();
+    let data = record.data.unwrap();
+    assert_eq!((data.observations, data.groups), (60, 3));
+}
+
+#[test]
+fn a_program_goes_every_way() {
+    let dir = prepared();
+    let at = |words: &str| run(dir.path(), words);
+    let line = "stan --program {}/line.stan --set scale=5 --data {}/line.csv";
+    let dry = at(&format!("sample {line} --dry-run --device cpu --json")).succeeds().json();
+    assert_eq!(dry["model"]["settings"]["set"]["scale"], 5);
+    // A folder of JSON and tables.
+    fs::create_dir(dir.path().join("in")).unwrap();
+    fs::copy(dir.path().join("line.csv"), dir.path().join("in/a.csv")).unwrap();
+    fs::copy(dir.path().join("line.json"), dir.path().join("in/b.json")).unwrap();
+    let batch =
+        format!("sample stan --program {{}}/line.stan --set scale=5 --batch {{}}/in {SHORT} --out {{}}/batch --json");
+    let summary = at(&batch).succeeds().json();
+    assert_eq!(summary["sets"].as_array().map(Vec::len), Some(2), "{summary}");
+    assert_eq!(at(&batch).succeeds().json()["sets"], summary["sets"], "complete runs are not drawn again");
+    let swept = at(&format!("sweep {line} --seeds 2 --draws 500 --tune 500 --quiet --json")).succeeds().json();
+    assert_eq!(swept["sampler"]["draws"], 500);
+    at(&format!("check {line}")).succeeds();
+    let report = at(&format!("validate {line} --quick --stages compare --device cpu --quiet --json --out {{}}/report"));
+    assert!(matches!(report.code, Some(0 | 1)), "{report:#?}");
+    assert_eq!(report.json()["model"]["name"], "stan");
+    at("calibrate stan --out {}/x").fails(2, &["stan: a program says what the posterior is"]);
+    at("calibrate {}/line.stan --out {}/x").fails(2, &["stan: a program says what the posterior is"]);
+    let many = "--strategy many-short --chains 64 --draws 20 --device cpu --quiet --out {}/many";
+    at(&format!("sample {line} {many}")).sampled();
+    at(&format!("sample {line} --device cuda --out {{}}/x")).fails(2, &["--device cuda", "programs run on the CPU"]);
+    at(&format!("sample {line} --target-ess 200 --device cpu --quiet --out {{}}/goal")).sampled();
+}
+
+#[test]
+fn a_run_of_a_program_is_diagnosed_drawn_and_exported() {
+    let dir = prepared();
+    let at = |words: &str| run(dir.path(), words);
+    at(&format!("sample {{}}/line.stan --data {{}}/line.json {SHORT} --out {{}}/one")).sampled();
+    at(&format!("sample {{}}/line.stan --data {{}}/line.json {SHORT} --seed 7 --out {{}}/two")).sampled();
+    let told = at("diagnose {}/one").stdout;
+    assert!(["a ", "sigma ", "at_one "].iter().all(|name| told.contains(name)), "{told}");
+    at("compare {}/one {}/two --max-mean 0.2 --max-sd 0.3").succeeds();
+    at("plot {}/one --out {}/pictures --kind forest,trace").succeeds();
+    at("loo {}/one").fails(3, &["has no group `log_likelihood`", "`log_lik`"]);
+    at("export {}/one --to netcdf --out {}/one.nc").succeeds();
+    assert!(at("diagnose {}/one.nc").stdout.contains("at_one "));
+    // A complete run; one whose data or program have changed is refused.
+    at("resume {}/one").succeeds();
+    stop(&dir.path().join("two"));
+    fs::write(dir.path().join("line.json"), r#"{"N": 1, "x": [0], "y": [1], "scale": 5}"#).unwrap();
+    at("resume {}/two").fails(3, &["line.json are not those of the run", "begin a new run"]);
+    fs::write(dir.path().join("line.stan"), LINE.replace("exponential(1)", "exponential(2)")).unwrap();
+    at("resume {}/two").fails(3, &["line.stan is not the run's", "`program_text`"]);
+}
+
+#[test]
+fn a_killed_run_of_a_program_goes_on_to_the_same_bits() {
+    let dir = prepared();
+    let words = "sample {}/line.stan --data {}/line.json --draws 100000 --tune 500 --device cpu --quiet --checkpoint-every 2000";
+    let of = |out: &str| {
+        let words = format!("{words} --out {{}}/{out}");
+        words.split_whitespace().map(|word| word.replace("{}", dir.path().to_str().unwrap())).collect::<Vec<_>>()
+    };
+    let mut command = Command::new(program());
+    let mut child = command.args(of("killed")).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let (killed, begin) = (dir.path().join("killed"), Instant::now());
+    while !killed.join("draws/part-00000.parquet").exists() && begin.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(RunFolder::open(&killed).unwrap().record().status, RunStatus::Running);
+    run(dir.path(), "resume {}/killed --quiet").sampled();
+    answer(octopus().args(of("whole"))).sampled();
+    assert_eq!(fingerprints(&killed), fingerprints(&dir.path().join("whole")));
+}
+
+#[test]
+fn wrong_programs_and_data_are_told_with_their_place() {
+    let dir = prepared();
+    let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
+    write("typo.stan", &LINE.replace("normal(a", "nromal(a"));
+    write("torn.stan", "parameters { real a }\nmodel { a ~ normal(0, 1); }\n");
+    write("complex.stan", "parameters { complex z; } model { }\n");
+    let fails = |words: &str, code, told: &[&str]| {
+        let answer = run(dir.path(), &format!("sample {words} --device cpu --out {{}}/x"));
+        answer.fails(code, told);
+        assert_eq!(answer.stderr.matches("error:").count(), 1, "{}", answer.stderr);
+        assert!(!dir.path().join("x").exists());
+    };
+    fails("{}/typo.stan --data {}/line.json", 2, &["nromal", "typo.stan:4:", "did you mean", "^^^^^^"]);
+    fails("{}/torn.stan", 2, &["torn.stan:1:19", "^"]);
+    fails("{}/complex.stan", 2, &["not supported", "complex", "complex.stan:1:14"]);
+    fails("{}/none.stan", 2, &["cannot read the Stan program", "none.stan"]);
+    fails("stan", 2, &["give FILE.stan"]);
+    fails("{}/line.stan --program {}/line.stan", 2, &["--program", "already"]);
+    fails("{}/line.stan --set scale", 2, &["NAME=VALUE"]);
+    fails("{}/line.stan --set scale='much'", 2, &["--set scale=", "is no number"]);
+    fails("eight-schools --set scale=1", 2, &["--set: eight-schools has no such setting; it is one of stan"]);
+    fails("{}/line.stan --data {}/none.json", 3, &["none.json"]);
+    fails("{}/line.stan --data {}/line.csv", 3, &["line.csv: `scale` is missing", "--set scale=VALUE"]);
+    fails("{}/line.stan --data {}/line.json --set N=4", 3, &["`x` has sizes [5], but [4] are needed"]);
+    fails("{}/line.stan --data {}/line.json --group x", 2, &["--group"]);
+    fails("{}/line.stan --data {}/line.json --drop-missing", 3, &["is no table"]);
+    let odd =
+        run(dir.path(), &format!("sample {{}}/line.stan --data {{}}/line.json --set odd=1 {SHORT} --out {{}}/odd"));
+    assert!(odd.sampled().stderr.contains("warning: --set: the program has no data `odd`"), "{}", odd.stderr);
+    // No output takes the place of the program.
+    let over = run(dir.path(), "sample {}/line.stan --data {}/line.json --log-file {}/line.stan --out {}/x");
+    over.fails(2, &["--log-file", "--program reads this"]);
+    assert_eq!(fs::read_to_string(dir.path().join("line.stan")).unwrap(), LINE);
+}
+
+#[test]
+fn a_program_is_described_and_checked() {
+    let dir = prepared();
+    let at = |words: &str| run(dir.path(), &format!("model check {words}"));
+    let alone = at("{}/line.stan");
+    for line in ["  vector[N] x", "  real<lower=0> sigma", "distributions: exponential, normal", "OK"] {
+        assert!(alone.succeeds().stdout.lines().any(|one| one == line), "{line}: {}", alone.stdout);
+    }
+    assert!(alone.stderr.contains("--data FILE"), "{}", alone.stderr);
+    let whole = at("{}/line.stan --data {}/line.csv --set scale=5");
+    for word in ["3 unconstrained coordinates", "vector[N] x   (5)", "PASS     gradient", "\nOK"] {
+        assert!(whole.succeeds().stdout.contains(word), "{word}: {}", whole.stdout);
+    }
+    let json = at("{}/line.stan --data {}/line.json --json").succeeds().json();
+    assert_eq!((&json["good"], &json["program"]["coordinates"]), (&true.into(), &3.into()));
+    let short = at("{}/line.stan --data {}/line.csv");
+    assert_eq!(short.code, Some(1), "{short:#?}");
+    assert!(short.stdout.contains("FAIL") && short.stdout.contains("`scale` is missing"), "{}", short.stdout);
+    fs::write(dir.path().join("typo.stan"), "parameters { real a; } model { a ~ nromal(0, 1); }").unwrap();
+    at("{}/typo.stan").fails(2, &["typo.stan:1:36", "nromal"]);
+}
+
+#[test]
+fn loops_and_costs_are_shown() {
+    let dir = prepared();
+    let shown = run(dir.path(), "model show {}/line.stan --data {}/line.csv --set scale=5");
+    for word in ["3 coordinates", "ns for a gradient", "loop", "x 5"] {
+        assert!(shown.succeeds().stdout.contains(word), "{word}: {}", shown.stdout);
+    }
+    let json = run(dir.path(), "model show {}/line.stan --data {}/line.json --json").succeeds().json();
+    assert!(json["nanoseconds_per_gradient"].as_f64().is_some_and(|time| time > 0.0), "{json}");
+    assert!(json["steps"].as_array().is_some_and(|steps| !steps.is_empty()), "{json}");
+}
+
+/// The examples that `docs/stan.md` runs.
+#[test]
+fn the_examples_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/stan");
+    for (words, name) in [
+        ("eight_schools.stan --data eight_schools.json", "theta"),
+        ("clinics.stan --data clinics.csv", "level[old town]"),
+        ("doses.stan --data doses.csv --set new_dose=7.5", "expected"),
+    ] {
+        let out = dir.path().join(name);
+        let mut command = octopus();
+        command.current_dir(&examples).arg("sample").args(words.split(' '));
+        command.args(["--draws", "1000", "--device", "cpu", "--quiet", "--out"]).arg(out);
+        let told = answer(&mut command);
+        assert!(told.sampled().stdout.contains(name), "{words}: {}", told.stdout);
+    }
+}

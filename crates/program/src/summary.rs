@@ -1,0 +1,103 @@
+//! A compiled program for people: its steps, what each goes over and does.
+
+use crate::plan::{Instruction, PlanStep, ScalarInstruction};
+use crate::program::Program;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// One step of a compiled program: a loop, a scan, an operation on matrices, or arithmetic on scalars.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepSummary {
+    /// What it is: `loop`, `scan`, `scalars`, `matrix` or `concat`.
+    pub kind: &'static str,
+    /// The rows or passes that it goes over; 1 for scalars.
+    pub rows: usize,
+    /// How often each operation stands in it: `exp`, `gather`, `sum`, in alphabetical order.
+    pub operations: BTreeMap<String, usize>,
+}
+
+impl StepSummary {
+    /// Returns how many operations one evaluation does in it.
+    pub fn work(&self) -> usize {
+        self.rows.saturating_mul(self.operations.values().sum())
+    }
+}
+
+impl fmt::Display for StepSummary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let operations: Vec<String> = self
+            .operations
+            .iter()
+            .map(|(name, &count)| if count == 1 { name.clone() } else { format!("{count} {name}") })
+            .collect();
+        write!(f, "{:<8} x {:<9} {}", self.kind, self.rows, operations.join(", "))
+    }
+}
+
+impl Program {
+    /// Returns the steps of one evaluation of log density and gradient, in order.
+    pub fn steps(&self) -> Vec<StepSummary> {
+        self.plan().steps.iter().map(summary).collect()
+    }
+}
+
+fn summary(step: &PlanStep) -> StepSummary {
+    let (kind, rows, names): (_, _, Vec<String>) = match step {
+        PlanStep::Scalars(code) => ("scalars", 1, code.iter().map(of_scalar).collect()),
+        PlanStep::Loop(rows) => ("loop", rows.rows, rows.code.iter().map(of_row).collect()),
+        PlanStep::Scan(scan) => ("scan", scan.steps, scan.code.iter().map(|code| code.op.name().to_owned()).collect()),
+        // An operation on matrices is one of `op`'s own cost.
+        PlanStep::Matrix { op, .. } => ("matrix", op.length(), vec![first_word(&format!("{op:?}"))]),
+        PlanStep::Concat { pieces, .. } => {
+            ("concat", pieces.iter().map(|(_, length)| length).sum(), vec!["copy".to_owned()])
+        }
+    };
+    let mut operations = BTreeMap::new();
+    names.into_iter().for_each(|name| *operations.entry(name).or_insert(0) += 1);
+    StepSummary { kind, rows, operations }
+}
+
+fn of_scalar(code: &ScalarInstruction) -> String {
+    match code {
+        ScalarInstruction::Map { op, .. } => op.name().to_owned(),
+        ScalarInstruction::Element { .. } => "element".to_owned(),
+    }
+}
+
+fn of_row(code: &Instruction) -> String {
+    match code {
+        Instruction::Map { op, .. } => op.name().to_owned(),
+        Instruction::Gather { .. } => "gather".to_owned(),
+        Instruction::Store { .. } => "store".to_owned(),
+        Instruction::Sum { .. } => "sum".to_owned(),
+        Instruction::Dot { .. } => "dot".to_owned(),
+        Instruction::SegmentSum { .. } => "sum by segment".to_owned(),
+    }
+}
+
+fn first_word(text: &str) -> String {
+    text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::graph::Graph;
+    use crate::operation::Op;
+    use crate::program::Program;
+
+    #[test]
+    fn a_loop_says_what_it_goes_over_and_does() {
+        let mut graph = Graph::new();
+        let x = graph.parameter(1);
+        let y = graph.column(vec![1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 21.0, 34.0, 55.0]);
+        let off = graph.sub(y, x);
+        let raised = graph.exp(off);
+        let target = graph.sum(raised);
+        let steps = Program::compile(&graph, target).unwrap().steps();
+        let loops: Vec<_> = steps.iter().filter(|step| step.kind == "loop").collect();
+        assert!(!loops.is_empty() && loops.iter().all(|step| step.rows == 9), "{steps:?}");
+        assert!(loops[0].operations.contains_key(Op::Exp.name()), "{steps:?}");
+        assert!(loops[0].to_string().starts_with("loop     x 9"), "{}", loops[0]);
+        assert_eq!(loops[0].work(), 9 * loops[0].operations.values().sum::<usize>());
+    }
+}
