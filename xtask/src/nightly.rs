@@ -16,8 +16,13 @@ use std::path::Path;
 const TIMES: &str = "nightly-times.json";
 
 /// The tests that are ignored because they take minutes.
-pub(crate) const LONG: [&str; 4] =
-    ["every_seed", "many_chains_of_many_groups", "a_late_device_of_a_hundred_seeds", "kills_at_every_operation"];
+pub(crate) const LONG: [&str; 5] = [
+    "every_seed",
+    "many_chains_of_many_groups",
+    "a_late_device_of_a_hundred_seeds",
+    "kills_at_every_operation",
+    "mutations_of_a_night",
+];
 
 /// The parts that our own kinds of faults are tried in, one a night.
 const PARTS: u64 = 8;

@@ -4,7 +4,7 @@ use crate::data::Data;
 use crate::declared::{bind_data, unused};
 use crate::error::BindError;
 use crate::generated::{GeneratedBlock, SizedVariable, for_each_bound};
-use crate::interpreter::{Interpreter, RandomStreams, Run, Stop, is_supported};
+use crate::interpreter::{Budget, Interpreter, RandomStreams, Run, Stop, is_supported};
 use crate::observations::TraceGroups;
 use crate::shape::rows_to_columns;
 use crate::stan_density::{DensityParts, StanDensity, stream_at};
@@ -67,11 +67,16 @@ impl DrawQuantity {
 pub struct BindOptions {
     /// Whether loops are bound for all of their passes at once where that can be; otherwise pass by pass.
     pub vectorise_loops: bool,
+    /// Statements, passes of loops, operations and 16 elements of containers that are computed, at the most: more is an
+    /// error, so that no program runs for ever. The default takes seconds.
+    pub most_steps: u64,
+    /// Elements that all variables have together, at the most.
+    pub most_elements: usize,
 }
 
 impl Default for BindOptions {
     fn default() -> Self {
-        Self { vectorise_loops: true }
+        Self { vectorise_loops: true, most_steps: 100_000_000, most_elements: 1 << 28 }
     }
 }
 
@@ -117,6 +122,7 @@ impl BoundModel {
         refuse_unsupported(program)?;
         let mut me = Interpreter::new(program);
         me.uses_lanes = options.vectorise_loops;
+        me.budget = Budget::of(options);
         let refused = |stop: Stop| {
             let (span, message) = match stop {
                 Stop::Wrong(span, message) => (span, message),
@@ -141,6 +147,7 @@ impl BoundModel {
         let mut outputs = Vec::new();
         for statement in &program.parameters {
             if let StatementKind::Declare(declaration) = &statement.kind {
+                me.room_for_parameter(declaration).map_err(refused)?;
                 let value = transform::parameter(&mut me, declaration, statement.span).map_err(refused)?;
                 me.values[declaration.variable.0] = Some(value);
             }
@@ -154,6 +161,7 @@ impl BoundModel {
         let terms = me.graph.concat(&me.target);
         let target = me.graph.sum(terms);
         let graph = me.graph.clone();
+        me.rejections_guard = false;
         let lacking = unsupported(program, &[&program.generated_quantities]);
         let mut left_out = |span: Span, message: &str| {
             let place = program.place(span);

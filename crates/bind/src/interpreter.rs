@@ -3,6 +3,7 @@
 
 mod arithmetic;
 mod assign;
+mod budget;
 mod call;
 mod carried;
 mod density;
@@ -24,17 +25,9 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
+pub(crate) use budget::Budget;
 pub(crate) use library::is_supported;
 pub(crate) use random::RandomStreams;
-
-/// Statements and passes of loops that are carried out at the most.
-const MOST_STEPS: u64 = 50_000_000;
-/// Statements whose nodes are kept on a draw.
-const FEW_STEPS: u64 = 16;
-/// Calls inside of calls.
-const MOST_CALLS: usize = 100;
-/// Elements that a variable may have.
-pub(crate) const MOST_ELEMENTS: usize = 1 << 28;
 
 /// Why the run does not go on.
 #[derive(Debug)]
@@ -72,7 +65,9 @@ pub(crate) struct Interpreter<'a> {
     one_by_one: HashSet<Span>,
     /// Whether loops may be bound for all of their passes at once.
     pub(crate) uses_lanes: bool,
-    steps: u64,
+    /// Whether a rejection that depends on parameters takes the density away; generated quantities have none.
+    pub(crate) rejections_guard: bool,
+    pub(crate) budget: Budget,
     calls: usize,
     /// Tables of indices by their content, so that equal ones are one.
     tables: HashSet<Arc<[u32]>>,
@@ -96,7 +91,8 @@ impl<'a> Interpreter<'a> {
             lanes: None,
             one_by_one: HashSet::new(),
             uses_lanes: true,
-            steps: 0,
+            rejections_guard: true,
+            budget: Budget::default(),
             calls: 0,
             tables: HashSet::new(),
             columns: HashMap::new(),
@@ -109,20 +105,6 @@ impl<'a> Interpreter<'a> {
     /// Begins a run on one draw, from these values of variables.
     pub(crate) fn on_draw(program: &'a StanProgram, values: Vec<Option<Value>>, random: Stream) -> Self {
         Self { values, random: Some(RandomStreams::one(random)), is_on_draw: true, ..Self::new(program) }
-    }
-
-    /// Counts a step, and ends a run that is too long.
-    pub(crate) fn step(&mut self, span: Span) -> Run<()> {
-        self.steps += 1;
-        if self.steps > MOST_STEPS {
-            return wrong(span, format!("the program has not come to its end after {MOST_STEPS} steps here"));
-        }
-        // On a draw all values are numbers: nobody asks for a node of the statement before.
-        let is_large = self.lanes.is_some() || self.steps.is_multiple_of(FEW_STEPS);
-        if self.is_on_draw && is_large && !self.graph.is_empty() {
-            self.graph = Graph::new();
-        }
-        Ok(())
     }
 
     /// Lanes of the loop that is bound; 1 outside.

@@ -15,7 +15,8 @@ enum Form {
 
 fn bound(text: &str, data: &Data, vectorise_loops: bool) -> BoundModel {
     let program = StanProgram::parse("model.stan", text).expect("a program");
-    BoundModel::with_options(&program, data, BindOptions { vectorise_loops }).expect("a model")
+    BoundModel::with_options(&program, data, BindOptions { vectorise_loops, ..BindOptions::default() })
+        .expect("a model")
 }
 
 fn point(dim: usize, turn: f64) -> Vec<f64> {

@@ -125,7 +125,9 @@ fn lanes_draw_what_passes_draw() {
     let data = Data::new("d").with_int("N", 20).with_reals("x", &x);
     let program = StanProgram::parse("model.stan", text).expect("a program");
     let of = |vectorise_loops| {
-        let model = BoundModel::with_options(&program, &data, BindOptions { vectorise_loops }).expect("a model");
+        let model =
+            BoundModel::with_options(&program, &data, BindOptions { vectorise_loops, ..BindOptions::default() })
+                .expect("a model");
         let density = model.density("model").expect("a density");
         let all: Vec<f64> = (0..20).flat_map(|draw| expanded(&density, &[0.3, -0.2], at(draw))).collect();
         assert_eq!(density.failures(), Default::default());

@@ -108,7 +108,9 @@ fn loops_bound_at_once_have_the_value_and_the_slopes_of_their_passes() {
     for (name, text) in LOOPS {
         let program = StanProgram::parse("model.stan", &format!("{declared}{text}")).expect("a program");
         let of = |vectorise_loops| {
-            let model = BoundModel::with_options(&program, &data, BindOptions { vectorise_loops }).expect("a model");
+            let model =
+                BoundModel::with_options(&program, &data, BindOptions { vectorise_loops, ..Default::default() })
+                    .expect("a model");
             gradient(&model, &point(4))
         };
         let ((value, slopes), (expected, expected_slopes)) = (of(true), of(false));

@@ -87,6 +87,11 @@ pub struct Graph {
     pub(crate) guards: Vec<Guard>,
     pub(crate) dim: usize,
     memo: HashMap<Node, NodeId, BuildNodeHasher>,
+    /// The sum of all lengths.
+    elements: usize,
+    /// The numbers of the columns and of the indices that are the same memory.
+    known_columns: HashMap<(usize, usize), u32>,
+    known_indexes: HashMap<(usize, usize, usize), u32>,
     fault: Option<ProgramError>,
 }
 
@@ -98,7 +103,14 @@ impl Graph {
 
     /// Returns an empty graph with the same data, indices and coordinates.
     pub(crate) fn empty_with_its_data(&self) -> Self {
-        Self { columns: self.columns.clone(), indexes: self.indexes.clone(), dim: self.dim, ..Self::default() }
+        Self {
+            columns: self.columns.clone(),
+            indexes: self.indexes.clone(),
+            known_columns: self.known_columns.clone(),
+            known_indexes: self.known_indexes.clone(),
+            dim: self.dim,
+            ..Self::default()
+        }
     }
 
     /// Returns the length of a node's vector; 1 for a scalar.
@@ -109,6 +121,16 @@ impl Graph {
     /// Returns whether the program has no node yet.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
+    }
+
+    /// Returns the number of nodes.
+    pub fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Returns the number of elements that all nodes have together.
+    pub fn element_count(&self) -> usize {
+        self.elements
     }
 
     /// Returns the number of unconstrained coordinates.
@@ -145,7 +167,8 @@ impl Graph {
     pub(crate) fn forget_from(&mut self, first: usize, fault: Option<ProgramError>) {
         self.memo.retain(|_, node| node.at() < first);
         self.nodes.truncate(first);
-        self.lengths.truncate(first);
+        let forgotten: usize = self.lengths.drain(first.min(self.lengths.len())..).map(|length| length as usize).sum();
+        self.elements = self.elements.saturating_sub(forgotten);
         self.active.truncate(first);
         self.fault = fault;
     }
@@ -165,13 +188,13 @@ impl Graph {
             let error = ProgramError::TooLong { operation: "column", length: values.len(), most: MOST };
             return self.refuse(error);
         }
-        let known = self.columns.iter().position(|column| Arc::ptr_eq(column, &values));
         let length = values.len();
-        let column = known.unwrap_or_else(|| {
+        // The graph keeps the memory, so that its address means it for good.
+        let column = *self.known_columns.entry((values.as_ptr().addr(), length)).or_insert_with(|| {
             self.columns.push(values);
-            self.columns.len() - 1
+            self.columns.len() as u32 - 1
         });
-        self.intern(Node::Column(column as u32), length, false)
+        self.intern(Node::Column(column), length, false)
     }
 
     /// Returns the next `length` coordinates of the unconstrained point.
@@ -418,12 +441,11 @@ impl Graph {
         if let Some(row) = rows.iter().position(|&index| index as usize >= bound) {
             return Err(ProgramError::Index { operation, index: rows[row] as usize, row, length: bound });
         }
-        let same = |known: &Index| known.bound == bound && Arc::ptr_eq(&known.rows, &rows);
-        if let Some(known) = self.indexes.iter().position(same) {
-            return Ok(known as u32);
-        }
-        self.indexes.push(Index { rows, bound });
-        Ok(self.indexes.len() as u32 - 1)
+        let key = (rows.as_ptr().addr(), rows.len(), bound);
+        Ok(*self.known_indexes.entry(key).or_insert_with(|| {
+            self.indexes.push(Index { rows, bound });
+            self.indexes.len() as u32 - 1
+        }))
     }
 
     pub(crate) fn gather_by(&mut self, source: NodeId, index: u32) -> NodeId {
@@ -565,6 +587,7 @@ impl Graph {
         let id = NodeId(self.nodes.len() as u32);
         self.nodes.push(node.clone());
         self.lengths.push(length as u32);
+        self.elements = self.elements.saturating_add(length);
         self.active.push(active);
         self.memo.insert(node, id);
         id

@@ -56,31 +56,49 @@ impl Interpreter<'_> {
 
     /// An operation on each element.
     pub(crate) fn apply(&mut self, op: Op, args: &[Tensor], span: Span) -> Run<Tensor> {
-        let shared = self.shared(args, span)?;
-        let lanes = if shared.laned { self.lane_count() } else { 1 };
-        let count = shared.count();
-        let known: Option<Vec<&[f64]>> = args.iter().map(Tensor::known).collect();
-        if let Some(known) = known {
-            let place = |arg: &Tensor, i: usize| match (arg.laned, arg.is_scalar()) {
-                (false, true) => 0,
-                (true, true) => i / count.max(1),
-                (false, false) => i % count.max(1),
-                (true, false) => i,
-            };
-            let values: Vec<f64> = (0..lanes * count)
-                .map(|i| {
-                    let mut operands = [0.0; 3];
-                    for ((operand, arg), values) in operands.iter_mut().zip(args).zip(&known) {
-                        *operand = values[place(arg, i)];
-                    }
-                    op.value(operands)
-                })
-                .collect();
-            return Ok(Tensor::new(shared.ty, shared.dims, shared.laned, Elements::Data(values.into())));
+        if let Some(value) = self.computed(args, span, &|operands| op.value(operands))? {
+            return Ok(value);
         }
+        let shared = self.shared(args, span)?;
         let nodes: Vec<NodeId> = args.iter().map(|arg| self.spread(arg, &shared)).collect();
         let node = self.graph.apply(op, &nodes);
         Ok(self.whole(node, shared))
+    }
+
+    /// A function of known elements, up to three of them; none where an element depends on parameters.
+    pub(crate) fn computed(
+        &mut self,
+        args: &[Tensor],
+        span: Span,
+        of: &dyn Fn([f64; 3]) -> f64,
+    ) -> Run<Option<Tensor>> {
+        let mut operands = [0.0; 3];
+        let single = |arg: &Tensor| if arg.is_scalar() && !arg.laned { arg.known()?.first().copied() } else { None };
+        if args.iter().zip(&mut operands).all(|(arg, operand)| single(arg).map(|x| *operand = x).is_some()) {
+            self.work(1, span)?;
+            return Ok(Some(Tensor::number(of(operands))));
+        }
+        let shared = self.shared(args, span)?;
+        let lanes = if shared.laned { self.lane_count() } else { 1 };
+        let count = self.room(&shared.dims, span)?;
+        self.room(&[count, lanes], span)?;
+        let known: Option<Vec<&[f64]>> = args.iter().map(Tensor::known).collect();
+        let Some(known) = known else { return Ok(None) };
+        let place = |arg: &Tensor, i: usize| match (arg.laned, arg.is_scalar()) {
+            (false, true) => 0,
+            (true, true) => i / count.max(1),
+            (false, false) => i % count.max(1),
+            (true, false) => i,
+        };
+        let value = |i: usize| {
+            let mut operands = [0.0; 3];
+            for ((operand, arg), values) in operands.iter_mut().zip(args).zip(&known) {
+                *operand = values[place(arg, i)];
+            }
+            of(operands)
+        };
+        let values: Vec<f64> = (0..lanes * count).map(value).collect();
+        Ok(Some(Tensor::new(shared.ty, shared.dims, shared.laned, Elements::Data(values.into()))))
     }
 
     /// A node as a value of the shared sizes.
@@ -116,11 +134,14 @@ impl Interpreter<'_> {
         let mut dims = a.dims.clone();
         dims.pop();
         let rows = dims.iter().product::<usize>() * if a.laned { self.lane_count() } else { 1 };
+        // Columns without rows are all the same, and there may be very many.
+        let width = if rows == 0 { width.min(1) } else { width };
         let ty = if dims.is_empty() {
             StanType::REAL
         } else {
             StanType::array(octopus_stan::BaseType::Real, dims.len() as u8)
         };
+        self.budget.count(width);
         (0..width)
             .map(|k| {
                 let places = (0..rows).map(|row| (row * width + k) as u32).collect();

@@ -51,7 +51,7 @@ impl Interpreter<'_> {
         let Some(old) = self.values[to.variable.0].as_ref() else { return wrong(to.span, "it has no value yet") };
         let (dims, was_laned) = (old.dims().to_vec(), old.is_laned());
         let selections = self.selections(&dims, &to.indices, to.span)?;
-        let chosen = self.places(&dims, was_laned, &selections);
+        let chosen = self.places(&dims, was_laned, &selections, to.span)?;
         if chosen.dims != new.dims() && chosen.dims.iter().product::<usize>() != new.count() {
             return wrong(
                 span,
@@ -75,7 +75,7 @@ impl Interpreter<'_> {
                 }
                 other => other,
             };
-            chosen = self.places(&dims, true, &selections);
+            chosen = self.places(&dims, true, &selections, to.span)?;
         }
         let result = self.write(&mut old, &chosen, new);
         self.values[to.variable.0] = Some(old);

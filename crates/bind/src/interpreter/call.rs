@@ -1,7 +1,7 @@
 //! Calls of the program's own functions and of the library's.
 
-use super::library::{Arguments, library};
-use super::{Flow, Interpreter, MOST_CALLS, Run, wrong};
+use super::library::{Arguments, Function, library};
+use super::{Flow, Interpreter, Run, wrong};
 use crate::value::{Tensor, Value};
 use octopus_program::Op;
 use octopus_stan::{Call, Callee, FunctionId, Span, StanType, Tilde};
@@ -40,9 +40,9 @@ impl Interpreter<'_> {
 
     pub(crate) fn library_function(&mut self, name: &str, arguments: Arguments) -> Run<Value> {
         let function = match self.functions.get(name) {
-            Some(function) => Some(function.clone()),
+            Some(known) => Some(known.clone()),
             None => library(name).map(|function| {
-                let function = Rc::new(function);
+                let function: Rc<Function> = Rc::from(function);
                 self.functions.insert(name.to_owned(), function.clone());
                 function
             }),
@@ -54,9 +54,6 @@ impl Interpreter<'_> {
     }
 
     fn own_function(&mut self, id: FunctionId, values: Vec<Value>, span: Span) -> Run<Value> {
-        if self.calls >= MOST_CALLS {
-            return wrong(span, format!("functions call each other more than {MOST_CALLS} deep"));
-        }
         let program = self.program;
         let function = &program.functions[id.0];
         // Functions see their arguments and nothing else.
@@ -65,9 +62,7 @@ impl Interpreter<'_> {
             own[argument.0] = Some(value);
         }
         let outside = std::mem::replace(&mut self.values, own);
-        self.calls += 1;
-        let flow = self.statements(&function.body);
-        self.calls -= 1;
+        let flow = self.called(span, |me| me.statements(&function.body));
         self.values = outside;
         match flow? {
             Flow::Return(value) => Ok(value),

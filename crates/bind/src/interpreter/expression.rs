@@ -9,17 +9,30 @@ use octopus_stan::{BaseType, BinaryOp, Expression, ExpressionKind, Span, StanTyp
 impl Interpreter<'_> {
     /// Evaluates an expression; the value has the expression's type.
     pub(crate) fn expression(&mut self, expression: &Expression) -> Run<Value> {
-        let span = expression.span;
-        let value = match &expression.kind {
+        match &expression.kind {
             ExpressionKind::Variable(id) => {
                 self.note_read(*id)?;
                 match &self.values[id.0] {
-                    Some(value) => return Ok(value.clone()),
-                    None => return wrong(span, "it has no value yet"),
+                    Some(value) => Ok(value.clone()),
+                    None => wrong(expression.span, "it has no value yet"),
                 }
             }
-            ExpressionKind::Int(x) => Value::Int(i64::from(*x)),
-            ExpressionKind::Real(x) => Value::Real(*x),
+            ExpressionKind::Int(x) => Ok(Value::Int(i64::from(*x))),
+            ExpressionKind::Real(x) => Ok(Value::Real(*x)),
+            _ => {
+                let value = self.deeper(expression.span, |me| me.expression_inside(expression))?;
+                self.worked(&value, expression.span)?;
+                Ok(value)
+            }
+        }
+    }
+
+    fn expression_inside(&mut self, expression: &Expression) -> Run<Value> {
+        let span = expression.span;
+        let value = match &expression.kind {
+            ExpressionKind::Variable(_) | ExpressionKind::Int(_) | ExpressionKind::Real(_) => {
+                return self.expression(expression);
+            }
             ExpressionKind::Target => {
                 if self.lane_count() > 1 {
                     return Err(Stop::Lanes);
@@ -160,18 +173,37 @@ impl Interpreter<'_> {
     }
 
     fn logical(&mut self, op: BinaryOp, a: &Expression, b: &Expression) -> Run<Value> {
-        let first = self.truth(a)?;
-        let second = if first == (op == BinaryOp::Or) { first } else { self.truth(b)? };
-        Ok(Value::Int(i64::from(second)))
+        let is_or = op == BinaryOp::Or;
+        let first = self.expression(a)?;
+        match self.truth_of(&first) {
+            Some(truth) if truth == is_or => return Ok(Value::Int(i64::from(truth))),
+            Some(_) => {
+                let second = self.expression(b)?;
+                return match self.truth_of(&second) {
+                    Some(truth) => Ok(Value::Int(i64::from(truth))),
+                    None if matches!(second, Value::Reals(_)) => Ok(second),
+                    None => self.branch_on_parameter(Stop::Lanes, b.span),
+                };
+            }
+            None => {}
+        }
+        let (Value::Reals(first), second) = (first, self.expression(b)?) else {
+            return self.branch_on_parameter(Stop::Lanes, a.span);
+        };
+        // Both depend on parameters, or one does.
+        let (second, one, zero) = (self.tensor(&second), Tensor::number(1.0), Tensor::number(0.0));
+        let second = self.apply(Op::Select, &[second, one.clone(), zero.clone()], b.span)?;
+        let (yes, no) = if is_or { (one, second) } else { (second, zero) };
+        Ok(self.apply(Op::Select, &[first, yes, no], a.span)?.into())
     }
 
     fn unary(&mut self, op: UnaryOp, value: &Value, ty: StanType, span: Span) -> Run<Value> {
         match (op, value) {
             (UnaryOp::Plus, value) => Ok(value.clone()),
-            (UnaryOp::Negate, Value::Int(x)) => Ok(Value::Int(-x)),
+            (UnaryOp::Negate, Value::Int(x)) => Ok(Value::Int(x.saturating_neg())),
             (UnaryOp::Negate, Value::Real(x)) => Ok(Value::Real(-x)),
             (UnaryOp::Negate, Value::Ints(ints)) => {
-                let values: Vec<i64> = ints.values.iter().map(|x| -x).collect();
+                let values: Vec<i64> = ints.values.iter().map(|x| x.saturating_neg()).collect();
                 Ok(Ints { values: values.into(), ..ints.clone() }.into())
             }
             (UnaryOp::Negate, value) => {
@@ -228,9 +260,12 @@ impl Interpreter<'_> {
             BinaryOp::Subtract => self.sub(&a, &b, span)?,
             BinaryOp::Multiply if is_vector(a_type) && is_vector(b_type) => self.product(&a, &b, span)?,
             BinaryOp::Multiply | BinaryOp::ElementMultiply => self.mul(&a, &b, span)?,
-            BinaryOp::Divide if is_matrix(b_type) => return wrong(span, "division by a matrix is not supported yet"),
+            BinaryOp::Divide if is_matrix(b_type) && is_vector(a_type) && !a.laned && !b.laned => {
+                self.right_divided(&a, &b, span)?
+            }
             BinaryOp::Divide | BinaryOp::ElementDivide => self.div(&a, &b, span)?,
-            BinaryOp::LeftDivide => return wrong(span, "`\\` is not supported yet"),
+            BinaryOp::LeftDivide if a.laned || b.laned => return Err(Stop::Lanes),
+            BinaryOp::LeftDivide => self.left_divided(&a, &b, span)?,
             BinaryOp::Power | BinaryOp::ElementPower => self.power(&a, &b, span)?,
             BinaryOp::Less | BinaryOp::GreaterOrEqual | BinaryOp::Greater | BinaryOp::LessOrEqual => {
                 let (low, high) = if matches!(op, BinaryOp::Less | BinaryOp::GreaterOrEqual) { (a, b) } else { (b, a) };
@@ -289,6 +324,8 @@ impl Interpreter<'_> {
         let dims: Vec<usize> = std::iter::once(values.len()).chain(inner).collect();
         let laned = values.iter().any(Value::is_laned);
         let lanes = if laned { self.lane_count() } else { 1 };
+        let count = self.room(&dims, span)?;
+        self.room(&[count, lanes], span)?;
         if ty.is_int() {
             let all: Option<Vec<Ints>> = values.iter().map(|value| self.ints(value)).collect();
             let Some(all) = all else {

@@ -62,15 +62,15 @@ impl Interpreter<'_> {
         let mut selections = Vec::with_capacity(dims.len());
         for (k, &size) in dims.iter().enumerate() {
             selections.push(match indices.get(k) {
-                None | Some(Index::All) => range(1, size as i64),
+                None | Some(Index::All) => range(1, size as i64, size),
                 Some(Index::Single(index)) => {
                     let selection = self.selected(index)?;
                     Selection { is_single: true, ..selection }
                 }
                 Some(Index::Multiple(index)) => self.selected(index)?,
-                Some(Index::From(from)) => range(self.whole_number(from)?, size as i64),
-                Some(Index::UpTo(to)) => range(1, self.whole_number(to)?),
-                Some(Index::Between(from, to)) => self.between(from, to)?,
+                Some(Index::From(from)) => range(self.whole_number(from)?, size as i64, size),
+                Some(Index::UpTo(to)) => range(1, self.whole_number(to)?, size),
+                Some(Index::Between(from, to)) => self.between(from, to, size)?,
             });
             let selection = &selections[k];
             if let Some(&place) = selection.places.iter().find(|&&place| place as usize >= size) {
@@ -82,26 +82,31 @@ impl Interpreter<'_> {
     }
 
     /// From a number to a number, in all lanes equally many.
-    fn between(&mut self, from: &Expression, to: &Expression) -> Run<Selection> {
+    fn between(&mut self, from: &Expression, to: &Expression, size: usize) -> Run<Selection> {
         let (first, last) = (self.expression(from)?, self.expression(to)?);
         if !first.is_laned() && !last.is_laned() {
             let (Some(first), Some(last)) = (self.ints(&first), self.ints(&last)) else {
                 return wrong(from.span, "an index must be known");
             };
-            return Ok(range(first.values[0], last.values[0]));
+            return Ok(range(first.values[0], last.values[0], size));
         }
         let (Some(first), Some(last)) = (self.ints(&first), self.ints(&last)) else {
             return wrong(from.span, "an index must be known");
         };
         let lanes = self.lane_count();
         let at = |ints: &Ints, lane: usize| ints.values[if ints.laned { lane } else { 0 }];
-        let length = (at(&last, 0) - at(&first, 0) + 1).max(0);
+        let count = |lane: usize| at(&last, lane).saturating_sub(at(&first, lane)).saturating_add(1).max(0);
+        let length = count(0);
+        if length > size as i64 {
+            return Err(Stop::Lanes);
+        }
+        self.room(&[length as usize, lanes], from.span)?;
         let mut places = Vec::new();
         for lane in 0..lanes {
-            if (at(&last, lane) - at(&first, lane) + 1).max(0) != length {
+            if count(lane) != length {
                 return Err(Stop::Lanes);
             }
-            places.extend((0..length).map(|k| place(at(&first, lane) + k)));
+            places.extend((0..length).map(|k| place(at(&first, lane).saturating_add(k))));
         }
         Ok(Selection { is_single: false, per_lane: length as usize, laned: true, places })
     }
@@ -114,12 +119,20 @@ impl Interpreter<'_> {
     }
 
     /// The elements that selections mean in a container of these sizes, which may be laned itself.
-    pub(crate) fn places(&self, dims: &[usize], is_laned: bool, selections: &[Selection]) -> Places {
+    pub(crate) fn places(
+        &mut self,
+        dims: &[usize],
+        is_laned: bool,
+        selections: &[Selection],
+        span: Span,
+    ) -> Run<Places> {
         let laned = is_laned || selections.iter().any(|selection| selection.laned);
         let lanes = if laned { self.lane_count() } else { 1 };
         let result: Vec<usize> = selections.iter().filter(|s| !s.is_single).map(|s| s.per_lane).collect();
         let count: usize = dims.iter().product();
-        let per_lane: usize = selections.iter().map(|s| s.per_lane).product();
+        let chosen: Vec<usize> = selections.iter().map(|s| s.per_lane).collect();
+        let per_lane = self.room(&chosen, span)?;
+        self.room(&[per_lane, lanes], span)?;
         let mut places = Vec::with_capacity(lanes * per_lane);
         let mut so_far: Vec<u32> = Vec::with_capacity(per_lane);
         let mut next: Vec<u32> = Vec::with_capacity(per_lane);
@@ -138,7 +151,7 @@ impl Interpreter<'_> {
             let base = if is_laned { (lane * count) as u32 } else { 0 };
             places.extend(so_far.iter().map(|&place| base + place));
         }
-        Places { dims: result, laned, places }
+        Ok(Places { dims: result, laned, places })
     }
 
     /// The elements of a value that indices mean.
@@ -157,7 +170,7 @@ impl Interpreter<'_> {
                 other => other.clone(),
             });
         }
-        let places = self.places(&dims, value.is_laned(), &selections);
+        let places = self.places(&dims, value.is_laned(), &selections, span)?;
         Ok(self.taken(value, places, ty))
     }
 
@@ -178,9 +191,10 @@ impl Interpreter<'_> {
     }
 }
 
-/// The places of the numbers from one to another.
-fn range(from: i64, to: i64) -> Selection {
-    let places: Vec<u32> = (from..=to.min(from.saturating_add(1 << 31))).map(place).collect();
+/// The places of the numbers from one to another; of a range that leaves a dimension of `size`, up to the first outside.
+fn range(from: i64, to: i64, size: usize) -> Selection {
+    let last = to.min(from.max(size as i64).saturating_add(1));
+    let places: Vec<u32> = if from < 1 && from <= to { vec![place(from)] } else { (from..=last).map(place).collect() };
     Selection { is_single: false, per_lane: places.len(), laned: false, places }
 }
 

@@ -90,12 +90,16 @@ impl Interpreter<'_> {
         span: Span,
         streams: Option<&PassStreams>,
     ) -> LanesOutcome {
-        let count = to - from + 1;
+        let count = to.saturating_sub(from).saturating_add(1);
         let is_out = !self.uses_lanes || self.lanes.is_some() || self.one_by_one.contains(&span);
-        if is_out || count < FEWEST || count > super::MOST_ELEMENTS as i64 {
+        if is_out || count < FEWEST || count > self.budget.most_elements as i64 {
             return LanesOutcome::Refused;
         }
         let uses = uses_of(body);
+        let lanes = usize::try_from(count).unwrap_or(0);
+        if self.room(&[lanes], span).is_err() {
+            return LanesOutcome::Refused;
+        }
         let mut split = None;
         if let Some(outer) = self.outer(&uses) {
             let passes = Passes { variable, from, count: count as usize, body, streams };
@@ -154,6 +158,7 @@ impl Interpreter<'_> {
         before: (Vec<Option<Value>>, GraphMark),
     ) -> Attempt {
         let (values, mark) = before;
+        let budget = self.budget;
         let (count, first_target) = (passes.count, self.target.len());
         self.lanes = Some(LoopLanes { count, outer, calls: self.calls, carried, split: None });
         let numbers: Vec<i64> = (passes.from..passes.from + count as i64).collect();
@@ -187,6 +192,7 @@ impl Interpreter<'_> {
         self.values = values;
         self.target.truncate(first_target);
         self.graph.rewind(&mark);
+        self.budget.restore_variables(budget);
         Attempt::Failed { split, shared }
     }
 

@@ -30,7 +30,9 @@ impl Interpreter<'_> {
             (_, BaseType::Vector) => (StanType::VECTOR, vec![rows]),
             _ => (StanType::MATRIX, vec![rows, columns]),
         };
+        self.room(&[rows, columns], span)?;
         if !a.laned && !b.laned {
+            self.work(rows.saturating_mul(columns).saturating_mul(inner), span)?;
             let (x, y) = (self.node(a), self.node(b));
             if inner == 0 || rows * columns == 0 {
                 let zeros = vec![0.0; rows * columns];

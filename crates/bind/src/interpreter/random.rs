@@ -57,7 +57,7 @@ fn stream_of(key: Key, number: u64) -> Stream {
 }
 
 /// The function of the library that draws random numbers, by its name.
-pub(super) fn random_function(name: &str) -> Option<Function> {
+pub(super) fn random_function(name: &str) -> Option<Box<Function>> {
     let generator = generator(name)?;
     let name = name.to_owned();
     Some(Box::new(move |me, a| {

@@ -2,8 +2,9 @@
 
 use super::lanes::LanesOutcome;
 use super::random::PassStreams;
-use super::{Flow, Interpreter, MOST_ELEMENTS, Run, Stop, wrong};
+use super::{Flow, Interpreter, Run, Stop, wrong};
 use crate::value::{Element, Elements, Ints, Tensor, Value};
+use octopus_program::Op;
 use octopus_stan::{Declaration, Expression, Index, Printable, Span, StanType, Statement, StatementKind, VariableId};
 
 /// Pieces that a loop is split into where a branch on data goes another way.
@@ -22,8 +23,12 @@ impl Interpreter<'_> {
     }
 
     pub(crate) fn statement(&mut self, statement: &Statement) -> Run<Flow> {
+        self.step(statement.span)?;
+        self.deeper(statement.span, |me| me.statement_inside(statement))
+    }
+
+    fn statement_inside(&mut self, statement: &Statement) -> Run<Flow> {
         let span = statement.span;
-        self.step(span)?;
         match &statement.kind {
             StatementKind::Declare(declaration) => self.declare(declaration)?,
             StatementKind::Assign { to, op, value } => self.assign(to, *op, value, span)?,
@@ -37,6 +42,9 @@ impl Interpreter<'_> {
                 self.call(call, None, span)?;
             }
             StatementKind::If { condition, then, otherwise } => {
+                if only_rejects(then) && self.is_guarded(condition, then)? {
+                    return self.statements(otherwise);
+                }
                 let chosen = if self.truth(condition)? { then } else { otherwise };
                 return self.statements(chosen);
             }
@@ -193,6 +201,8 @@ impl Interpreter<'_> {
         let id = declaration.variable;
         let ty = self.program.variables[id.0].ty;
         let dims = self.sizes_of(declaration)?;
+        let before = self.values[id.0].as_ref().map_or(0, Value::count);
+        self.hold(before, dims.iter().product(), self.program.variables[id.0].span)?;
         let value = match &declaration.value {
             Some(value) => {
                 let span = value.span;
@@ -226,14 +236,10 @@ impl Interpreter<'_> {
                 Err(_) => return wrong(size.span, format!("a size is {number}; it must not be below 0")),
             }
         }
-        let count = sizes.iter().try_fold(1_usize, |product, &size| product.checked_mul(size));
-        match (count, declaration.sizes.first()) {
-            (Some(count), _) if count <= MOST_ELEMENTS => Ok(sizes),
-            (_, Some(size)) => {
-                wrong(size.span, format!("sizes {sizes:?} are too many elements; {MOST_ELEMENTS} are the most"))
-            }
-            (_, None) => Ok(sizes),
+        if let Some(first) = declaration.sizes.first() {
+            self.room(&sizes, first.span)?;
         }
+        Ok(sizes)
     }
 
     /// A variable's elements, without a copy of the whole.
@@ -252,7 +258,7 @@ impl Interpreter<'_> {
         if self.outer_of(id).is_some() {
             let dims = value.dims().to_vec();
             let selections = self.selections(&dims, indices, span)?;
-            let places = self.places(&dims, value.is_laned(), &selections);
+            let places = self.places(&dims, value.is_laned(), &selections, span)?;
             if self.carried_reads().is_some()
                 && let Some(value) = self.carried_elements(id, &places, ty)?
             {
@@ -263,9 +269,47 @@ impl Interpreter<'_> {
         self.indexed(&value, indices, ty, span)
     }
 
+    /// Makes `if (condition) reject(...)` a guard, where the condition depends on parameters: points at which the program
+    /// rejects have no density.
+    fn is_guarded(&mut self, condition: &Expression, then: &[Statement]) -> Run<bool> {
+        let value = self.expression(condition)?;
+        let Value::Reals(tensor) = &value else { return Ok(false) };
+        if self.truth_of(&value).is_some() || tensor.known().is_some() {
+            return Ok(false);
+        }
+        if self.lane_count() > 1 {
+            return Err(Stop::Lanes);
+        }
+        if !self.rejections_guard {
+            return wrong(condition.span, "whether it rejects is known on a draw only");
+        }
+        let parts = then.iter().find_map(|statement| match &statement.kind {
+            StatementKind::Reject(parts) | StatementKind::FatalError(parts) => Some(parts.as_slice()),
+            _ => None,
+        });
+        let words = self.words(parts.unwrap_or_default());
+        let place = self.program.place(condition.span);
+        let message = format!("the program rejects: {words} ({}:{}:{})", place.file, place.line, place.column);
+        let holds =
+            self.apply(Op::Select, &[tensor.clone(), Tensor::number(0.0), Tensor::number(1.0)], condition.span)?;
+        let node = self.node(&holds);
+        self.graph.guard(node, &message);
+        Ok(true)
+    }
+
     fn is_one_by_one(&self, span: Span) -> bool {
         self.one_by_one.contains(&span)
     }
+}
+
+/// Whether statements reject and print, and do nothing else.
+fn only_rejects(statements: &[Statement]) -> bool {
+    let is_one = |statement: &Statement| match &statement.kind {
+        StatementKind::Block(body) => only_rejects(body),
+        kind => matches!(kind, StatementKind::Reject(_) | StatementKind::FatalError(_) | StatementKind::Print(_)),
+    };
+    let is_silent = |statement: &Statement| matches!(statement.kind, StatementKind::Print(_));
+    statements.iter().all(is_one) && !statements.iter().all(is_silent)
 }
 
 /// A variable that has no value yet: NaN, as in Stan, and the least integer.
