@@ -194,6 +194,8 @@ impl BoundModel {
                 Err(Stop::Lanes) => left_out(Span::default(), "sizes differ over the passes of a loop"),
             }
         }
+        // Conditions of generated quantities are none of the density.
+        me.graph.keep_guards(graph.guard_count());
         let groups = TraceGroups::find(program, &values, &quantities, &mut warnings);
         Ok(Self { graph, target, whole: me.graph, quantities, outputs, violations, block: generated, groups, warnings })
     }

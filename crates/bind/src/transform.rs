@@ -21,7 +21,7 @@ pub(crate) fn parameter(me: &mut Interpreter<'_>, declaration: &Declaration, spa
         | Constraint::Affine { .. } => {
             let free = free(me, ty, copies, inner);
             let free = Tensor::new(ty, dims.clone(), false, free);
-            return Ok(bounded(me, &declaration.constraint, free, span)?.with_type(ty).into());
+            return Ok(bounded(me, &declaration.constraint, free)?.with_type(ty).into());
         }
         Constraint::Ordered | Constraint::PositiveOrdered => {
             let is_positive = matches!(declaration.constraint, Constraint::PositiveOrdered);
@@ -67,7 +67,7 @@ fn free(me: &mut Interpreter<'_>, ty: StanType, copies: usize, inner: &[usize]) 
 }
 
 /// Bounds, or an offset and a multiplier.
-fn bounded(me: &mut Interpreter<'_>, constraint: &Constraint, x: Tensor, span: Span) -> Run<Tensor> {
+fn bounded(me: &mut Interpreter<'_>, constraint: &Constraint, x: Tensor) -> Run<Tensor> {
     let bound = |me: &mut Interpreter<'_>, expression: &Expression| {
         let value = me.expression(expression)?;
         let tensor = me.tensor(&value);
@@ -83,49 +83,27 @@ fn bounded(me: &mut Interpreter<'_>, constraint: &Constraint, x: Tensor, span: S
         Constraint::Upper(upper) => (None, Some(bound(me, upper)?)),
         Constraint::LowerUpper(lower, upper) => (Some(bound(me, lower)?), Some(bound(me, upper)?)),
         Constraint::Affine { offset, multiplier } => {
-            let mut y = x.clone();
-            if let Some(multiplier) = multiplier {
-                let multiplier = bound(me, multiplier)?;
-                let log = me.apply(Op::Ln, std::slice::from_ref(&multiplier), span)?;
-                let times = if log.is_scalar() { x.count() as f64 } else { 1.0 };
-                let log = me.mul(&log, &Tensor::number(times), span)?;
-                me.add_to_target(&log);
-                y = me.mul(&y, &multiplier, span)?;
-            }
-            if let Some(offset) = offset {
-                let offset = bound(me, offset)?;
-                y = me.add(&offset, &y, span)?;
-            }
-            return Ok(y);
+            let offset = offset.as_ref().map(|offset| bound(me, offset)).transpose()?.unwrap_or(Tensor::number(0.0));
+            let multiplier = multiplier.as_ref().map(|by| bound(me, by)).transpose()?.unwrap_or(Tensor::number(1.0));
+            let [free, offset, multiplier] = [&x, &offset, &multiplier].map(|tensor| me.node(tensor));
+            let (value, jacobian) = me.graph.offset_and_multiplied(free, offset, multiplier);
+            let jacobian = me.graph.sum_of_rows(jacobian, x.count());
+            me.target.push(jacobian);
+            return Ok(Tensor { elements: Elements::Whole(value), ..x });
         }
         _ => (None, None),
     };
-    match (lower.filter(|t| !is_infinite(t)), upper.filter(|t| !is_infinite(t))) {
-        (None, None) => Ok(x),
-        (Some(lower), None) => {
-            me.add_to_target(&x);
-            let e = me.apply(Op::Exp, &[x], span)?;
-            me.add(&lower, &e, span)
-        }
-        (None, Some(upper)) => {
-            me.add_to_target(&x);
-            let e = me.apply(Op::Exp, &[x], span)?;
-            me.sub(&upper, &e, span)
-        }
-        (Some(lower), Some(upper)) => {
-            let width = me.sub(&upper, &lower, span)?;
-            let log = me.apply(Op::Ln, std::slice::from_ref(&width), span)?;
-            let minus = me.apply(Op::Neg, std::slice::from_ref(&x), span)?;
-            let (above, below) =
-                (me.apply(Op::Softplus, std::slice::from_ref(&x), span)?, me.apply(Op::Softplus, &[minus], span)?);
-            let both = me.add(&above, &below, span)?;
-            let jacobian = me.sub(&log, &both, span)?;
-            me.add_to_target(&jacobian);
-            let part = me.apply(Op::Sigmoid, &[x], span)?;
-            let part = me.mul(&width, &part, span)?;
-            me.add(&lower, &part, span)
-        }
+    let [lower, upper] = [lower, upper].map(|bound| bound.filter(|t| !is_infinite(t)).map(|t| me.node(&t)));
+    if lower.is_none() && upper.is_none() || x.count() == 0 {
+        return Ok(x);
     }
+    let free = me.node(&x);
+    let (value, jacobian) = me.graph.bounded(free, lower, upper);
+    if let Some(jacobian) = jacobian {
+        let jacobian = me.graph.sum_of_rows(jacobian, x.count());
+        me.target.push(jacobian);
+    }
+    Ok(Tensor { elements: Elements::Whole(value), ..x })
 }
 
 /// Column k of vectors that stand one after the other.

@@ -40,7 +40,11 @@ fn tried(program: &str, data: &str) -> Result<String, String> {
     let made = started.elapsed();
     let (dim, mut workspace) = (model.dim(), compiled.workspace());
     let mut best: Option<(f64, f64)> = None;
-    for (scale, turn) in [(1.0, 1.0), (0.3, 1.0), (0.0, 1.0), (1.0, -1.0), (1.0, 0.0)] {
+    for (scale, turn) in [(1.0, 1.0), (0.3, 1.0), (0.0, 1.0), (1.0, -1.0), (1.0, 0.0), (3.0, 1.0)] {
+        // Further out only where there is no value nearer.
+        if scale > 1.0 && best.is_some() {
+            continue;
+        }
         let sign = |k: usize| if k.is_multiple_of(2) { turn } else { 1.0 };
         let mut x: Vec<f64> = point(dim).into_iter().enumerate().map(|(k, x)| x * scale * sign(k)).collect();
         let mut gradient = vec![0.0; dim];
@@ -111,7 +115,7 @@ fn posteriordb_runs() {
         }
     }
     println!("{good} of {all} programs run");
-    assert!(good >= 113 || !only.is_empty(), "{good} of {all} programs run");
+    assert!(good >= 114 || !only.is_empty(), "{good} of {all} programs run");
 }
 
 /// The largest distance of a sampled mean from a reference, in standard deviations, with the name.

@@ -50,13 +50,13 @@ pub struct ProgramBuilder {
 }
 
 macro_rules! statements {
-    ($($name:ident $distribution:ident ($($arg:ident),+))+) => {
+    ($($name:ident ($($arg:ident),+))+) => {
         impl ProgramBuilder {
             $(
                 #[doc = concat!("Adds the log density of the distribution `", stringify!($name), "` to the target.")]
                 pub fn $name(&mut self, $($arg: impl Into<Value>),+) {
                     let args = [$($arg.into()),+];
-                    self.observe(Distribution::$distribution, &args);
+                    self.observe(stringify!($name), &args);
                 }
             )+
         }
@@ -64,27 +64,28 @@ macro_rules! statements {
 }
 
 statements! {
-    normal Normal (x, mean, sd)
-    lognormal Lognormal (x, mean, sd)
-    student_t StudentT (x, nu, location, scale)
-    cauchy Cauchy (x, location, scale)
-    double_exponential DoubleExponential (x, location, scale)
-    logistic Logistic (x, location, scale)
-    exponential Exponential (x, rate)
-    gamma Gamma (x, shape, rate)
-    inv_gamma InvGamma (x, shape, scale)
-    beta Beta (x, a, b)
-    uniform Uniform (x, low, high)
-    weibull Weibull (x, shape, scale)
-    bernoulli Bernoulli (y, p)
-    bernoulli_logit BernoulliLogit (y, logit)
-    binomial Binomial (y, trials, p)
-    binomial_logit BinomialLogit (y, trials, logit)
-    poisson Poisson (y, rate)
-    poisson_log PoissonLog (y, log_rate)
-    neg_binomial_2 NegBinomial2 (y, mean, size)
-    neg_binomial_2_log NegBinomial2Log (y, log_mean, size)
-    beta_binomial BetaBinomial (y, trials, a, b)
+    normal (y, mu, sigma)
+    std_normal (y)
+    lognormal (y, mu, sigma)
+    student_t (y, nu, mu, sigma)
+    cauchy (y, mu, sigma)
+    double_exponential (y, mu, sigma)
+    logistic (y, mu, sigma)
+    exponential (y, beta)
+    gamma (y, alpha, beta)
+    inv_gamma (y, alpha, beta)
+    beta (y, a, b)
+    uniform (y, low, high)
+    weibull (y, alpha, sigma)
+    bernoulli (y, theta)
+    bernoulli_logit (y, alpha)
+    binomial (y, trials, theta)
+    binomial_logit (y, trials, alpha)
+    poisson (y, lambda)
+    poisson_log (y, alpha)
+    neg_binomial_2 (y, mu, phi)
+    neg_binomial_2_log (y, eta, phi)
+    beta_binomial (y, trials, alpha, beta)
 }
 
 impl ProgramBuilder {
@@ -113,31 +114,17 @@ impl ProgramBuilder {
         let m = &mut self.graph;
         let offset = m.dim();
         let (rows, free) = (length.unwrap_or(1), m.parameter(length.unwrap_or(1)));
-        let (value, transform) = match support {
-            Support::Real => (free, Some(Transform::Identity)),
-            Support::Above(low) => {
-                let (size, low_node) = (m.exp(free), m.constant(low));
-                self.terms.push(m.sum_of_rows(free, rows));
-                (m.add(low_node, size), (low == 0.0).then_some(Transform::Exp))
-            }
-            Support::Below(high) => {
-                let (size, high) = (m.exp(free), m.constant(high));
-                self.terms.push(m.sum_of_rows(free, rows));
-                (m.sub(high, size), None)
-            }
-            Support::Between(low, high) => {
-                let share = m.apply(crate::Op::Sigmoid, &[free]);
-                let (low_node, width) = (m.constant(low), m.constant(high - low));
-                // ln(width s (1 - s)), from both sides so that nothing is lost far out.
-                let (minus, log_width) = (m.neg(free), m.ln(width));
-                let (left, right) = (m.apply(crate::Op::Softplus, &[free]), m.apply(crate::Op::Softplus, &[minus]));
-                let both = m.add(left, right);
-                let jacobian = m.sub(log_width, both);
-                self.terms.push(m.sum_of_rows(jacobian, rows));
-                let scaled = m.mul(width, share);
-                (m.add(low_node, scaled), None)
-            }
+        let (lower, upper, transform) = match support {
+            Support::Real => (None, None, Some(Transform::Identity)),
+            Support::Above(low) => (Some(low), None, (low == 0.0).then_some(Transform::Exp)),
+            Support::Below(high) => (None, Some(high), None),
+            Support::Between(low, high) => (Some(low), Some(high), None),
         };
+        let (lower, upper) = (lower.map(|x| m.constant(x)), upper.map(|x| m.constant(x)));
+        let (value, jacobian) = m.bounded(free, lower, upper);
+        if let Some(jacobian) = jacobian {
+            self.terms.push(m.sum_of_rows(jacobian, rows));
+        }
         let role = transform.map_or(Role::Derived, |transform| Role::Parameter { offset, transform });
         self.name(name, length, role, value);
         value
@@ -154,10 +141,8 @@ impl ProgramBuilder {
         let (offset, multiplier) = (self.node(offset.into()), self.node(multiplier.into()));
         let m = &mut self.graph;
         let (rows, free) = (length.unwrap_or(1), m.parameter(length.unwrap_or(1)));
-        let log = m.ln(multiplier);
+        let (value, log) = m.offset_and_multiplied(free, offset, multiplier);
         self.terms.push(m.sum_of_rows(log, rows));
-        let scaled = m.mul(multiplier, free);
-        let value = m.add(offset, scaled);
         self.name(name, length, Role::Derived, value);
         value
     }
@@ -173,10 +158,13 @@ impl ProgramBuilder {
         self.graph.column(values)
     }
 
-    /// Adds the log density of a distribution to the target, the variate first among the arguments.
-    pub fn observe(&mut self, distribution: Distribution, args: &[Value]) {
+    /// Adds the log density of a distribution, named as in Stan, to the target: the variate is first among the arguments.
+    pub fn observe(&mut self, distribution: &str, args: &[Value]) {
         let nodes: Vec<NodeId> = args.iter().map(|&arg| self.node(arg)).collect();
-        let term = self.graph.log_density(distribution, &nodes);
+        let term = match Distribution::named(distribution) {
+            Some(distribution) => self.graph.log_density(distribution, &nodes),
+            None => self.graph.refuse(ProgramError::Distribution(distribution.into())),
+        };
         self.terms.push(term);
     }
 

@@ -97,6 +97,25 @@ pub enum ProgramError {
         /// The condition.
         must: &'static str,
     },
+    /// There is no distribution of this name.
+    #[error("there is no distribution `{0}`")]
+    Distribution(String),
+    /// A cumulative function is missing.
+    #[error("{distribution}: its cumulative function {reason}")]
+    Tail {
+        /// The distribution's name.
+        distribution: &'static str,
+        /// What is missing.
+        reason: &'static str,
+    },
+    /// Vectors or matrices of a distribution do not fit.
+    #[error("{distribution}: {reason}")]
+    Joint {
+        /// The distribution's name.
+        distribution: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
 }
 
 /// Why a program has no value at a point: a divergence for a sampler.

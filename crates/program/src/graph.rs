@@ -307,8 +307,8 @@ impl Graph {
         self.len(node) == 1 || !self.active[node.at()]
     }
 
-    /// The sum of a vector, or of a scalar as often as there are rows.
-    pub(crate) fn sum_of_rows(&mut self, node: NodeId, rows: usize) -> NodeId {
+    /// Returns the sum of a vector, or of a scalar as often as there are rows.
+    pub fn sum_of_rows(&mut self, node: NodeId, rows: usize) -> NodeId {
         if self.len(node) != 1 || rows == 1 {
             return self.sum(node);
         }
@@ -372,6 +372,16 @@ impl Graph {
             return;
         }
         self.guards.push(Guard { violations, message: message.into() });
+    }
+
+    /// Returns the number of guards.
+    pub fn guard_count(&self) -> usize {
+        self.guards.len()
+    }
+
+    /// Forgets all guards but the first `count`: what was added with the others belongs to no density.
+    pub fn keep_guards(&mut self, count: usize) {
+        self.guards.truncate(count);
     }
 
     /// a + b

@@ -23,6 +23,8 @@ pub enum Domain {
     AboveMinusOne,
     /// A number below 1.
     BelowOne,
+    /// A number below 0.
+    Negative,
     /// 0 for no, any other number for yes.
     Truth,
 }
@@ -420,6 +422,38 @@ operations! {
         /// ln(1 - a)
         Ln1m "log1m" (a: BelowOne) = { let t = m.operate(Op::Neg, &[a]); m.operate(Op::Ln1p, &[t]) },
             slopes [{ let one = m.constant(1.0); let d = m.sub(a, one); Some(m.div(g, d)) }];
+        /// ln(1 - e^a): the power has the digits far from 0, the difference has them near it.
+        Ln1mExp "log1m_exp" (a: Negative) = {
+                let border = m.number(-std::f64::consts::LN_2);
+                let (near, far) = (m.operate(Op::Max, &[a, border]), m.operate(Op::Min, &[a, border]));
+                let (near, far) = (m.operate(Op::ExpM1, &[near]), m.operate(Op::Exp, &[far]));
+                let near = m.operate(Op::Neg, &[near]);
+                let (near, far) = (m.operate(Op::Ln, &[near]), m.operate(Op::Ln1m, &[far]));
+                let is_near = m.operate(Op::Less, &[border, a]);
+                m.operate(Op::Select, &[is_near, near, far])
+            },
+            slopes [{
+                let minus = m.neg(a);
+                let d = m.apply(Op::ExpM1, &[minus]);
+                let t = m.div(g, d);
+                Some(m.neg(t))
+            }];
+        /// ln(e^-a I0(a)) of the modified Bessel function.
+        LnBessel0 "log_bessel_i0_scaled" (a: Positive) = crate::bessel::ln_scaled(m, a),
+            slopes [{
+                let ratio = m.apply(Op::BesselRatio, &[a]);
+                let one = m.constant(1.0);
+                let d = m.sub(ratio, one);
+                Some(m.mul(g, d))
+            }];
+        /// I1(a) / I0(a) of the modified Bessel functions.
+        BesselRatio "bessel_ratio" (a: Positive) = crate::bessel::ratio(m, a),
+            slopes [{
+                let (one, share, square) = (m.constant(1.0), m.div(out, a), m.square(out));
+                let rest = m.sub(one, square);
+                let d = m.sub(rest, share);
+                Some(m.mul(g, d))
+            }];
         /// The logistic function 1 / (1 + e^-a).
         Sigmoid "inv_logit" (a: Real) = {
                 let e = m.operate(Op::ExpMinusAbs, &[a]);

@@ -2,8 +2,7 @@
 
 use super::library::{Arguments, Function, library};
 use super::{Flow, Interpreter, Run, wrong};
-use crate::value::{Tensor, Value};
-use octopus_program::Op;
+use crate::value::Value;
 use octopus_stan::{Call, Callee, FunctionId, Span, StanType, Tilde};
 use std::rc::Rc;
 
@@ -81,47 +80,6 @@ impl Interpreter<'_> {
         if tilde.lower.is_some() || tilde.upper.is_some() {
             self.truncation(tilde, span)?;
         }
-        Ok(())
-    }
-
-    /// Takes away the logarithm of the probability between the bounds.
-    fn truncation(&mut self, tilde: &Tilde, span: Span) -> Run<()> {
-        let name = tilde.density.name.trim_end_matches("_lupdf").trim_end_matches("_lupmf").to_owned();
-        let mut all = Vec::new();
-        let mut types = Vec::new();
-        for argument in &tilde.density.arguments {
-            all.push(self.expression(argument)?);
-            types.push(argument.ty);
-        }
-        let count = all.first().map_or(1, Value::count);
-        let at = |me: &mut Self, bound: Value, function: &str| {
-            let mut values = all.clone();
-            values[0] = bound;
-            let mut types = types.clone();
-            types[0] = StanType::REAL;
-            let arguments = Arguments { values, types, ty: StanType::REAL, drops: false, span };
-            let value = me.library_function(&format!("{name}_{function}"), arguments)?;
-            Ok(me.tensor(&value))
-        };
-        let lower = tilde.lower.as_ref().map(|bound| self.expression(bound)).transpose()?;
-        let upper = tilde.upper.as_ref().map(|bound| self.expression(bound)).transpose()?;
-        let log = match (lower, upper) {
-            (Some(lower), None) => at(self, lower, "lccdf")?,
-            (None, Some(upper)) => at(self, upper, "lcdf")?,
-            (Some(lower), Some(upper)) => {
-                let (below, above) = (at(self, lower, "lcdf")?, at(self, upper, "lcdf")?);
-                // ln(e^above - e^below)
-                let difference = self.sub(&below, &above, span)?;
-                let ratio = self.apply(Op::Exp, &[difference], span)?;
-                let rest = self.apply(Op::Ln1m, &[ratio], span)?;
-                self.add(&above, &rest, span)?
-            }
-            (None, None) => return Ok(()),
-        };
-        // Parameters may be scalars while there are many variates.
-        let factor = if log.is_scalar() { -(count as f64) } else { -1.0 };
-        let scaled = self.mul(&log, &Tensor::number(factor), span)?;
-        self.add_to_target(&scaled);
         Ok(())
     }
 }

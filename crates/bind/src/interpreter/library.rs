@@ -65,7 +65,6 @@ fn plain(name: &str) -> Option<fn(f64) -> f64> {
         "erfc" => exact::erfc,
         "exp2" => exact::exp2,
         "inv_cloglog" => exact::inv_cloglog,
-        "log1m_exp" => exact::log1m_exp,
         "step" => |x| f64::from(u8::from(x >= 0.0)),
         _ => return None,
     })

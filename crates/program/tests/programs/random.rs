@@ -22,6 +22,7 @@ fn into_domain(graph: &mut Graph, domain: Domain, node: NodeId) -> NodeId {
         Domain::Unit => (0.4, 0.5),
         Domain::AboveMinusOne => (0.8, 0.0),
         Domain::BelowOne => (0.8, -0.1),
+        Domain::Negative => (0.8, -1.1),
     };
     let (scale, shift) = (graph.constant(scale), graph.constant(shift));
     let scaled = graph.mul(scale, node);

@@ -16,6 +16,7 @@ fn number(domain: Domain, row: usize, side: usize) -> f64 {
         Domain::Unit => 0.98 * share + 0.01,
         Domain::AboveMinusOne => 3.0 * share - 0.9,
         Domain::BelowOne => 0.9 - 3.0 * share,
+        Domain::Negative => -2.0 * share - 0.01,
         Domain::Truth => f64::from(u8::from(share > 0.5)),
     }
 }

@@ -52,17 +52,6 @@ impl Formula<'_, '_> {
         let below = self.op(Op::Less, &[a, b])?;
         self.op(Op::Select, &[&below, yes, no])
     }
-    /// ln(1 - e^x): of small numbers by e^x - 1, of others by ln(1 - a), each where the other is not used.
-    pub(super) fn log1m_exp(&mut self, x: &Tensor) -> Run<Tensor> {
-        let turn = Tensor::number(-LN_2);
-        let (near, far) = (self.op(Op::Max, &[x, &turn])?, self.op(Op::Min, &[x, &turn])?);
-        let near = self.op(Op::ExpM1, &[&near])?;
-        let near = self.op(Op::Neg, &[&near])?;
-        let near = self.op(Op::Ln, &[&near])?;
-        let far = self.op(Op::Exp, &[&far])?;
-        let far = self.op(Op::Ln1m, &[&far])?;
-        self.if_below(x, &turn, &far, &near)
-    }
     /// The logarithm of a function that is symmetric in its beginning: e^ln|x| with the sign of x.
     fn with_sign_of(&mut self, x: &Tensor, size: &Tensor) -> Run<Tensor> {
         let sign = self.op(Op::Sign, &[x])?;
@@ -179,7 +168,6 @@ pub(super) fn formula_of_one(name: &str) -> Option<OfOne> {
             let rest = f.op(Op::ExpM1, &[&minus])?;
             f.op(Op::Neg, &[&rest])
         },
-        "log1m_exp" => |f, x| f.log1m_exp(x),
         _ => return None,
     })
 }
@@ -220,13 +208,13 @@ fn formula_of_two(name: &str) -> Option<OfTwo> {
         },
         "log_diff_exp" => |f, x, y| {
             let difference = f.sub(y, x)?;
-            let rest = f.log1m_exp(&difference)?;
+            let rest = f.op(Op::Ln1mExp, &[&difference])?;
             f.add(x, &rest)
         },
         "log_inv_logit_diff" => |f, x, y| {
             // ln((e^x - e^y) / ((1 + e^x) (1 + e^y)))
             let difference = f.sub(y, x)?;
-            let rest = f.log1m_exp(&difference)?;
+            let rest = f.op(Op::Ln1mExp, &[&difference])?;
             let (a, b) = (f.op(Op::Neg, &[x])?, f.op(Op::Softplus, &[y])?);
             let a = f.op(Op::Softplus, &[&a])?;
             let below = f.add(&a, &b)?;
