@@ -76,7 +76,7 @@ pub struct BindOptions {
 
 impl Default for BindOptions {
     fn default() -> Self {
-        Self { vectorise_loops: true, most_steps: 100_000_000, most_elements: 1 << 28 }
+        Self { vectorise_loops: true, most_steps: 100_000_000, most_elements: 1 << 26 }
     }
 }
 

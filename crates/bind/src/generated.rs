@@ -3,7 +3,7 @@
 //! So they may draw random numbers, branch on parameters and loop as long as a parameter says. An error in them, a `reject`
 //! or a quantity outside of its bounds leaves that draw without generated quantities, as in Stan. `print` says nothing.
 
-use crate::interpreter::{Flow, Interpreter, Run, Stop, wrong};
+use crate::interpreter::{Budget, Flow, Interpreter, Run, Stop, wrong};
 use crate::value::{Elements, Tensor, Value};
 use octopus_random::Stream;
 use octopus_stan::{Constraint, Declaration, Expression, StanProgram, StanType, Statement, StatementKind, VariableId};
@@ -33,6 +33,7 @@ pub(crate) struct GeneratedBlock {
     /// The quantities, in their order.
     pub(crate) quantities: Vec<SizedVariable>,
     uses_lanes: bool,
+    limits: Budget,
 }
 
 impl GeneratedBlock {
@@ -46,7 +47,14 @@ impl GeneratedBlock {
                 quantities.push(SizedVariable { id, ty: program.variables[id.0].ty, dims: me.sizes_of(declaration)? });
             }
         }
-        Ok(Self { program: program.clone(), values, known, quantities, uses_lanes: me.uses_lanes })
+        Ok(Self {
+            program: program.clone(),
+            values,
+            known,
+            quantities,
+            uses_lanes: me.uses_lanes,
+            limits: me.budget.renewed(),
+        })
     }
 
     /// Numbers of all quantities.
@@ -73,6 +81,7 @@ impl GeneratedBlock {
     fn ran(&self, known: &[f64], random: Stream, out: &mut [f64]) -> Run<()> {
         let mut me = Interpreter::on_draw(&self.program, self.values.clone(), random);
         me.uses_lanes = self.uses_lanes;
+        me.budget = self.limits;
         let mut rest = known;
         for variable in &self.known {
             let (own, after) = rest.split_at(variable.len().min(rest.len()));

@@ -63,7 +63,7 @@ fn what_is_too_large_is_refused_by_its_declaration() {
         (
             "functions { real f(array[] real x) { return f(append_array(x, x)); } } \
           transformed data { real y = f({1.0, 2.0}); } model { }",
-            "too many elements",
+            "67108864 are the most",
         ),
     ];
     for (text, words) in declared {

@@ -199,7 +199,7 @@ fn messages_say_file_variable_index_and_what_is_wanted() {
     let negative = Data::json("data.json", r#"{"N": 3, "y": [1, 0, -1], "x": [1, 2, 3]}"#).expect("data");
     let message = refused(text, &negative);
     assert!(message.contains("data.json: `y[3]` is -1, but must be >= 0"), "{message}");
-    assert!(message.contains("declared array[] int<lower=0> (model.stan:3:25)"), "{message}");
+    assert!(message.contains("declared array[N] int<lower=0> (model.stan:3:25)"), "{message}");
     let missing = refused(text, &Data::json("data.json", r#"{"N": 3}"#).expect("data"));
     assert!(missing.contains("`y` is missing") && missing.contains("`x` is missing"), "{missing}");
     let size = refused(text, &Data::json("data.json", r#"{"N": 3, "y": [1, 0], "x": [1, 2, 3]}"#).expect("data"));

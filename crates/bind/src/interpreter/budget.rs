@@ -16,6 +16,9 @@ const DEEPEST: usize = 1000;
 const ELEMENTS_OF_A_STEP: usize = 16;
 /// Steps that an operation takes on any number of elements.
 const STEPS_OF_AN_OPERATION: u64 = 4;
+/// Elements that take the memory of a pass, and of its random numbers, when all passes are bound at once.
+const ELEMENTS_OF_A_LANE: usize = 2;
+const ELEMENTS_OF_A_STREAM: usize = 16;
 /// Elements for which there may be one node of the graph, since a node with its slopes takes as much memory.
 const ELEMENTS_OF_A_NODE: usize = 16;
 
@@ -41,6 +44,16 @@ impl Default for Budget {
 impl Budget {
     pub(crate) fn of(options: BindOptions) -> Self {
         Self { most_steps: options.most_steps, most_elements: options.most_elements, steps: 0, held: 0, depth: 0 }
+    }
+
+    /// Returns the same limits, of which nothing has been taken.
+    pub(crate) fn renewed(self) -> Self {
+        Self { steps: 0, held: 0, depth: 0, ..self }
+    }
+
+    /// Returns how many passes of a loop may be bound at once: each has its number, and a stream where numbers are drawn.
+    pub(crate) fn most_lanes(&self, draws_numbers: bool) -> usize {
+        self.most_elements / if draws_numbers { ELEMENTS_OF_A_STREAM } else { ELEMENTS_OF_A_LANE }
     }
 
     /// Counts operations where none can be refused; the next one is.

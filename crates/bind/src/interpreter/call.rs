@@ -60,8 +60,12 @@ impl Interpreter<'_> {
         for (argument, value) in function.arguments.iter().zip(values) {
             own[argument.0] = Some(value);
         }
+        let passed = own.iter().flatten().map(Value::count).sum();
         let outside = std::mem::replace(&mut self.values, own);
-        let flow = self.called(span, |me| me.statements(&function.body));
+        let flow = self.called(span, |me| {
+            me.hold(0, passed, span)?;
+            me.statements(&function.body)
+        });
         self.values = outside;
         match flow? {
             Flow::Return(value) => Ok(value),

@@ -92,7 +92,7 @@ impl Interpreter<'_> {
     ) -> LanesOutcome {
         let count = to.saturating_sub(from).saturating_add(1);
         let is_out = !self.uses_lanes || self.lanes.is_some() || self.one_by_one.contains(&span);
-        if is_out || count < FEWEST || count > self.budget.most_elements as i64 {
+        if is_out || count < FEWEST || count > self.budget.most_lanes(streams.is_some()) as i64 {
             return LanesOutcome::Refused;
         }
         let uses = uses_of(body);
