@@ -34,7 +34,7 @@ const FARTHEST: usize = 16;
 
 /// One element of a vector that depends on unknowns.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Row {
+enum ElementSource {
     /// A value of the body in one pass.
     Part { pass: u32, part: NodeId },
     /// An element of a vector that depends on no unknown.
@@ -49,7 +49,7 @@ enum Layout {
     /// Some values of the body, pass after pass.
     Passes(Vec<NodeId>),
     /// Element by element.
-    Rows(Vec<Row>),
+    Rows(Vec<ElementSource>),
     /// It is no value of single passes: a sum over all of them.
     Outside,
 }
@@ -308,34 +308,37 @@ impl Closing {
         }
     }
 
-    fn row(&self, node: NodeId, place: usize) -> Row {
+    fn row(&self, node: NodeId, place: usize) -> ElementSource {
         match self.layout_of(node) {
-            Layout::Passes(parts) => Row::Part { pass: (place / parts.len()) as u32, part: parts[place % parts.len()] },
+            Layout::Passes(parts) => {
+                ElementSource::Part { pass: (place / parts.len()) as u32, part: parts[place % parts.len()] }
+            }
             Layout::Rows(rows) => rows[place],
-            _ => Row::Free { node, place: place as u32 },
+            _ => ElementSource::Free { node, place: place as u32 },
         }
     }
 
     /// Rows as values of the body pass after pass, if they are that.
-    fn settled(&mut self, graph: &mut Graph, rows: Vec<Row>) -> Layout {
+    fn settled(&mut self, graph: &mut Graph, rows: Vec<ElementSource>) -> Layout {
         let width = rows.len() / self.passes;
         if width == 0 || !rows.len().is_multiple_of(self.passes) {
             return Layout::Rows(rows);
         }
         let of = |pass: usize, j: usize| rows[pass * width + j];
         let is_regular = (0..width).all(|j| match of(0, j) {
-            Row::Part { part, .. } => (0..self.passes).all(|pass| of(pass, j) == Row::Part { pass: pass as u32, part }),
-            Row::Free { node, .. } => {
-                (0..self.passes).all(|pass| matches!(of(pass, j), Row::Free { node: other, .. } if other == node))
+            ElementSource::Part { part, .. } => {
+                (0..self.passes).all(|pass| of(pass, j) == ElementSource::Part { pass: pass as u32, part })
             }
+            ElementSource::Free { node, .. } => (0..self.passes)
+                .all(|pass| matches!(of(pass, j), ElementSource::Free { node: other, .. } if other == node)),
         });
         if !is_regular {
             return Layout::Rows(rows);
         }
         let parts = (0..width).map(|j| match of(0, j) {
-            Row::Part { part, .. } => part,
-            Row::Free { node, .. } => {
-                let place = |pass| if let Row::Free { place, .. } = of(pass, j) { place } else { 0 };
+            ElementSource::Part { part, .. } => part,
+            ElementSource::Free { node, .. } => {
+                let place = |pass| if let ElementSource::Free { place, .. } = of(pass, j) { place } else { 0 };
                 let places = (0..self.passes).map(place).collect();
                 self.free_input(graph, node, places)
             }
@@ -377,8 +380,8 @@ impl Closing {
             if written == 0 || written + distance != self.passes {
                 return None;
             }
-            let Row::Part { pass: 0, part } = self.row(value.after, 0) else { return None };
-            let is_same = |pass: usize| self.row(value.after, pass) == Row::Part { pass: pass as u32, part };
+            let ElementSource::Part { pass: 0, part } = self.row(value.after, 0) else { return None };
+            let is_same = |pass: usize| self.row(value.after, pass) == ElementSource::Part { pass: pass as u32, part };
             if !(0..written).all(is_same) {
                 return None;
             }
@@ -420,7 +423,7 @@ impl Closing {
             match self.layout_of(node) {
                 Layout::Passes(parts) => parts.iter().for_each(|&part| ask(part)),
                 Layout::Rows(rows) => rows.iter().for_each(|row| {
-                    if let Row::Part { part, .. } = row {
+                    if let ElementSource::Part { part, .. } = row {
                         ask(*part);
                     }
                 }),
@@ -443,9 +446,9 @@ impl Closing {
                     graph.gather(whole, places)
                 }
                 Layout::Rows(rows) => {
-                    let place = |row: &Row| match row {
-                        Row::Part { pass, part } => Some((vector_of(part)?, *pass)),
-                        Row::Free { node, place } => Some((*node, *place)),
+                    let place = |row: &ElementSource| match row {
+                        ElementSource::Part { pass, part } => Some((vector_of(part)?, *pass)),
+                        ElementSource::Free { node, place } => Some((*node, *place)),
                     };
                     let places: Vec<(NodeId, u32)> = rows.iter().map(place).collect::<Option<_>>()?;
                     join(graph, &places)
