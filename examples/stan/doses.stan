@@ -19,6 +19,7 @@ model {
 generated quantities {
   real expected = intercept + slope * new_dose;
   vector[N] log_lik;
+  array[N] real y_rep = normal_rng(intercept + slope * dose, sigma);
   for (n in 1:N) {
     log_lik[n] = normal_lpdf(y[n] | intercept + slope * dose[n], sigma);
   }

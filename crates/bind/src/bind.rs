@@ -307,8 +307,7 @@ impl BoundModel {
 
 /// A quantity as a variable of the trace.
 fn variable_of(quantity: &DrawQuantity) -> Variable {
-    let dim =
-        |(k, &size): (usize, &usize)| Dim { name: format!("{}_dim_{k}", quantity.name), labels: Labels::Range(size) };
+    let dim = |(k, &size): (usize, &usize)| Dim { name: format!("{}_dim_{k}", quantity.name), labels: from_one(size) };
     let dims = quantity.shape.iter().enumerate().map(dim).collect();
     Variable { name: quantity.name.clone(), dims, role: Role::Derived }
 }
@@ -402,6 +401,11 @@ fn draws_random(statements: &[Statement]) -> bool {
         }
     });
     found
+}
+
+/// Stan counts elements from 1.
+fn from_one(size: usize) -> Labels {
+    Labels::Integers((1..=size as i64).collect())
 }
 
 /// Functions that the statements, and what they call, need and that are not there.

@@ -183,6 +183,11 @@ pub trait Problem: Send + Sync {
         Vec::new()
     }
 
+    /// Returns what went wrong while draws were expanded, such as generated quantities that failed: sentences.
+    fn failures(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Returns the options that give priors on the scale of the data, e.g. `--mu-mean 512 --mu-sd 80`; `None` where the
     /// model has no such options, or the data show no scale.
     fn priors_of_data(&self) -> Option<String> {

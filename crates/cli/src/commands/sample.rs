@@ -153,6 +153,7 @@ pub(super) fn conclude(dir: &Path, outcome: &Driven, problem: &dyn Problem, glob
         let seconds = format!("{:.2} s (warm-up {warmup:.2} s, sampling {sampling:.2} s)", seconds_of(timing));
         output::print(&format!("{}\n{seconds}\nrun folder: {shown}", diagnosis.to_text(Rows::AtMost(ROWS))))?;
     }
+    problem.failures().iter().for_each(output::warn);
     let conflicts = prior_conflicts(problem, record.sampler.seed, &diagnosis.summary.parameters);
     conflicts.iter().for_each(|conflict| output::warn(conflict.to_string()));
     if !diagnosis.usable() {

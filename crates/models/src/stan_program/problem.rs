@@ -4,7 +4,7 @@ use super::StanSettings;
 use super::axes::name_axes;
 use super::binding::ProgramBinding;
 use crate::{BuildError, Problem};
-use octopus_bind::{Data, DataNumbers, DataValue, StanDensity};
+use octopus_bind::{Data, DataNumbers, DataValue, DrawFailures, StanDensity};
 use octopus_density::{Dim, Labels, LogDensity};
 use octopus_formats::observations::DataTable;
 use octopus_stan::{StanProgram, Statement, StatementKind};
@@ -107,6 +107,12 @@ impl Problem for StanProblem {
 
     fn findings(&self) -> Vec<String> {
         self.findings.clone()
+    }
+
+    fn failures(&self) -> Vec<String> {
+        let DrawFailures { count, first } = self.density.failures();
+        let sentence = |reason| format!("generated quantities are NaN in {count} of the draws; the first: {reason}");
+        first.map(sentence).into_iter().collect()
     }
 }
 

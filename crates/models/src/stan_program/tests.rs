@@ -70,7 +70,7 @@ fn columns_sizes_and_labels_become_data() {
     assert_eq!(dims("level"), [("clinic".to_owned(), clinics.clone())]);
     let square = [("clinic".to_owned(), clinics.clone()), ("pairs_dim_1".to_owned(), clinics)];
     assert_eq!(dims("pairs"), square, "a variable has an axis once");
-    assert_eq!(dims("eta"), [("eta_dim_0".to_owned(), Labels::Range(4))]);
+    assert_eq!(dims("eta"), [("eta_dim_0".to_owned(), Labels::Integers(vec![1, 2, 3, 4]))]);
     // The same by hand.
     let json = r#"{"N": 4, "J": 3, "clinic": [1, 2, 1, 3], "age": [1.5, -0.5, 0, 2], "ill": [0, 1, 1, 0], "scale": 2}"#;
     let by_hand = Case::new(CLINICS, "d.json", json).built("d.json", "").unwrap();
@@ -89,13 +89,13 @@ fn whole_numbers_are_numbers_or_labels() {
         let labels = problem.density().layout().variables[0].dims[0].labels.clone();
         (ints(&problem, "J"), ints(&problem, "g"), labels)
     };
-    assert_eq!(of("2\n1\n3\n2\n", ""), (vec![3], vec![2, 1, 3, 2], Labels::Range(3)));
-    assert_eq!(of("2\n1\n3\n2\n", "J = 5"), (vec![5], vec![2, 1, 3, 2], Labels::Range(5)));
+    assert_eq!(of("2\n1\n3\n2\n", ""), (vec![3], vec![2, 1, 3, 2], Labels::Integers(vec![1, 2, 3])));
+    assert_eq!(of("2\n1\n3\n2\n", "J = 5"), (vec![5], vec![2, 1, 3, 2], Labels::Integers(vec![1, 2, 3, 4, 5])));
     assert_eq!(of("907\n904\n907\n", ""), (vec![2], vec![1, 2, 1], Labels::Integers(vec![907, 904])));
     let words = Labels::Strings(vec!["b".into(), "a".into()]);
     assert_eq!(of("b\na\nb\n", ""), (vec![2], vec![1, 2, 1], words));
     // A number of labels that are not all there: without names.
-    assert_eq!(of("b\na\nb\n", "J = 4"), (vec![4], vec![1, 2, 1], Labels::Range(4)));
+    assert_eq!(of("b\na\nb\n", "J = 4"), (vec![4], vec![1, 2, 1], Labels::Integers(vec![1, 2, 3, 4])));
 }
 
 /// Columns that one size counts have one numbering: a team is the same at home and away.
