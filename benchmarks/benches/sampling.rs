@@ -56,7 +56,7 @@ fn leapfrog(c: &mut Criterion) {
 }
 
 /// The time of `steps` leapfrogs, from whole transitions of at least as many.
-fn time_of_leapfrogs<D: LogDensity + ?Sized>(sampler: &mut Sampler<'_, D>, steps: u64) -> Duration {
+fn time_of_leapfrogs(sampler: &mut Sampler<'_>, steps: u64) -> Duration {
     let (mut done, mut elapsed) = (0, Duration::ZERO);
     while done < steps {
         let start = Instant::now();

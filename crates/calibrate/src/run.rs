@@ -7,14 +7,12 @@ pub(crate) use threads::{TURN, on_threads};
 
 use crate::quantities::Quantities;
 use crate::{CalibrateError, CalibratedSet, CalibrationSettings};
-use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;
 use octopus_models::Simulator;
 use octopus_sampler::{BatchSampler, ConfigError, DataSet as Run, SamplerError};
 
 /// What begins the runs of some data sets, wherever their chains are: [`BatchSampler::begin`].
-pub type BeginBatch<'a> =
-    dyn for<'d> FnMut(&[Run<'d, dyn LogDensity>]) -> Result<BatchSampler<'d, dyn LogDensity>, SamplerError> + Send + 'a;
+pub type BeginBatch<'a> = dyn for<'d> FnMut(&[Run<'d>]) -> Result<BatchSampler<'d>, SamplerError> + Send + 'a;
 
 /// What moves the runs of the data sets. In f64 the ranks are the same to the bit.
 pub enum Mover<'a> {
@@ -79,7 +77,7 @@ pub fn run<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use octopus_density::Layout;
+    use octopus_density::{Layout, LogDensity};
     use octopus_models::{HierarchicalPrior, HierarchicalSimulator, Likelihood, ModelError};
     use octopus_random::Stream;
     use octopus_sampler::{Backend, SamplerConfig};

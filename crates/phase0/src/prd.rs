@@ -2,9 +2,7 @@
 
 use crate::error::Phase0Error;
 use octopus_models::synthetic::HierarchicalSpec;
-use octopus_models::{
-    DataSource, HierarchicalNormalProblem, HierarchicalPrior, HierarchicalSettings, Problem, settings,
-};
+use octopus_models::{DataSource, HierarchicalNormalProblem, HierarchicalPrior, HierarchicalSettings, Problem};
 use std::sync::Arc;
 
 /// The PRD's model.
@@ -32,7 +30,7 @@ impl Prd {
         if problem.density().name() != MODEL {
             return None;
         }
-        let settings: HierarchicalSettings = settings::read(problem.settings()).ok()?;
+        let settings = HierarchicalSettings::read(problem.settings()).ok()?;
         let DataSource::Synthetic(spec) = &settings.data else { return None };
         let groups = spec.groups;
         let prds = *spec == of_size(groups) && settings.prior == HierarchicalPrior::default();

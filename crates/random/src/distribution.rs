@@ -30,6 +30,7 @@
 //! ```
 
 mod beta;
+mod compiled;
 mod exponential;
 mod gamma;
 mod normal;
@@ -41,6 +42,7 @@ mod von_mises_fisher;
 mod wrapped;
 
 pub use beta::Beta;
+pub(crate) use compiled::DrawnByAll;
 pub use exponential::Exponential;
 pub use gamma::Gamma;
 pub use normal::Normal;
@@ -53,15 +55,11 @@ pub use von_mises_fisher::{MOST_DIMENSIONS, VonMisesFisher};
 pub use wrapped::WrappedNormal;
 
 use crate::{FloatingPoint, Key};
-use rayon::prelude::*;
 use std::borrow::Cow;
 use thiserror::Error;
 
 /// Turns that a draw has at the most: each is refused with a probability of at most 0.35.
 pub const MOST_TURNS: u32 = 128;
-
-/// Draws that one thread makes before it looks for more work.
-const SHARE: usize = 1 << 16;
 
 /// A parameter with which there is no such distribution.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -138,15 +136,7 @@ pub trait Draw<T: FloatingPoint>: Send + Sync {
     /// # Errors
     /// When all turns of a draw were refused; what is in `out` then means nothing.
     fn par_fill(&self, key: Key, first: u64, out: &mut [T]) -> Result<(), TurnsExhausted> {
-        let dimensions = self.dimensions();
-        let share = (SHARE / dimensions).max(1);
-        // The first share ends where a group of draws does, so that all others begin with one.
-        let ragged = (first.next_multiple_of(share as u64) - first).min(out.len() as u64) as usize;
-        let (head, rest) = out.split_at_mut(out.len().min(ragged * dimensions));
-        self.fill(key, first, head)?;
-        let start = first + ragged as u64;
-        let shares = rest.par_chunks_mut(share * dimensions).enumerate();
-        shares.try_for_each(|(number, out)| self.fill(key, start + (number * share) as u64, out))
+        T::fill_shares(self.dimensions(), first, out, &|first, out| self.fill(key, first, out))
     }
 }
 
@@ -258,6 +248,12 @@ macro_rules! drawn_by_proposals {
             }
 
             fn fill(&self, key: Key, first: u64, out: &mut [T]) -> Result<(), TurnsExhausted> {
+                T::fill(self, key, first, out)
+            }
+        }
+
+        impl<T: FloatingPoint> $distribution<T> {
+            fn fill_here(&self, key: Key, first: u64, out: &mut [T]) -> Result<(), TurnsExhausted> {
                 proposals::fill(self, (key, first, 0), out)
             }
         }

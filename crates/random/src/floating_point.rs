@@ -11,7 +11,7 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 pub(crate) const GROUP: usize = 64;
 
 mod sealed {
-    pub trait KnownFloat {}
+    pub trait KnownFloat: crate::distribution::DrawnByAll {}
     impl KnownFloat for f32 {}
     impl KnownFloat for f64 {}
 }

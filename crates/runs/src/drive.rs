@@ -117,7 +117,7 @@ impl Pace {
 /// # Errors
 /// When the density is broken, a device fails, or the folder cannot be written; what is in the folder stays readable.
 pub fn drive(
-    mut sampler: Sampler<'_, dyn LogDensity>,
+    mut sampler: Sampler<'_>,
     density: &dyn LogDensity,
     mut writer: RunWriter,
     session: Session<'_>,
@@ -262,7 +262,7 @@ fn usage(monitors: &[Monitor]) -> Result<toml::Table, RunError> {
 }
 
 /// Warns about what became of the devices, and notes in the run's record which were given up.
-fn tell(sampler: &mut Sampler<'_, dyn LogDensity>, writer: &mut RunWriter) -> Result<(), RunError> {
+fn tell(sampler: &mut Sampler<'_>, writer: &mut RunWriter) -> Result<(), RunError> {
     for note in sampler.take_notes() {
         if let Some(what) = recorded(&note) {
             let done = sampler.done();
@@ -274,7 +274,7 @@ fn tell(sampler: &mut Sampler<'_, dyn LogDensity>, writer: &mut RunWriter) -> Re
 }
 
 /// Writes a checkpoint.
-fn keep(sampler: &mut Sampler<'_, dyn LogDensity>, writer: &mut RunWriter) -> Result<(), RunError> {
+fn keep(sampler: &mut Sampler<'_>, writer: &mut RunWriter) -> Result<(), RunError> {
     let _span = tracing::debug_span!("keep a checkpoint").entered();
     let state = sampler.checkpoint();
     tell(sampler, writer)?;
@@ -282,7 +282,7 @@ fn keep(sampler: &mut Sampler<'_, dyn LogDensity>, writer: &mut RunWriter) -> Re
     writer.checkpoint(&state)
 }
 
-fn of_sampler(sampler: &Sampler<'_, dyn LogDensity>) -> toml::Table {
+fn of_sampler(sampler: &Sampler<'_>) -> toml::Table {
     adaptation(sampler.adaptation(), &sampler.step_sizes(), sampler.warm_up())
 }
 

@@ -3,13 +3,11 @@
 use crate::RunError;
 use crate::columns::{CHAIN, DRAW, Read, STATS, UNCONSTRAINED};
 use crate::draws::expand_all;
-use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch};
-use arrow_schema::{Field, Schema};
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array};
 use octopus_density::{DrawAddress, Layout, LogDensity};
-use octopus_formats::{list_column, writer_properties};
+use octopus_formats::{encode_columns, list_column};
 use octopus_sampler::{Block, DrawStats, Phase};
 use octopus_trace::Values;
-use parquet::arrow::ArrowWriter;
 use parquet::errors::ParquetError;
 use std::sync::Arc;
 
@@ -82,34 +80,24 @@ impl PartBuffer {
     pub(crate) fn encode(&self, layout: &Layout) -> Result<Vec<u8>, ParquetError> {
         let _span = tracing::debug_span!("encode draws", rows = self.rows()).entered();
         let rows = self.rows();
-        let mut columns: Vec<(String, ArrayRef)> = vec![
-            (CHAIN.into(), Arc::new(Int32Array::from(self.chain.clone()))),
-            (DRAW.into(), Arc::new(Int32Array::from(self.draw.clone()))),
+        let mut columns: Vec<(&str, ArrayRef)> = vec![
+            (CHAIN, Arc::new(Int32Array::from(self.chain.clone()))),
+            (DRAW, Arc::new(Int32Array::from(self.draw.clone()))),
         ];
         for (variable, values) in layout.variables.iter().zip(&self.variables) {
             if variable.dims.is_empty() {
-                columns.push((variable.name.clone(), Arc::new(Float64Array::from(values.clone()))));
+                columns.push((&variable.name, Arc::new(Float64Array::from(values.clone()))));
             } else if !variable.is_empty() {
-                columns.push((variable.name.clone(), list_column(reals(values), variable.len())?));
+                columns.push((&variable.name, list_column(reals(values), variable.len())?));
             }
         }
         if !self.unconstrained.is_empty() {
-            columns.push((
-                UNCONSTRAINED.into(),
-                list_column(reals(&self.unconstrained), self.unconstrained.len() / rows)?,
-            ));
+            columns.push((UNCONSTRAINED, list_column(reals(&self.unconstrained), self.unconstrained.len() / rows)?));
         }
         for (name, read) in STATS {
-            columns.push((name.into(), stat(read, &self.stats)));
+            columns.push((name, stat(read, &self.stats)));
         }
-        let fields: Vec<Field> =
-            columns.iter().map(|(name, column)| Field::new(name, column.data_type().clone(), false)).collect();
-        let schema = Arc::new(Schema::new(fields));
-        let batch = RecordBatch::try_new(schema.clone(), columns.into_iter().map(|(_, column)| column).collect())?;
-        let mut writer =
-            ArrowWriter::try_new(Vec::new(), schema, Some(writer_properties(&metadata(layout, self.phase))))?;
-        writer.write(&batch)?;
-        writer.into_inner()
+        encode_columns(columns, &metadata(layout, self.phase))
     }
 }
 

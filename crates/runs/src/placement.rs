@@ -53,11 +53,7 @@ impl Placement {
     ///
     /// # Errors
     /// When [`Sampler::begin`] fails: the configuration is invalid, the checkpoint does not fit, or a device fails.
-    pub fn begin<'d, D: LogDensity + ?Sized>(
-        &self,
-        density: &'d D,
-        begin: Begin,
-    ) -> Result<Sampler<'d, D>, SamplerError> {
+    pub fn begin<'d>(&self, density: &'d dyn LogDensity, begin: Begin) -> Result<Sampler<'d>, SamplerError> {
         Sampler::begin(density, begin, self.backend())
     }
 
@@ -66,11 +62,7 @@ impl Placement {
     ///
     /// # Errors
     /// When [`Sampler::begin`] fails: the configuration is invalid, the checkpoint does not fit, or a device fails.
-    pub fn start<'d, D: LogDensity + ?Sized>(
-        &self,
-        density: &'d D,
-        config: &SamplerConfig,
-    ) -> Result<Sampler<'d, D>, SamplerError> {
+    pub fn start<'d>(&self, density: &'d dyn LogDensity, config: &SamplerConfig) -> Result<Sampler<'d>, SamplerError> {
         let mut sampler = self.begin(density, Begin::Anew(config.clone()))?;
         warn("", sampler.take_notes());
         Ok(sampler)
@@ -80,11 +72,7 @@ impl Placement {
     ///
     /// # Errors
     /// When [`BatchSampler::begin`] fails, e.g. because the device does.
-    pub fn batch<'d, D: LogDensity + ?Sized>(
-        &self,
-        sets: &[DataSet<'d, D>],
-        on_cpu: usize,
-    ) -> Result<BatchSampler<'d, D>, SamplerError> {
+    pub fn batch<'d>(&self, sets: &[DataSet<'d>], on_cpu: usize) -> Result<BatchSampler<'d>, SamplerError> {
         let at_once = if self.is_cpu() { on_cpu } else { sets.len() };
         BatchSampler::begin(sets, at_once, self.backend())
     }

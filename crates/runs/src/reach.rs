@@ -2,7 +2,6 @@
 
 use crate::RunError;
 use crate::goal::looks;
-use octopus_density::LogDensity;
 use octopus_sampler::{Block, Phase, Sampler, Strategy};
 use std::time::{Duration, Instant};
 
@@ -26,8 +25,8 @@ pub struct Reach {
 ///
 /// # Errors
 /// When the density or the device fails, or `enough` does.
-pub fn reach<D: LogDensity + ?Sized, E: From<RunError>>(
-    sampler: &mut Sampler<'_, D>,
+pub fn reach<E: From<RunError>>(
+    sampler: &mut Sampler<'_>,
     mut enough: impl FnMut(&[Block]) -> Result<bool, E>,
 ) -> Result<Reach, E> {
     let begin = Instant::now();

@@ -10,12 +10,10 @@ use crate::{PartRecord, RunRecord, RunStatus, folder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_array::{Array as _, RecordBatch};
-use bytes::Bytes;
 use octopus_files::read_regular;
-use octopus_formats::{FormatError, check_parquet_claims};
+use octopus_formats::{FormatError, decode_columns};
 use octopus_sampler::Phase;
 use octopus_trace::{InferenceData, Values};
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::path::{Path, PathBuf};
 
 /// A run folder, open for reading.
@@ -73,7 +71,7 @@ impl RunFolder {
                 None => read_regular(path).map_err(RunError::io("read", path))?,
             };
             let damaged = |what: String| self.damaged(path, part.is_some(), what);
-            let table = octopus_files::decode(|| self.decode(path, bytes, part.is_some()), damaged)?;
+            let table = octopus_files::decode(|| decode_columns(bytes.into()).map_err(damaged), damaged)?;
             tables.push((path, table));
         }
         assemble(self, phase, &tables)
@@ -114,25 +112,6 @@ impl RunFolder {
 
     fn damaged(&self, path: &Path, listed: bool, what: impl ToString) -> RunError {
         RunError::DamagedPart { path: path.to_owned(), what: what.to_string(), fix: self.fix(listed).to_owned() }
-    }
-
-    /// Returns the rows of a Parquet file, checked to have the columns of the run.
-    fn decode(&self, path: &Path, bytes: Vec<u8>, listed: bool) -> Result<RecordBatch, RunError> {
-        let damaged = |error: String| self.damaged(path, listed, error);
-        let bytes = Bytes::from(bytes);
-        check_parquet_claims(&bytes).map_err(damaged)?;
-        let reader = ParquetRecordBatchReaderBuilder::try_new(bytes)
-            .map_err(|error| damaged(format!("it is not a whole Parquet file ({error})")))?;
-        let rows = usize::try_from(reader.metadata().file_metadata().num_rows()).unwrap_or(0);
-        let mut batches = reader.with_batch_size(rows.clamp(1, 1 << 24)).build().map_err(|e| damaged(e.to_string()))?;
-        let batch = match batches.next() {
-            Some(batch) => batch.map_err(|error| damaged(error.to_string()))?,
-            None => return Err(damaged("it has no rows".into())),
-        };
-        if batches.next().is_some() || batch.num_rows() != rows {
-            return Err(damaged(format!("it has not the {rows} rows that it announces")));
-        }
-        Ok(batch)
     }
 }
 

@@ -53,14 +53,14 @@ pub struct Adaptation {
 
 impl Adaptation {
     /// Returns the blocks of `density` with what is known of their effects: `centerings` are of these.
-    pub fn hierarchies<'d, D: LogDensity + ?Sized>(&self, density: &'d D) -> Cow<'d, [Hierarchy]> {
+    pub fn hierarchies<'d>(&self, density: &'d dyn LogDensity) -> Cow<'d, [Hierarchy]> {
         with_learned(density.hierarchies(), &self.learned)
     }
 }
 
 /// Returns the coordinates of each hierarchical block in which a run begins. It keeps them to its end, but where it learns
 /// what the density does not say.
-pub(crate) fn centerings<D: LogDensity + ?Sized>(density: &D, parameterization: Parameterization) -> Vec<Centering> {
+pub(crate) fn centerings(density: &dyn LogDensity, parameterization: Parameterization) -> Vec<Centering> {
     let of_block = |block: &Hierarchy| match parameterization {
         Parameterization::NonCentered => Centering::NonCentered,
         Parameterization::Centered => Centering::Centered,

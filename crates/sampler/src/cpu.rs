@@ -8,7 +8,6 @@ use crate::engine::{ChainState, EngineChains, SamplerEngine, Shared};
 use crate::error::SamplerError;
 use crate::trajectory::{Address, Metric, PhaseSpace, Point, Vectors, find_reasonable};
 use chain::{Chain, Mover, Workspaces, advance_together};
-use octopus_density::LogDensity;
 use octopus_density::warp::Buffer;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -44,11 +43,8 @@ impl CpuEngine {
     ///
     /// # Errors
     /// When the log density there is not what it was.
-    pub(crate) fn resume<D: LogDensity + ?Sized>(
-        shared: &Shared<'_, '_, D>,
-        states: Vec<ChainState>,
-    ) -> Result<Self, SamplerError> {
-        let mut engine = Self::new(shared.space.density.dim(), states.clone());
+    pub(crate) fn resume(shared: &Shared<'_, '_>, states: Vec<ChainState>) -> Result<Self, SamplerError> {
+        let mut engine = Self::new(shared.space.dim, states.clone());
         engine.metric = Metric::new(&shared.adaptation.metric);
         let Self { metric, vectors, workspaces, chains, .. } = &mut engine;
         for ((c, chain), saved) in chains.iter_mut().enumerate().zip(&states) {
@@ -62,7 +58,7 @@ impl CpuEngine {
     }
 }
 
-impl<D: LogDensity + ?Sized> EngineChains<D> for CpuEngine {
+impl EngineChains for CpuEngine {
     fn pool(&mut self) -> Box<dyn WindowPool + '_> {
         let windows = self.chains.iter_mut().map(|chain| &mut chain.window).collect();
         Box::new(HostPool { windows, dim: self.dim })
@@ -81,7 +77,7 @@ impl<D: LogDensity + ?Sized> EngineChains<D> for CpuEngine {
         Ok(())
     }
 
-    fn spread(&mut self, _shared: &Shared<'_, '_, D>, each: usize) -> Result<(), SamplerError> {
+    fn spread(&mut self, _shared: &Shared<'_, '_>, each: usize) -> Result<(), SamplerError> {
         let copy = |chain: &Chain| Chain {
             point: chain.point.clone(),
             averaging: chain.averaging.clone(),
@@ -92,7 +88,7 @@ impl<D: LogDensity + ?Sized> EngineChains<D> for CpuEngine {
         Ok(())
     }
 
-    fn settle(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError> {
+    fn settle(&mut self, shared: &Shared<'_, '_>) -> Result<(), SamplerError> {
         for chain in &mut self.chains {
             chain.step_size = shared.kept_step(chain.step_size, &chain.averaging);
             chain.window = Window::default();
@@ -116,14 +112,14 @@ impl<D: LogDensity + ?Sized> EngineChains<D> for CpuEngine {
     }
 }
 
-impl<D: LogDensity + ?Sized> SamplerEngine<D> for CpuEngine {
-    fn advance(&mut self, shared: &Shared<'_, '_, D>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError> {
+impl SamplerEngine for CpuEngine {
+    fn advance(&mut self, shared: &Shared<'_, '_>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError> {
         let Self { vectors, metric, workspaces, chains, .. } = self;
         let phase_space = PhaseSpace { space: shared.space, metric, vectors };
         advance_together(&Mover { shared, phase_space, workspaces }, chains, span)
     }
 
-    fn restart(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError> {
+    fn restart(&mut self, shared: &Shared<'_, '_>) -> Result<(), SamplerError> {
         self.metric = Metric::new(&shared.adaptation.metric);
         let Self { metric, vectors, workspaces, chains, .. } = self;
         let &Shared { config, space, done, .. } = shared;
@@ -150,7 +146,7 @@ mod tests {
     use crate::engine::Tuning;
     use crate::trajectory::Space;
     use crate::{MetricEstimate, SamplerConfig};
-    use octopus_density::{DensityError, Layout};
+    use octopus_density::{DensityError, Layout, LogDensity};
 
     /// Independent coordinates of standard deviation 1.
     struct Normal(Layout);
@@ -189,7 +185,7 @@ mod tests {
     }
 
     /// Calls `test` with an engine of two chains and what it needs to know.
-    fn with_two_chains(test: impl FnOnce(&mut CpuEngine, &Shared<'_, '_, Normal>)) {
+    fn with_two_chains(test: impl FnOnce(&mut CpuEngine, &Shared<'_, '_>)) {
         let density = Normal(Layout::default());
         let space = Space::new(&density, vec![]);
         let config = SamplerConfig { seed: 5, target_accept: 0.7, ..SamplerConfig::default() };
@@ -207,7 +203,7 @@ mod tests {
     }
 
     fn saved(engine: &CpuEngine) -> Vec<ChainState> {
-        EngineChains::<Normal>::states(engine).unwrap()
+        engine.states().unwrap()
     }
 
     fn assert_same(found: &ChainState, expected: &ChainState) {
@@ -219,7 +215,7 @@ mod tests {
     fn chains_are_what_their_states_say() {
         with_two_chains(|engine, _| {
             saved(engine).iter().zip(&states(2)).for_each(|(found, expected)| assert_same(found, expected));
-            let mut pool = EngineChains::<Normal>::pool(engine);
+            let mut pool = engine.pool();
             assert_eq!(pool.count(), 2);
             assert_eq!(pool.every(crate::adaptation::Side::Positions, 1).unwrap(), [0.0, 2.0, 1.0, 2.0]);
         });
@@ -229,7 +225,7 @@ mod tests {
     #[test]
     fn chains_become_several() {
         with_two_chains(|engine, shared| {
-            EngineChains::<Normal>::spread(engine, shared, 3).unwrap();
+            engine.spread(shared, 3).unwrap();
             let found = saved(engine);
             assert_eq!(found.len(), 6);
             for (c, found) in found.iter().enumerate() {

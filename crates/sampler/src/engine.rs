@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// What all chains share between two adaptations.
-pub(crate) struct Shared<'a, 'd, D: ?Sized> {
+pub(crate) struct Shared<'a, 'd> {
     pub(crate) config: &'a SamplerConfig,
-    pub(crate) space: &'a Space<'d, D>,
+    pub(crate) space: &'a Space<'d>,
     pub(crate) adaptation: &'a Adaptation,
     /// Iterations done of each chain, warm-up included.
     pub(crate) done: usize,
@@ -22,7 +22,7 @@ pub(crate) struct Shared<'a, 'd, D: ?Sized> {
     pub(crate) windows: Range<usize>,
 }
 
-impl<D: ?Sized> Shared<'_, '_, D> {
+impl Shared<'_, '_> {
     /// Returns the step size that a chain keeps when warm-up ends: what dual averaging found, where each chain has
     /// adapted its own, and otherwise the chain's `step_size` as it is.
     pub(crate) fn kept_step(&self, step_size: f64, averaging: &DualAveraging) -> f64 {
@@ -42,7 +42,7 @@ pub(crate) enum Tuning {
 }
 
 /// All chains of a run, known by their numbers, as the state of the run sees them.
-pub(crate) trait EngineChains<D: ?Sized>: Send {
+pub(crate) trait EngineChains: Send {
     /// Returns the draws of all chains in the open window.
     fn pool(&mut self) -> Box<dyn WindowPool + '_>;
 
@@ -63,14 +63,14 @@ pub(crate) trait EngineChains<D: ?Sized>: Send {
     ///
     /// # Errors
     /// When the device fails.
-    fn spread(&mut self, shared: &Shared<'_, '_, D>, each: usize) -> Result<(), SamplerError>;
+    fn spread(&mut self, shared: &Shared<'_, '_>, each: usize) -> Result<(), SamplerError>;
 
     /// Ends warm-up: windows are no longer needed, and each chain keeps the [step size](Shared::kept_step) that it is to
     /// sample with.
     ///
     /// # Errors
     /// When the device fails.
-    fn settle(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError>;
+    fn settle(&mut self, shared: &Shared<'_, '_>) -> Result<(), SamplerError>;
 
     /// Returns each chain's step size.
     fn step_sizes(&self) -> Vec<f64>;
@@ -83,14 +83,14 @@ pub(crate) trait EngineChains<D: ?Sized>: Send {
 }
 
 /// An engine moves the chains of one run.
-pub(crate) trait SamplerEngine<D: ?Sized>: EngineChains<D> {
+pub(crate) trait SamplerEngine: EngineChains {
     /// Moves every chain through `span`, which begins at [`Shared::done`] and which no adaptation interrupts. Returns
     /// the draws in order of the chains. Draws of an open window are added to the chains' windows.
-    fn advance(&mut self, shared: &Shared<'_, '_, D>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError>;
+    fn advance(&mut self, shared: &Shared<'_, '_>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError>;
 
     /// Evaluates every chain's point in coordinates and metric that are new, searches a step size there, and begins
     /// dual averaging with it.
-    fn restart(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError>;
+    fn restart(&mut self, shared: &Shared<'_, '_>) -> Result<(), SamplerError>;
 
     /// Returns what has happened to several devices since the last call.
     fn take_notes(&mut self) -> Vec<GpuNote> {

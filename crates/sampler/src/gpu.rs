@@ -61,7 +61,7 @@ fn most_steps(max_depth: u32) -> f64 {
 }
 
 /// Returns a launch of the iterations `span` of a group of chains.
-fn launch<D: ?Sized>(shared: &Shared<'_, '_, D>, group: &Range<usize>, span: Range<usize>) -> NutsLaunch {
+fn launch(shared: &Shared<'_, '_>, group: &Range<usize>, span: Range<usize>) -> NutsLaunch {
     let config = shared.config;
     let window = &shared.windows;
     // Chains and iterations are below 2^31: `SamplerConfig::validate`.

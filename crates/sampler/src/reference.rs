@@ -12,8 +12,8 @@ use octopus_density::warp::Buffer;
 use octopus_density::{DensityError, LogDensity};
 
 /// A chain whose every part the test chooses.
-pub struct ReferenceChain<'d, D: ?Sized> {
-    space: Space<'d, D>,
+pub struct ReferenceChain<'d> {
+    space: Space<'d>,
     metric: Metric,
     vectors: Vectors,
     point: Point,
@@ -31,12 +31,12 @@ pub struct RandomAddress {
     pub iteration: u32,
 }
 
-impl<'d, D: LogDensity + ?Sized> ReferenceChain<'d, D> {
+impl<'d> ReferenceChain<'d> {
     /// Places a chain at `x`, in the coordinates and with the metric of `adaptation`.
     ///
     /// # Errors
     /// When the density has no value there.
-    pub fn new(density: &'d D, adaptation: &Adaptation, x: &[f64]) -> Result<Self, DensityError> {
+    pub fn new(density: &'d dyn LogDensity, adaptation: &Adaptation, x: &[f64]) -> Result<Self, DensityError> {
         let dim = density.dim();
         let mut chain = Self {
             space: Space::of_blocks(density, adaptation.hierarchies(density), adaptation.centerings.clone()),
@@ -50,14 +50,14 @@ impl<'d, D: LogDensity + ?Sized> ReferenceChain<'d, D> {
         Ok(chain)
     }
 
-    fn parts(&mut self) -> (PhaseSpace<'_, 'd, D>, &mut Point, &mut Workspace) {
+    fn parts(&mut self) -> (PhaseSpace<'_, 'd>, &mut Point, &mut Workspace) {
         let Self { space, metric, vectors, point, workspace } = self;
         (PhaseSpace { space, metric, vectors }, point, workspace)
     }
 
     /// Returns the position, in the sampler's coordinates.
     pub fn x(&self) -> &[f64] {
-        &self.point.x[..self.space.density.dim()]
+        &self.point.x[..self.space.dim]
     }
 
     /// Returns the position in the density's own coordinates.
@@ -69,7 +69,7 @@ impl<'d, D: LogDensity + ?Sized> ReferenceChain<'d, D> {
 
     /// Returns the whitened force at the position.
     pub fn force(&self) -> &[f64] {
-        &self.point.force[..self.space.density.dim()]
+        &self.point.force[..self.space.dim]
     }
 
     /// Returns the log density at the position.
@@ -133,7 +133,7 @@ pub fn averaging(initial: f64, target: f64) -> [f64; 6] {
 }
 
 /// Returns the state of every chain of a run.
-pub fn snapshot<D: LogDensity + ?Sized>(sampler: &Sampler<'_, D>) -> Vec<ChainSnapshot> {
+pub fn snapshot(sampler: &Sampler<'_>) -> Vec<ChainSnapshot> {
     let of = |chain: ChainState| ChainSnapshot {
         x: chain.x,
         logp: chain.logp,

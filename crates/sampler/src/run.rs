@@ -1,4 +1,7 @@
 //! A run: chains that move together from window to window.
+//!
+//! A run calls its density through `dyn LogDensity`. So the engine is compiled in this crate alone, and not again in each
+//! crate that samples; a call takes a nanosecond or two, and a gradient 50 or more.
 
 mod batch;
 mod fallback;
@@ -25,22 +28,22 @@ use std::ops::Range;
 /// The draws depend on the density and the configuration only: not on threads, on how many iterations each
 /// call asks for, nor on whether the run was interrupted and [goes on](Begin::GoOn). In f64 they are the same on the
 /// CPU and on a GPU, also when a run moves from one to the other.
-pub struct Sampler<'d, D: ?Sized> {
-    run_state: RunState<'d, D>,
-    engine: Box<dyn SamplerEngine<D> + 'd>,
+pub struct Sampler<'d> {
+    run_state: RunState<'d>,
+    engine: Box<dyn SamplerEngine + 'd>,
     /// How the run goes on on the CPU when its last GPU fails; `None` where that ends the run.
     fallback: Option<Fallback>,
     /// Notes of engines that the run has left.
     notes: Vec<GpuNote>,
 }
 
-impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
+impl<'d> Sampler<'d> {
     /// Places the chains at their starting points, on the CPU: [`begin`](Self::begin) with [`Begin::Anew`] and
     /// [`Backend::Cpu`].
     ///
     /// # Errors
     /// When a setting is out of range, the precision is not the CPU's f64, or no starting point has a finite density.
-    pub fn new(density: &'d D, config: SamplerConfig) -> Result<Self, SamplerError> {
+    pub fn new(density: &'d dyn LogDensity, config: SamplerConfig) -> Result<Self, SamplerError> {
         Self::begin(density, Begin::Anew(config), Backend::Cpu)
     }
 
@@ -57,7 +60,7 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
     /// another density. On GPUs also [`SamplerError::NoKernel`] when the density has no kernels for the precision and the
     /// number of coordinates, and [`SamplerError::Device`] when the last device or its memory fails. When no device is
     /// given, [`SamplerError::Config`].
-    pub fn begin(density: &'d D, begin: Begin, backend: Backend<'_>) -> Result<Self, SamplerError> {
+    pub fn begin(density: &'d dyn LogDensity, begin: Begin, backend: Backend<'_>) -> Result<Self, SamplerError> {
         let prepared = BegunRun::new(density, &begin)?;
         let Backend::Gpus(contexts, gpu) = backend else { return Self::on_cpu(prepared) };
         let fallback = Fallback::of_run(begin, prepared.run_state.config(), gpu);
@@ -76,12 +79,12 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
         }
     }
 
-    pub(crate) fn on_cpu(prepared: BegunRun<'d, D>) -> Result<Self, SamplerError> {
+    pub(crate) fn on_cpu(prepared: BegunRun<'d>) -> Result<Self, SamplerError> {
         computes_in_f64(prepared.run_state.config())?;
         Self::on(prepared, |shared, states, goes_on| {
             Ok(Box::new(match goes_on {
                 true => CpuEngine::resume(shared, states)?,
-                false => CpuEngine::new(shared.space.density.dim(), states),
+                false => CpuEngine::new(shared.space.dim, states),
             }))
         })
     }
@@ -89,12 +92,8 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
     /// Makes a run whose chains move on the engine that `engine` makes of their states. `engine` is told whether the
     /// chains go on from a checkpoint: then it evaluates their points itself, where the checkpoint has left them.
     pub(crate) fn on(
-        prepared: BegunRun<'d, D>,
-        engine: impl FnOnce(
-            &Shared<'_, 'd, D>,
-            Vec<ChainState>,
-            bool,
-        ) -> Result<Box<dyn SamplerEngine<D> + 'd>, SamplerError>,
+        prepared: BegunRun<'d>,
+        engine: impl FnOnce(&Shared<'_, 'd>, Vec<ChainState>, bool) -> Result<Box<dyn SamplerEngine + 'd>, SamplerError>,
     ) -> Result<Self, SamplerError> {
         let BegunRun { run_state, states, due } = prepared;
         let engine = engine(&run_state.shared(), states, !due.restart)?;
@@ -145,11 +144,11 @@ impl<'d, D: LogDensity + ?Sized> Sampler<'d, D> {
         self.run_state.is_complete()
     }
 
-    pub(crate) fn run_state(&self) -> &RunState<'d, D> {
+    pub(crate) fn run_state(&self) -> &RunState<'d> {
         &self.run_state
     }
 
-    pub(crate) fn into_run_state(self) -> RunState<'d, D> {
+    pub(crate) fn into_run_state(self) -> RunState<'d> {
         self.run_state
     }
 

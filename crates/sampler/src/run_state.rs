@@ -30,10 +30,10 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// The settings of a run and where it stands; the chains are kept elsewhere.
-pub(crate) struct RunState<'d, D: ?Sized> {
+pub(crate) struct RunState<'d> {
     config: SamplerConfig,
     schedule: Schedule,
-    space: Space<'d, D>,
+    space: Space<'d>,
     adaptation: Adaptation,
     /// What chains that warm up together have seen; `None` for chains that warm up each for itself.
     pooled: Option<Pooled>,
@@ -69,9 +69,12 @@ pub(crate) struct PendingSteps {
     pub(crate) spread: bool,
 }
 
-impl<'d, D: LogDensity + ?Sized> RunState<'d, D> {
+impl<'d> RunState<'d> {
     /// Returns the beginning, with the chains at their starting points; [`PendingSteps::restart`] is due.
-    pub(crate) fn start(density: &'d D, config: SamplerConfig) -> Result<(Self, Vec<ChainState>), SamplerError> {
+    pub(crate) fn start(
+        density: &'d dyn LogDensity,
+        config: SamplerConfig,
+    ) -> Result<(Self, Vec<ChainState>), SamplerError> {
         let space = Space::new(density, centerings(density, config.parameterization));
         let first = config.first_chains();
         let starts: Vec<(Vec<f64>, Vec<f64>)> = (0..first)
@@ -111,7 +114,7 @@ impl<'d, D: LogDensity + ?Sized> RunState<'d, D> {
         self.warm_up
     }
 
-    pub(crate) fn density(&self) -> &'d D {
+    pub(crate) fn density(&self) -> &'d dyn LogDensity {
         self.space.density
     }
 
@@ -121,7 +124,7 @@ impl<'d, D: LogDensity + ?Sized> RunState<'d, D> {
     }
 
     /// Returns what an engine needs to know.
-    pub(crate) fn shared(&self) -> Shared<'_, 'd, D> {
+    pub(crate) fn shared(&self) -> Shared<'_, 'd> {
         let Self { config, space, adaptation, done, .. } = self;
         let tuning = match (self.warm_up, self.stage()) {
             (Some(_), _) => Tuning::Over,
@@ -174,7 +177,7 @@ impl<'d, D: LogDensity + ?Sized> RunState<'d, D> {
         &mut self,
         chains: &[ChainBlock],
         until: usize,
-        engine: &mut dyn EngineChains<D>,
+        engine: &mut dyn EngineChains,
     ) -> Result<PendingSteps, SamplerError> {
         let (stop, tuning) = (self.next_stop(), self.shared().tuning);
         let from = std::mem::replace(&mut self.done, until);
@@ -207,14 +210,14 @@ impl<'d, D: LogDensity + ?Sized> RunState<'d, D> {
     }
 
     /// Returns whether each chain has become several, and these have forgotten that they began together.
-    fn has_spread(&self, engine: &mut dyn EngineChains<D>) -> bool {
+    fn has_spread(&self, engine: &mut dyn EngineChains) -> bool {
         let SamplerConfig { chains, superchains, .. } = self.config;
         let points: Vec<&[f64]> = engine.points().into_iter().map(|x| &*x).collect();
         matches!(self.stage(), Some(Stage::Spreading(_))) && (chains == superchains || are_mixed(&points, superchains))
     }
 
     /// Updates the state after a restart: every chain has a new point evaluation and a newly searched step size.
-    pub(crate) fn restarted(&mut self, engine: &mut dyn EngineChains<D>) -> Result<(), SamplerError> {
+    pub(crate) fn restarted(&mut self, engine: &mut dyn EngineChains) -> Result<(), SamplerError> {
         let tuning = self.shared().tuning;
         if let Some(pooled) = self.pooled.as_mut().filter(|_| tuning == Tuning::Pooled) {
             pooled.step.find(&engine.step_sizes());
@@ -224,7 +227,7 @@ impl<'d, D: LogDensity + ?Sized> RunState<'d, D> {
     }
 
     /// Learns a metric from the window of all chains, and starts the next.
-    fn close_window(&mut self, engine: &mut dyn EngineChains<D>) -> Result<PendingSteps, SamplerError> {
+    fn close_window(&mut self, engine: &mut dyn EngineChains) -> Result<PendingSteps, SamplerError> {
         let density = self.space.density;
         let config = &self.config;
         let mut learned = learn(config.metric, density.dim(), config.seed, engine.pool().as_mut())?;
@@ -256,7 +259,7 @@ impl<'d, D: LogDensity + ?Sized> RunState<'d, D> {
     }
 
     /// Makes several chains of each.
-    pub(crate) fn spread(&mut self, engine: &mut dyn EngineChains<D>) -> Result<(), SamplerError> {
+    pub(crate) fn spread(&mut self, engine: &mut dyn EngineChains) -> Result<(), SamplerError> {
         let SamplerConfig { chains, superchains, .. } = self.config;
         let tuning = self.shared().tuning;
         if let Some(pooled) = &mut self.pooled {
@@ -293,7 +296,7 @@ impl<'d, D: LogDensity + ?Sized> RunState<'d, D> {
     }
 
     /// Decodes what [`encode`](Self::encode) has written.
-    pub(crate) fn decode(density: &'d D, bytes: &[u8]) -> Result<(Self, Vec<ChainState>), SamplerError> {
+    pub(crate) fn decode(density: &'d dyn LogDensity, bytes: &[u8]) -> Result<(Self, Vec<ChainState>), SamplerError> {
         let CheckpointState { config, mut adaptation, pooled, done, warm_up, chains, .. } =
             CheckpointState::read(density, bytes)?;
         let schedule = Schedule::of(&config);
@@ -332,7 +335,7 @@ impl CheckpointState {
 
     /// # Errors
     /// When the bytes are damaged or belong to another density.
-    fn read<D: LogDensity + ?Sized>(density: &D, bytes: &[u8]) -> Result<Self, SamplerError> {
+    fn read(density: &dyn LogDensity, bytes: &[u8]) -> Result<Self, SamplerError> {
         let bad = |error: postcard::Error| SamplerError::Checkpoint(error.to_string());
         let (mut state, rest): (Self, _) = postcard::take_from_bytes(bytes).map_err(bad)?;
         if !rest.is_empty() {
@@ -372,12 +375,12 @@ impl CheckpointState {
 
 /// Finds a point within `init_radius` of the density's center, in its units, where the density is finite, and the
 /// gradient there. Standardised coordinates start within `init_radius` of their conditional means.
-fn starting_point<D: LogDensity + ?Sized>(
-    space: &Space<'_, D>,
+fn starting_point(
+    space: &Space<'_>,
     config: &SamplerConfig,
     chain: usize,
 ) -> Result<(Vec<f64>, Vec<f64>), SamplerError> {
-    let dim = space.density.dim();
+    let dim = space.dim;
     let center = space.density.center().unwrap_or_else(|| vec![0.0; dim]);
     let scale = space.density.init_scale().unwrap_or_else(|| vec![1.0; dim]);
     let mut random = Address { seed: config.seed, chain: chain as u32, iteration: 0 }.stream(Purpose::Init);

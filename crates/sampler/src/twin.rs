@@ -51,15 +51,15 @@ trait Modelled: LogDensity {
 /// # Errors
 /// When a setting is out of range, a checkpoint is damaged, or no starting point has a finite density: see
 /// [`Sampler::begin`].
-fn begin<D: Modelled>(density: &D, begin: Begin) -> Result<Sampler<'_, D>, SamplerError> {
+fn begin<D: Modelled>(density: &D, begin: Begin) -> Result<Sampler<'_>, SamplerError> {
     Sampler::on(BegunRun::new(density, &begin)?, |shared, states, goes_on| {
         Ok(match (shared.config.precision, goes_on) {
             (Precision::F64, false) => Box::new(TwinEngine::<f64, f64>::new(density, states)),
             (Precision::F32, false) => Box::new(TwinEngine::<f32, f32>::new(density, states)),
             (Precision::Mixed, false) => Box::new(TwinEngine::<f32, f64>::new(density, states)),
-            (Precision::F64, true) => Box::new(TwinEngine::<f64, f64>::resume(shared, states)?),
-            (Precision::F32, true) => Box::new(TwinEngine::<f32, f32>::resume(shared, states)?),
-            (Precision::Mixed, true) => Box::new(TwinEngine::<f32, f64>::resume(shared, states)?),
+            (Precision::F64, true) => Box::new(TwinEngine::<f64, f64>::resume(density, shared, states)?),
+            (Precision::F32, true) => Box::new(TwinEngine::<f32, f32>::resume(density, shared, states)?),
+            (Precision::Mixed, true) => Box::new(TwinEngine::<f32, f64>::resume(density, shared, states)?),
         })
     })
 }

@@ -51,8 +51,8 @@ impl Batch {
     /// When the device fails.
     pub(super) fn make(&self, context: &CudaContext) -> Result<Vec<Made>, BenchError> {
         let (models, config, clock) = (self.models()?, self.config(), Instant::now());
-        let of = |density| DataSet { density, begin: Begin::Anew(config.clone()) };
-        let sets: Vec<_> = models.iter().map(of).collect();
+        let begin = || Begin::Anew(config.clone());
+        let sets: Vec<_> = models.iter().map(|density| DataSet { density, begin: begin() }).collect();
         // Launches end by their number of iterations, not by the clock, so that a slow device launches as a fast one.
         let gpu = GpuConfig { launch_time: Duration::from_secs(3600), most_iterations: 7, ..GpuConfig::default() };
         let failed = |error| of_sampler(error).at(self.name(0));

@@ -32,10 +32,7 @@ impl Bits {
     ///
     /// # Errors
     /// When the density or the device fails.
-    pub(super) fn of_run(
-        mut sampler: Sampler<'_, HierarchicalNormal>,
-        model: &HierarchicalNormal,
-    ) -> Result<Self, SamplerError> {
+    pub(super) fn of_run(mut sampler: Sampler<'_>, model: &HierarchicalNormal) -> Result<Self, SamplerError> {
         let (mut bits, chains) = (Self::empty(model), sampler.config().chains);
         while let Some(block) = sampler.advance(usize::MAX)? {
             if block.chains.len() == chains {

@@ -115,7 +115,7 @@ impl TeamPlan {
 }
 
 /// Returns the number of leapfrog steps of the whole run.
-fn leapfrogs(sampler: &mut Sampler<'_, HierarchicalNormal>) -> Result<u64, BenchError> {
+fn leapfrogs(sampler: &mut Sampler<'_>) -> Result<u64, BenchError> {
     let mut leapfrogs = 0;
     while let Some(block) = sampler.advance(usize::MAX)? {
         leapfrogs += block.leapfrogs();

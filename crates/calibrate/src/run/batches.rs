@@ -5,7 +5,6 @@
 use super::{BeginBatch, Task, ended};
 use crate::data_set::{Drawn, Posed};
 use crate::{CalibrateError, CalibratedSet, Found};
-use octopus_density::LogDensity;
 use octopus_sampler::{BatchStep, Begin as From, Block, DataSet as Run, SamplerError};
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
@@ -37,7 +36,7 @@ pub(super) fn run(
                 Err(failed) => keep(failed)?,
             }
         }
-        let runs: Vec<Run<'_, dyn LogDensity>> =
+        let runs: Vec<Run<'_>> =
             posed.iter().map(|one| Run { density: &*one.density, begin: From::Anew(one.config.clone()) }).collect();
         let mut batch = pool.install(|| begin(&runs))?;
         let mut drawn: Vec<_> = posed.iter().map(|one| Some(Drawn::new(one, &task.quantities))).collect();

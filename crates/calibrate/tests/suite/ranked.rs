@@ -2,7 +2,6 @@
 
 use crate::{PRIOR, Wrong, small};
 use octopus_calibrate::{CalibratedSet, CalibrationSettings, Judgement, Mover, judge, run};
-use octopus_density::LogDensity;
 use octopus_models::{SchoolsSimulator, Simulator};
 use octopus_sampler::{
     Backend, BatchSampler, DataSet as Run, Parameterization, Precision, SamplerConfig, SamplerError,
@@ -96,7 +95,7 @@ fn many_short_chains_are_calibrated() {
     assert!(together.correlation.abs() < 0.1, "they have forgotten most: {together:?}");
 }
 
-fn on_cpu<'d>(sets: &[Run<'d, dyn LogDensity>]) -> Result<BatchSampler<'d, dyn LogDensity>, SamplerError> {
+fn on_cpu<'d>(sets: &[Run<'d>]) -> Result<BatchSampler<'d>, SamplerError> {
     BatchSampler::begin(sets, 3, Backend::Cpu)
 }
 

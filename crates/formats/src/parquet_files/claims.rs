@@ -11,7 +11,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 ///
 /// # Errors
 /// A sentence that says what is wrong.
-pub fn check_parquet_claims(file: &Bytes) -> std::result::Result<(), String> {
+pub(super) fn check_parquet_claims(file: &Bytes) -> std::result::Result<(), String> {
     let damaged = |error: parquet::errors::ParquetError| format!("it is not a whole Parquet file ({error})");
     let reader = SerializedFileReader::new(file.clone()).map_err(damaged)?;
     let most = ALLOWANCE.saturating_add(file.len().saturating_mul(EXPANSION));

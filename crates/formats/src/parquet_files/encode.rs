@@ -1,9 +1,14 @@
-//! Encodes columns of draws for Parquet: lists, and compression and other properties of the writer.
+//! Encodes columns of draws for Parquet, and decodes them: lists, and compression and other properties of the writer.
 
 use super::METADATA;
-use arrow_array::{ArrayRef, FixedSizeListArray};
-use arrow_schema::{ArrowError, Field};
+use super::claims::check_parquet_claims;
+use arrow_array::{Array, ArrayRef, FixedSizeListArray, RecordBatch};
+use arrow_schema::{ArrowError, Field, Schema};
+use bytes::Bytes;
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::Compression;
+use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use std::sync::Arc;
@@ -23,7 +28,7 @@ pub fn list_column(values: ArrayRef, width: usize) -> Result<ArrayRef, ArrowErro
 /// Pages are plain: all but the leading bits of a draw are random, so neither a dictionary nor Snappy makes the file
 /// smaller (pyarrow, 8000 x 306 normal draws: 19.6 MB with and without). Statistics are left out, because statistics of
 /// draws help nobody.
-pub fn writer_properties(metadata: &serde_json::Value) -> WriterProperties {
+pub(super) fn writer_properties(metadata: &serde_json::Value) -> WriterProperties {
     WriterProperties::builder()
         .set_compression(Compression::UNCOMPRESSED)
         .set_dictionary_enabled(false)
@@ -32,6 +37,39 @@ pub fn writer_properties(metadata: &serde_json::Value) -> WriterProperties {
         .set_created_by(format!("octopus {}", env!("CARGO_PKG_VERSION")))
         .set_key_value_metadata(Some(vec![KeyValue::new(METADATA.to_owned(), metadata.to_string())]))
         .build()
+}
+
+/// Returns the bytes of a Parquet file of these columns, which have as many rows each, with `metadata` as the entry
+/// `octopus` of the file: see [`writer_properties`].
+///
+/// # Errors
+/// When the columns have other numbers of rows, or are too large for the format.
+pub fn encode_columns(columns: Vec<(&str, ArrayRef)>, metadata: &serde_json::Value) -> Result<Vec<u8>, ParquetError> {
+    let field =
+        |(name, column): &(&str, ArrayRef)| Field::new(*name, column.data_type().clone(), column.null_count() > 0);
+    let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<Field>>()));
+    let columns = columns.into_iter().map(|(_, column)| column).collect();
+    let batch = RecordBatch::try_new(schema.clone(), columns)?;
+    let mut writer = ArrowWriter::try_new(Vec::new(), schema, Some(writer_properties(metadata)))?;
+    writer.write(&batch)?;
+    writer.into_inner()
+}
+
+/// Returns the columns of a Parquet file, all of whose rows are decoded together.
+///
+/// # Errors
+/// A sentence that says what is wrong.
+pub fn decode_columns(bytes: Bytes) -> Result<RecordBatch, String> {
+    check_parquet_claims(&bytes)?;
+    let reader = ParquetRecordBatchReaderBuilder::try_new(bytes)
+        .map_err(|error| format!("it is not a whole Parquet file ({error})"))?;
+    let rows = usize::try_from(reader.metadata().file_metadata().num_rows()).unwrap_or(0);
+    let mut batches = reader.with_batch_size(rows.clamp(1, 1 << 24)).build().map_err(|error| error.to_string())?;
+    let batch = batches.next().ok_or("it has no rows")?.map_err(|error| error.to_string())?;
+    if batches.next().is_some() || batch.num_rows() != rows {
+        return Err(format!("it has not the {rows} rows that it announces"));
+    }
+    Ok(batch)
 }
 
 #[cfg(test)]

@@ -13,11 +13,10 @@ mod read;
 mod values;
 mod write;
 
-pub use claims::check_parquet_claims;
 pub use read::read_parquet;
 pub use write::write_parquet;
 
-pub use encode::{list_column, writer_properties};
+pub use encode::{decode_columns, encode_columns, list_column};
 pub use numbers::parquet_plan;
 pub(crate) use read::unknown_codec;
 

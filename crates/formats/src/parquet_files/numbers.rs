@@ -106,15 +106,13 @@ impl NumberColumn<'_> {
             values = list_column(values, length as usize)?;
         }
         let batch = RecordBatch::try_from_iter_with_nullable([(self.name, values, false)])?;
-        let mut bytes = Vec::new();
-        let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties(metadata)))?;
+        let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties(metadata)))?;
         writer.write(&batch)?;
-        let metadata = writer.close()?;
+        let metadata = writer.finish()?;
         let Some(group) = metadata.row_groups().first() else { return Ok((Vec::new(), metadata)) };
         let (start, length) = group.column(0).byte_range();
         let before = length - count as u64 * self.dtype.bytes();
-        bytes.truncate((start + before) as usize);
-        Ok((bytes.split_off(start as usize), metadata))
+        Ok((writer.inner()[start as usize..(start + before) as usize].to_vec(), metadata))
     }
 }
 

@@ -176,7 +176,7 @@ fn metadata_that_do_not_fit_are_told() {
     };
     let read = |column: &str, metadata: &serde_json::Value| {
         let batch = RecordBatch::try_from_iter([(column, integers(&[7, 8]))]).unwrap();
-        let properties = Some(writer_properties(metadata));
+        let properties = Some(encode::writer_properties(metadata));
         let mut writer = ArrowWriter::try_new(File::create(&path).unwrap(), batch.schema(), properties).unwrap();
         writer.write(&batch).unwrap();
         writer.close().unwrap();

@@ -1,25 +1,22 @@
 //! InferenceData to a folder of Parquet files.
 
-use super::encode::{list_column, writer_properties};
+use super::encode::{encode_columns, list_column};
 use super::values::{label_column, to_arrow, to_json};
 use super::{METADATA, ROW, is_parquet, parquet_files};
 use crate::FormatError;
 use crate::checked;
 use crate::export::export_folder;
 use crate::json::attributes_to_json;
-use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{ArrowError, Field, Schema};
+use arrow_array::ArrayRef;
 use indexmap::IndexMap;
 use octopus_files::{Disk, Storage};
 use octopus_trace::Labels;
 use octopus_trace::{Dataset, InferenceData, Values};
-use parquet::arrow::ArrowWriter;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::{Map, Value, json};
 use std::fs::File;
 use std::path::Path;
-use std::sync::Arc;
 
 /// Writes `data` as a folder of Parquet files, `posterior.parquet`, `sample_stats.parquet`, ..., whole or not
 /// at all.
@@ -96,17 +93,7 @@ fn encoded(
     if columns.is_empty() {
         columns.push((ROW, to_arrow(&Values::I64(vec![0; count]))));
     }
-    let fields: Vec<Field> = columns
-        .iter()
-        .map(|(name, column)| Field::new(*name, column.data_type().clone(), column.null_count() > 0))
-        .collect();
-    let schema = Arc::new(Schema::new(fields));
-    let columns: Vec<ArrayRef> = columns.into_iter().map(|(_, column)| column).collect();
-    let batch = RecordBatch::try_new(schema.clone(), columns).map_err(|error: ArrowError| ParquetError::from(error))?;
-    let mut writer =
-        ArrowWriter::try_new(Vec::new(), schema, Some(writer_properties(&metadata(group, dataset, rows))))?;
-    writer.write(&batch)?;
-    writer.into_inner()
+    encode_columns(columns, &metadata(group, dataset, rows))
 }
 
 /// Returns the places of a column of `len` values in which each is there `inner` times, and all of that `outer` times.

@@ -84,6 +84,16 @@ pub struct HierarchicalSettings {
     pub prior: HierarchicalPrior,
 }
 
+impl HierarchicalSettings {
+    /// Reads the settings from a table.
+    ///
+    /// # Errors
+    /// When a setting is unknown or has the wrong type; the error names the setting.
+    pub fn read(settings: &Table) -> Result<Self, BuildError> {
+        settings::read(settings)
+    }
+}
+
 const fn option(
     name: &'static str,
     setting: &'static str,
@@ -278,7 +288,7 @@ impl Model for HierarchicalNormalModel {
     }
 
     fn data_size(&self, settings: &Table) -> Result<Option<DataSize>, BuildError> {
-        let HierarchicalSettings { data, .. } = settings::read(settings)?;
+        let HierarchicalSettings { data, .. } = HierarchicalSettings::read(settings)?;
         Ok(match data {
             DataSource::Synthetic(spec) => Some(spec.size()?),
             DataSource::File(file) => DataSize::of_table(&TableFile::from(file), grouped_file::columns().len()),
@@ -290,7 +300,7 @@ impl Model for HierarchicalNormalModel {
     }
 
     fn build(&self, settings: &Table, table: Option<DataTable>) -> Result<Arc<dyn Problem>, BuildError> {
-        Ok(Arc::new(HierarchicalNormalProblem::new(settings::read(settings)?, table)?))
+        Ok(Arc::new(HierarchicalNormalProblem::new(HierarchicalSettings::read(settings)?, table)?))
     }
 
     fn simulator_options(&self) -> &'static [ModelOption] {

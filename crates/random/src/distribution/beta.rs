@@ -87,6 +87,12 @@ impl<T: FloatingPoint> Draw<T> for Beta<T> {
     }
 
     fn fill(&self, key: Key, first: u64, out: &mut [T]) -> Result<(), TurnsExhausted> {
+        T::fill(self, key, first, out)
+    }
+}
+
+impl<T: FloatingPoint> Beta<T> {
+    pub(super) fn fill_here(&self, key: Key, first: u64, out: &mut [T]) -> Result<(), TurnsExhausted> {
         let mut others = [T::default(); BATCH];
         for (number, out) in out.chunks_mut(BATCH).enumerate() {
             let (first, others) = (first + (number * BATCH) as u64, &mut others[..out.len()]);

@@ -84,6 +84,12 @@ impl<T: FloatingPoint> Draw<T> for StudentT<T> {
     }
 
     fn fill(&self, key: Key, first: u64, out: &mut [T]) -> Result<(), TurnsExhausted> {
+        T::fill(self, key, first, out)
+    }
+}
+
+impl<T: FloatingPoint> StudentT<T> {
+    pub(super) fn fill_here(&self, key: Key, first: u64, out: &mut [T]) -> Result<(), TurnsExhausted> {
         let mut gammas = [T::default(); BATCH];
         for (number, out) in out.chunks_mut(BATCH).enumerate() {
             let (first, gammas) = (first + (number * BATCH) as u64, &mut gammas[..out.len()]);

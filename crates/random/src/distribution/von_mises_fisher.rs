@@ -308,6 +308,12 @@ impl<T: FloatingPoint> Draw<T> for VonMisesFisher<T> {
     }
 
     fn fill(&self, key: Key, first: u64, out: &mut [T]) -> Result<(), TurnsExhausted> {
+        T::fill(self, key, first, out)
+    }
+}
+
+impl<T: FloatingPoint> VonMisesFisher<T> {
+    pub(super) fn fill_here(&self, key: Key, first: u64, out: &mut [T]) -> Result<(), TurnsExhausted> {
         let dimensions = self.dimensions();
         let most = 1 << (WORKED_ON / dimensions).clamp(FEWEST, SPAN).ilog2();
         let (mut first, mut rest) = (first, out);

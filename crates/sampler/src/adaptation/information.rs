@@ -75,7 +75,7 @@ impl LearnedInformation {
 
 /// Returns whether warm-up learns the information of this block: the density gives none, and has no kernels, which could
 /// not read it.
-pub(crate) fn is_learned<D: LogDensity + ?Sized>(density: &D, block: &Hierarchy, config: &SamplerConfig) -> bool {
+pub(crate) fn is_learned(density: &dyn LogDensity, block: &Hierarchy, config: &SamplerConfig) -> bool {
     config.parameterization == Parameterization::Adaptive && !block.is_informed() && density.kernels().is_none()
 }
 
@@ -105,8 +105,8 @@ pub(crate) fn learned_centering(block: &Hierarchy, learned: &LearnedInformation)
 ///
 /// # Errors
 /// When the density is broken.
-pub(crate) fn learn_information<D: LogDensity + ?Sized>(
-    density: &D,
+pub(crate) fn learn_information(
+    density: &dyn LogDensity,
     asked: &[bool],
     draws: &[f64],
     known: &[Option<LearnedInformation>],
@@ -153,12 +153,7 @@ struct Look {
 }
 
 /// Looks at a draw and at two places beside it; `None` where the density has no value there.
-fn look<D: LogDensity + ?Sized>(
-    density: &D,
-    block: &Hierarchy,
-    x: &[f64],
-    row: u64,
-) -> Result<Option<Look>, DensityError> {
+fn look(density: &dyn LogDensity, block: &Hierarchy, x: &[f64], row: u64) -> Result<Option<Look>, DensityError> {
     let (location, scale) = (x[block.location], exact::exp(x[block.log_scale]));
     let gradient = |x: &[f64]| {
         let mut gradient = vec![0.0; x.len()];

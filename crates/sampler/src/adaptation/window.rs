@@ -1,7 +1,7 @@
 //! The window of a chain: what it keeps of its draws for the next metric.
 
 use crate::trajectory::Space;
-use octopus_density::{DensityError, LogDensity};
+use octopus_density::DensityError;
 use serde::{Deserialize, Serialize};
 
 /// The draws of one chain in the current window and the gradients there, in the sampler's coordinates, `draws x dim`.
@@ -13,7 +13,7 @@ pub(crate) struct Window {
 
 impl Window {
     /// Adds a draw and the gradient there.
-    pub(crate) fn push<D: LogDensity + ?Sized>(&mut self, space: &Space<'_, D>, x: &[f64]) -> Result<(), DensityError> {
+    pub(crate) fn push(&mut self, space: &Space<'_>, x: &[f64]) -> Result<(), DensityError> {
         self.positions.extend_from_slice(x);
         let start = self.gradients.len();
         self.gradients.resize(start + x.len(), 0.0);

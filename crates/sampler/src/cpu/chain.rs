@@ -6,7 +6,7 @@ use crate::draw::ChainBlock;
 use crate::engine::{Shared, Tuning};
 use crate::error::SamplerError;
 use crate::trajectory::{Address, NutsSettings, PhaseSpace, Point, Workspace, transition};
-use octopus_density::{DensityError, LogDensity};
+use octopus_density::DensityError;
 use rayon::ScopeFifo;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -24,9 +24,9 @@ pub(super) struct Chain {
 }
 
 /// What moves the chains: where they are, and what transitions overwrite.
-pub(super) struct Mover<'a, 'd, D: ?Sized> {
-    pub(super) shared: &'a Shared<'a, 'd, D>,
-    pub(super) phase_space: PhaseSpace<'a, 'd, D>,
+pub(super) struct Mover<'a, 'd> {
+    pub(super) shared: &'a Shared<'a, 'd>,
+    pub(super) phase_space: PhaseSpace<'a, 'd>,
     pub(super) workspaces: &'a Workspaces,
 }
 
@@ -55,8 +55,8 @@ impl Workspaces {
 }
 
 /// Moves all chains through the iterations `span`; returns their blocks in order of the chains.
-pub(super) fn advance_together<D: LogDensity + ?Sized>(
-    mover: &Mover<'_, '_, D>,
+pub(super) fn advance_together(
+    mover: &Mover<'_, '_>,
     chains: &mut [Chain],
     span: Range<usize>,
 ) -> Result<Vec<ChainBlock>, SamplerError> {
@@ -82,9 +82,9 @@ struct Job<'c> {
     failed: Option<SamplerError>,
 }
 
-fn take_turn<'s, D: LogDensity + ?Sized>(mover: &'s Mover<'_, '_, D>, job: &'s mut Job<'_>, scope: &ScopeFifo<'s>) {
+fn take_turn<'s>(mover: &'s Mover<'_, '_>, job: &'s mut Job<'_>, scope: &ScopeFifo<'s>) {
     if job.block.stats.is_empty() {
-        job.block.positions.reserve_exact(job.left.len() * mover.shared.space.density.dim());
+        job.block.positions.reserve_exact(job.left.len() * mover.shared.space.dim);
         job.block.stats.reserve_exact(job.left.len());
     }
     let Job { number, chain, left, block, failed } = job;
@@ -103,9 +103,9 @@ fn take_turn<'s, D: LogDensity + ?Sized>(mover: &'s Mover<'_, '_, D>, job: &'s m
 
 impl Chain {
     /// Does one iteration and appends the draw to `block`.
-    fn step<D: LogDensity + ?Sized>(
+    fn step(
         &mut self,
-        mover: &Mover<'_, '_, D>,
+        mover: &Mover<'_, '_>,
         number: usize,
         iteration: usize,
         block: &mut ChainBlock,
@@ -115,7 +115,7 @@ impl Chain {
         let Shared { config, space, .. } = shared;
         let &SamplerConfig { max_depth, max_energy_error, .. } = *config;
         let settings = NutsSettings { step_size: self.step_size, max_depth, max_energy_error };
-        let dim = space.density.dim();
+        let dim = space.dim;
         // Iteration 0 of the random numbers belongs to the starting points.
         let address = Address { seed: config.seed, chain: number as u32, iteration: iteration as u32 + 1 };
         let point = &mut self.point;
@@ -128,18 +128,13 @@ impl Chain {
     }
 
     /// Adapts the step size, and keeps the point for the metric, where warm-up asks for it.
-    fn learn<D: LogDensity + ?Sized>(
-        &mut self,
-        shared: &Shared<'_, '_, D>,
-        iteration: usize,
-        acceptance_rate: f64,
-    ) -> Result<(), DensityError> {
+    fn learn(&mut self, shared: &Shared<'_, '_>, iteration: usize, acceptance_rate: f64) -> Result<(), DensityError> {
         if shared.tuning == Tuning::EachChain {
             self.averaging.update(acceptance_rate);
             self.step_size = self.averaging.current();
         }
         if shared.windows.contains(&iteration) {
-            self.window.push(shared.space, &self.point.x[..shared.space.density.dim()])?;
+            self.window.push(shared.space, &self.point.x[..shared.space.dim])?;
         }
         Ok(())
     }

@@ -22,15 +22,15 @@ use crate::run::Sampler;
 use crate::run_state::{BatchStep, BegunRun, PendingSteps, RunState, Runs, SetStatus};
 use job::{Job, Run};
 use octopus_cuda::{Context, CudaError};
-use octopus_density::{LogDensity, warp};
+use octopus_density::warp;
 use rayon::prelude::*;
 use resident::{BatchProgress, Loaded, ResidentBatch};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 
 /// The data sets of a batch.
-pub(crate) struct OnGpu<'d, D: ?Sized> {
-    sets: Vec<SetStatus<'d, D, Run<'d, D>>>,
+pub(crate) struct OnGpu<'d> {
+    sets: Vec<SetStatus<'d, Run<'d>>>,
     /// The devices, those with the most multiprocessors first.
     devices: Vec<BatchDevice>,
     /// The data sets of the turns to come.
@@ -68,13 +68,13 @@ impl BatchDevice {
 /// What the data sets of one launch have in common: the kernels' name, precision, lanes, and the deepest tree.
 type Shape = (String, &'static str, usize, u32);
 
-impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
+impl<'d> OnGpu<'d> {
     /// Puts the first data sets on the devices. `falls_back` says whether the CPU takes what the last device leaves.
     ///
     /// # Errors
     /// When all devices or their memories fail, and when there is none.
     pub(crate) fn new(
-        mut sets: Vec<SetStatus<'d, D, Run<'d, D>>>,
+        mut sets: Vec<SetStatus<'d, Run<'d>>>,
         at_once: usize,
         contexts: &[Context],
         gpu: &GpuConfig,
@@ -117,7 +117,7 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
                 numbers
             };
             // The approximate cost of a transition of all chains.
-            let chains = |prepared: &BegunRun<'d, D>| prepared.run_state.config().chains;
+            let chains = |prepared: &BegunRun<'d>| prepared.run_state.config().chains;
             let cost = |&(dim, number)| dim * waiting(&sets, &[number]).first().map_or(0, |prepared| chains(prepared));
             for piece in pieces(&numbers.iter().map(cost).collect::<Vec<usize>>(), &weights) {
                 turns.extend(numbers[piece].chunks(at_once.max(1)).map(of_turn));
@@ -183,7 +183,7 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
             }
         }
         let here = going(&mut self.sets).filter(|(_, run)| run.device == at);
-        let mut jobs: Vec<Job<'_, 'd, D>> = here.map(|(set, run)| Job::new(set, run, 0..0)).collect();
+        let mut jobs: Vec<Job<'_, 'd>> = here.map(|(set, run)| Job::new(set, run, 0..0)).collect();
         for (job, (next, old)) in jobs.iter_mut().zip(&due) {
             (job.next, job.place) = (*next, old.is_some());
         }
@@ -248,7 +248,7 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
 
     /// Returns the failures that were not told yet.
     fn untold(&mut self) -> Vec<BatchStep> {
-        let told = |(set, status): (usize, &mut SetStatus<'d, D, _>)| match status {
+        let told = |(set, status): (usize, &mut SetStatus<'d, _>)| match status {
             SetStatus::Failed(error) => Some(BatchStep { set, block: Err(error.take()?) }),
             _ => None,
         };
@@ -276,7 +276,7 @@ impl<'d, D: LogDensity + ?Sized> OnGpu<'d, D> {
         let learning = going(&mut self.sets).filter(|(_, run)| run.run_state.warm_up().is_none());
         let longest = learning.filter_map(|(_, run)| Some(run.run_state.next(limit)?.len())).max();
         let mut left = self.places();
-        let mut jobs: Vec<Vec<Job<'_, 'd, D>>> = self.devices.iter().map(|_| Vec::new()).collect();
+        let mut jobs: Vec<Vec<Job<'_, 'd>>> = self.devices.iter().map(|_| Vec::new()).collect();
         for (set, run) in going(&mut self.sets) {
             let limit = if run.run_state.warm_up().is_some() { longest.unwrap_or(limit).min(limit) } else { limit };
             let (at, span) = (run.device, run.run_state.next(limit).unwrap_or_default());
@@ -324,9 +324,9 @@ struct Stopped {
 }
 
 /// Moves the runs of each device through their spans. Of `left` devices those that fail come back with how.
-fn drive<D: LogDensity + ?Sized>(
+fn drive(
     devices: &mut [BatchDevice],
-    jobs: &mut [Vec<Job<'_, '_, D>>],
+    jobs: &mut [Vec<Job<'_, '_>>],
     left: &mut usize,
 ) -> Result<Vec<Option<CudaError>>, SamplerError> {
     let mut progresses: Vec<BatchProgress> = jobs.iter().map(|jobs| BatchProgress::new(jobs)).collect();
@@ -352,7 +352,7 @@ fn drive<D: LogDensity + ?Sized>(
 }
 
 /// Returns the data sets of these numbers, whose turn has not come.
-fn waiting<'a, 'd, D: ?Sized>(sets: &'a [SetStatus<'d, D, Run<'d, D>>], numbers: &[usize]) -> Vec<&'a BegunRun<'d, D>> {
+fn waiting<'a, 'd>(sets: &'a [SetStatus<'d, Run<'d>>], numbers: &[usize]) -> Vec<&'a BegunRun<'d>> {
     let prepared = |&number: &usize| match &sets[number] {
         SetStatus::Waiting(prepared) => Some(prepared),
         _ => None,
@@ -361,16 +361,14 @@ fn waiting<'a, 'd, D: ?Sized>(sets: &'a [SetStatus<'d, D, Run<'d, D>>], numbers:
 }
 
 /// Returns the runs that are under way, with their numbers.
-fn going<'a, 'd, D: ?Sized>(
-    sets: &'a mut [SetStatus<'d, D, Run<'d, D>>],
-) -> impl Iterator<Item = (usize, &'a mut Run<'d, D>)> {
+fn going<'a, 'd>(sets: &'a mut [SetStatus<'d, Run<'d>>]) -> impl Iterator<Item = (usize, &'a mut Run<'d>)> {
     sets.iter_mut().enumerate().filter_map(|(set, status)| match status {
         SetStatus::Going(run) => Some((set, run)),
         _ => None,
     })
 }
 
-impl<'d, D: LogDensity + ?Sized> Runs<'d, D> for OnGpu<'d, D> {
+impl<'d> Runs<'d> for OnGpu<'d> {
     fn advance(&mut self, limit: usize) -> Result<Option<Vec<BatchStep>>, SamplerError> {
         if let Some(error) = &self.ended {
             return Err(error.clone().into());
@@ -382,7 +380,7 @@ impl<'d, D: LogDensity + ?Sized> Runs<'d, D> for OnGpu<'d, D> {
         steps
     }
 
-    fn run_state(&self, set: usize) -> Option<&RunState<'d, D>> {
+    fn run_state(&self, set: usize) -> Option<&RunState<'d>> {
         match self.sets.get(set)? {
             SetStatus::Waiting(prepared) => Some(&prepared.run_state),
             SetStatus::Going(run) => Some(&run.run_state),
@@ -411,7 +409,7 @@ impl<'d, D: LogDensity + ?Sized> Runs<'d, D> for OnGpu<'d, D> {
         std::mem::take(&mut self.notes)
     }
 
-    fn leave(self: Box<Self>) -> Vec<SetStatus<'d, D, Sampler<'d, D>>> {
+    fn leave(self: Box<Self>) -> Vec<SetStatus<'d, Sampler<'d>>> {
         // A run on a device that is not lost has nothing left to do between two calls.
         self.sets.into_iter().map(|set| set.leave(|run| run.leave(PendingSteps::default()))).collect()
     }

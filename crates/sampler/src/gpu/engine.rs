@@ -15,7 +15,6 @@ use crate::engine::{ChainState, EngineChains, SamplerEngine, Shared};
 use crate::error::SamplerError;
 use crate::gpu_note::{GpuNote, is_loss, loss};
 use octopus_cuda::{Context, CudaError, NutsRestart, NutsWindows};
-use octopus_density::LogDensity;
 use octopus_density::gpu::GpuDensity;
 use std::ops::Range;
 
@@ -41,8 +40,8 @@ impl GpuEngine {
     ///
     /// # Errors
     /// When no kernel is compiled for the density, or all devices or their memories fail.
-    pub(crate) fn new<D: GpuDensity + ?Sized>(
-        density: &D,
+    pub(crate) fn new(
+        density: &dyn GpuDensity,
         config: &SamplerConfig,
         contexts: &[Context],
         gpu: &GpuConfig,
@@ -83,7 +82,7 @@ impl GpuEngine {
     ///
     /// # Errors
     /// When the log density there is not what it was, or the devices fail.
-    pub(crate) fn resume<D: LogDensity + ?Sized>(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError> {
+    pub(crate) fn resume(&mut self, shared: &Shared<'_, '_>) -> Result<(), SamplerError> {
         let saved = self.chains.states();
         self.set_geometry(shared)?;
         self.place(shared, NutsRestart::Place)?;
@@ -106,7 +105,7 @@ impl GpuEngine {
     }
 
     /// Takes coordinates and metric to every device.
-    fn set_geometry<D: LogDensity + ?Sized>(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError> {
+    fn set_geometry(&mut self, shared: &Shared<'_, '_>) -> Result<(), SamplerError> {
         self.tell(|shard| kernel::set_geometry(&mut shard.geometry, shared))
     }
 
@@ -122,11 +121,7 @@ impl GpuEngine {
     }
 
     /// Evaluates all chains' points and does what `kind` asks for.
-    fn place<D: LogDensity + ?Sized>(
-        &mut self,
-        shared: &Shared<'_, '_, D>,
-        kind: NutsRestart,
-    ) -> Result<(), SamplerError> {
+    fn place(&mut self, shared: &Shared<'_, '_>, kind: NutsRestart) -> Result<(), SamplerError> {
         let _span = tracing::debug_span!("place chains", chains = self.chains.all.len()).entered();
         let mut blocks = self.chains.blocks(0);
         self.move_through(shared, Some(kind), &(shared.done..shared.done), &mut blocks)
@@ -134,9 +129,9 @@ impl GpuEngine {
 
     /// Places all chains in this way, or where that is needed only, and moves them through `span`. What a device that
     /// fails has not done is done again by those that are left.
-    fn move_through<D: LogDensity + ?Sized>(
+    fn move_through(
         &mut self,
-        shared: &Shared<'_, '_, D>,
+        shared: &Shared<'_, '_>,
         kind: Option<NutsRestart>,
         span: &Range<usize>,
         blocks: &mut [ChainBlock],
@@ -262,9 +257,9 @@ fn set_out<'a>(
 ///
 /// # Errors
 /// When the last device fails, or the error is not the failure of a device.
-fn drive<D: LogDensity + ?Sized>(
+fn drive(
     shards: &mut [DeviceShard],
-    shared: &Shared<'_, '_, D>,
+    shared: &Shared<'_, '_>,
     under_way: &mut [SpanProgress<'_>],
     failed: &mut Failed,
 ) -> Result<(), SamplerError> {
@@ -290,7 +285,7 @@ fn drive<D: LogDensity + ?Sized>(
     }
 }
 
-impl<D: LogDensity + ?Sized> EngineChains<D> for GpuEngine {
+impl EngineChains for GpuEngine {
     fn pool(&mut self) -> Box<dyn WindowPool + '_> {
         let Self { shards, chains, .. } = self;
         match shards.first_mut() {
@@ -315,14 +310,14 @@ impl<D: LogDensity + ?Sized> EngineChains<D> for GpuEngine {
         self.set_states()
     }
 
-    fn spread(&mut self, shared: &Shared<'_, '_, D>, each: usize) -> Result<(), SamplerError> {
+    fn spread(&mut self, shared: &Shared<'_, '_>, each: usize) -> Result<(), SamplerError> {
         let _span = tracing::debug_span!("spread chains", each).entered();
         self.chains.spread(each);
         self.drop_windows();
         self.place(shared, NutsRestart::Place)
     }
 
-    fn settle(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError> {
+    fn settle(&mut self, shared: &Shared<'_, '_>) -> Result<(), SamplerError> {
         self.chains.settle(shared);
         self.drop_windows();
         self.set_states()
@@ -343,14 +338,14 @@ impl<D: LogDensity + ?Sized> EngineChains<D> for GpuEngine {
     }
 }
 
-impl<D: LogDensity + ?Sized> SamplerEngine<D> for GpuEngine {
-    fn advance(&mut self, shared: &Shared<'_, '_, D>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError> {
+impl SamplerEngine for GpuEngine {
+    fn advance(&mut self, shared: &Shared<'_, '_>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError> {
         let mut blocks = self.chains.blocks(span.len());
         self.move_through(shared, None, &span, &mut blocks)?;
         Ok(blocks)
     }
 
-    fn restart(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError> {
+    fn restart(&mut self, shared: &Shared<'_, '_>) -> Result<(), SamplerError> {
         self.set_geometry(shared)?;
         self.place(shared, NutsRestart::Search)
     }

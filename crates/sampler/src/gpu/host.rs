@@ -63,7 +63,7 @@ impl HostChains {
         self.all = self.all.iter().flat_map(|chain| (0..each).map(move |_| copy(chain))).collect();
     }
 
-    pub(super) fn settle<D: ?Sized>(&mut self, shared: &Shared<'_, '_, D>) {
+    pub(super) fn settle(&mut self, shared: &Shared<'_, '_>) {
         for HostChain { state, window, .. } in &mut self.all {
             let averaging = DualAveraging::from_numbers(state.averaging);
             state.step_size = shared.kept_step(state.step_size, &averaging);

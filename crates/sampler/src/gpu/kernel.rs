@@ -14,7 +14,7 @@ use std::time::Duration;
 ///
 /// # Errors
 /// [`SamplerError::NoKernel`] when none is compiled, and for more than one hierarchical block.
-pub(super) fn choose<D: GpuDensity + ?Sized>(density: &D, precision: Precision) -> Result<&KernelModule, SamplerError> {
+pub(super) fn choose(density: &dyn GpuDensity, precision: Precision) -> Result<&KernelModule, SamplerError> {
     smallest(density, precision, density.kernel_modules(), density.team_work().is_some())
 }
 
@@ -23,10 +23,7 @@ pub(super) fn choose<D: GpuDensity + ?Sized>(density: &D, precision: Precision) 
 /// # Errors
 /// [`SamplerError::NoKernel`] when none is compiled, for more than one hierarchical block, and when blocks of threads
 /// share the density's observations.
-pub(super) fn choose_of_batch<D: GpuDensity + ?Sized>(
-    density: &D,
-    precision: Precision,
-) -> Result<&KernelModule, SamplerError> {
+pub(super) fn choose_of_batch(density: &dyn GpuDensity, precision: Precision) -> Result<&KernelModule, SamplerError> {
     if density.team_work().is_some() {
         let why = "its observations are so many that blocks of threads share them, which they do not in a batch: sample \
                    it by itself";
@@ -39,19 +36,16 @@ pub(super) fn choose_of_batch<D: GpuDensity + ?Sized>(
 ///
 /// # Errors
 /// [`SamplerError::NoKernel`] when it has none.
-pub(crate) fn of_density<D: LogDensity + ?Sized>(
-    density: &D,
-    precision: Precision,
-) -> Result<&dyn GpuDensity, SamplerError> {
+pub(crate) fn of_density(density: &dyn LogDensity, precision: Precision) -> Result<&dyn GpuDensity, SamplerError> {
     density.kernels().ok_or_else(|| refusal(density, precision, "none is compiled for it".to_owned()))
 }
 
-fn refusal<D: LogDensity + ?Sized>(density: &D, precision: Precision, why: String) -> SamplerError {
+fn refusal(density: &dyn LogDensity, precision: Precision, why: String) -> SamplerError {
     SamplerError::NoKernel { density: density.name().to_owned(), dim: density.dim(), precision, why }
 }
 
-fn smallest<'d, D: GpuDensity + ?Sized>(
-    density: &D,
+fn smallest<'d>(
+    density: &dyn GpuDensity,
     precision: Precision,
     modules: &'d [KernelModule],
     team: bool,
@@ -87,8 +81,8 @@ pub(super) fn format(module: &KernelModule) -> NutsFormat {
 ///
 /// # Errors
 /// When its text is damaged, or the driver refuses it.
-pub(super) fn load<D: GpuDensity + ?Sized>(
-    density: &D,
+pub(super) fn load(
+    density: &dyn GpuDensity,
     module: &KernelModule,
     context: &Context,
 ) -> Result<NutsKernels, SamplerError> {
@@ -100,8 +94,8 @@ pub(super) fn load<D: GpuDensity + ?Sized>(
 ///
 /// # Errors
 /// When the module's text is damaged, or the driver refuses it.
-pub(super) fn load_of_batch<D: GpuDensity + ?Sized>(
-    density: &D,
+pub(super) fn load_of_batch(
+    density: &dyn GpuDensity,
     module: &KernelModule,
     context: &Context,
 ) -> Result<NutsBatchKernels, SamplerError> {
@@ -110,12 +104,12 @@ pub(super) fn load_of_batch<D: GpuDensity + ?Sized>(
 }
 
 /// Returns the part of the entries' names that stands for density and module.
-pub(super) fn name<D: GpuDensity + ?Sized>(density: &D, module: &KernelModule) -> String {
+pub(super) fn name(density: &dyn GpuDensity, module: &KernelModule) -> String {
     format!("{}_{}", density.kernel_name(), module.kernel())
 }
 
 /// Returns the work that the blocks of a chain share, if the density has any.
-pub(super) fn team_work<D: GpuDensity + ?Sized>(density: &D) -> Option<NutsTeamWork> {
+pub(super) fn team_work(density: &dyn GpuDensity) -> Option<NutsTeamWork> {
     density.team_work().map(|TeamWork { tasks, answers }| NutsTeamWork { tasks, answers })
 }
 
@@ -139,7 +133,7 @@ pub(super) fn chains(
 }
 
 /// Returns the fields that the kernels of a run read: more of them for a team.
-pub(super) fn fields<D: GpuDensity + ?Sized>(density: &D) -> Vec<KernelField<'_>> {
+pub(super) fn fields(density: &dyn GpuDensity) -> Vec<KernelField<'_>> {
     let mut fields = density.kernel_data();
     if density.team_work().is_some() {
         fields.extend(density.team_data());
@@ -178,10 +172,7 @@ fn as_given<'a>(field: &'a KernelField<'_>) -> NutsField<'a> {
 ///
 /// # Errors
 /// When the device fails.
-pub(super) fn set_geometry<D: LogDensity + ?Sized>(
-    geometry: &mut NutsGeometry,
-    shared: &Shared<'_, '_, D>,
-) -> Result<(), SamplerError> {
+pub(super) fn set_geometry(geometry: &mut NutsGeometry, shared: &Shared<'_, '_>) -> Result<(), SamplerError> {
     let KernelSpace { centering, scale, directions, stretch } = KernelSpace::of(shared);
     geometry.set_centering(centering);
     geometry.set_metric(&scale, &directions, &stretch)?;
@@ -192,11 +183,7 @@ pub(super) fn set_geometry<D: LogDensity + ?Sized>(
 ///
 /// # Errors
 /// When there is no such data set.
-pub(super) fn set_geometry_of<D: LogDensity + ?Sized>(
-    batch: &mut NutsBatch,
-    item: usize,
-    shared: &Shared<'_, '_, D>,
-) -> Result<(), SamplerError> {
+pub(super) fn set_geometry_of(batch: &mut NutsBatch, item: usize, shared: &Shared<'_, '_>) -> Result<(), SamplerError> {
     let KernelSpace { centering, scale, directions, stretch } = KernelSpace::of(shared);
     batch.set_centering(item, centering)?;
     batch.set_metric(item, &scale, &directions, &stretch)?;
@@ -212,7 +199,7 @@ struct KernelSpace<'a> {
 }
 
 impl<'a> KernelSpace<'a> {
-    fn of<D: LogDensity + ?Sized>(shared: &Shared<'a, '_, D>) -> Self {
+    fn of(shared: &Shared<'a, '_>) -> Self {
         let blocks = shared.space.density.hierarchies().iter().zip(shared.space.centerings());
         let of_block = |(block, centering): (&Hierarchy, &Centering)| match centering.lambda() {
             Some(lambda) => NutsCentering { lambda, total: lambda * block.z.len() as f64, standardised: false },

@@ -13,7 +13,6 @@ use octopus_cuda::{
     Context, Event, NutsChain, NutsChains, NutsData, NutsGeometry, NutsKernels, NutsRestart, NutsSlot, NutsTeamWork,
     NutsWindows, Stream,
 };
-use octopus_density::LogDensity;
 use octopus_density::gpu::GpuDensity;
 use rayon::prelude::*;
 use std::collections::VecDeque;
@@ -143,8 +142,8 @@ impl DeviceShard {
     ///
     /// # Errors
     /// When no kernel is compiled for the density, or the device or its memory fails.
-    pub(super) fn new<D: GpuDensity + ?Sized>(
-        density: &D,
+    pub(super) fn new(
+        density: &dyn GpuDensity,
         config: &SamplerConfig,
         context: &Context,
         gpu: &GpuConfig,
@@ -242,9 +241,9 @@ impl DeviceShard {
     }
 
     /// Queues what is next on the way through the span: the group's placement, or launches, one ahead of what the host takes.
-    pub(super) fn queue<D: LogDensity + ?Sized>(
+    pub(super) fn queue(
         &mut self,
-        shared: &Shared<'_, '_, D>,
+        shared: &Shared<'_, '_>,
         progress: &mut SpanProgress<'_>,
     ) -> Result<(), SamplerError> {
         let Some(group) = progress.groups.front() else { return Ok(()) };
@@ -265,9 +264,9 @@ impl DeviceShard {
     }
 
     /// Waits for the first of what was queued, and takes what it has left.
-    pub(super) fn take<D: LogDensity + ?Sized>(
+    pub(super) fn take(
         &mut self,
-        shared: &Shared<'_, '_, D>,
+        shared: &Shared<'_, '_>,
         progress: &mut SpanProgress<'_>,
     ) -> Result<(), SamplerError> {
         let Some(group) = progress.groups.front_mut() else { return Ok(()) };
@@ -288,9 +287,9 @@ impl DeviceShard {
     }
 
     /// Takes the points of a group to the device and queues their evaluation there.
-    fn queue_placement<D: LogDensity + ?Sized>(
+    fn queue_placement(
         &mut self,
-        shared: &Shared<'_, '_, D>,
+        shared: &Shared<'_, '_>,
         group: &ChainGroup<'_>,
         kind: NutsRestart,
     ) -> Result<(), SamplerError> {
@@ -315,9 +314,9 @@ impl DeviceShard {
     }
 
     /// Queues the iterations `span` of a group into slot `at`, and the copy of what they leave.
-    fn queue_launch<D: ?Sized>(
+    fn queue_launch(
         &mut self,
-        shared: &Shared<'_, '_, D>,
+        shared: &Shared<'_, '_>,
         group: &Range<usize>,
         span: Range<usize>,
         at: usize,

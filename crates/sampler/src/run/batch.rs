@@ -18,10 +18,9 @@ use octopus_density::LogDensity;
 use rayon::prelude::*;
 
 /// One data set of a batch.
-#[derive(Debug)]
-pub struct DataSet<'d, D: ?Sized> {
+pub struct DataSet<'d> {
     /// The density with its data.
-    pub density: &'d D,
+    pub density: &'d dyn LogDensity,
     /// Where the run of this data set begins.
     pub begin: Begin,
 }
@@ -55,15 +54,15 @@ pub struct DataSet<'d, D: ?Sized> {
 /// assert_eq!(draws, [50, 50]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct BatchSampler<'d, D: ?Sized + 'd> {
-    runs: Box<dyn Runs<'d, D> + 'd>,
+pub struct BatchSampler<'d> {
+    runs: Box<dyn Runs<'d> + 'd>,
     /// Whether the CPU goes on when the last GPU fails.
     falls_back: bool,
     /// Notes of devices that the batch has left.
     notes: Vec<GpuNote>,
 }
 
-impl<'d, D: LogDensity + ?Sized> BatchSampler<'d, D> {
+impl<'d> BatchSampler<'d> {
     /// Begins the runs of `sets`, of which at most `at_once` are under way at any time. On the CPU the next run begins
     /// when one has ended. On a GPU up to `at_once` runs share each launch, and the next ones begin when the last of
     /// these has ended. A data set ends in the first [`advance`](Self::advance) when its settings cannot be used, it
@@ -78,7 +77,7 @@ impl<'d, D: LogDensity + ?Sized> BatchSampler<'d, D> {
     /// # Errors
     /// [`SamplerError::Device`] when the last device fails or does not hold even one data set, and the batch does not
     /// fall back; [`SamplerError::Config`] when no device is given. The CPU has no error here.
-    pub fn begin(sets: &[DataSet<'d, D>], at_once: usize, backend: Backend<'_>) -> Result<Self, SamplerError> {
+    pub fn begin(sets: &[DataSet<'d>], at_once: usize, backend: Backend<'_>) -> Result<Self, SamplerError> {
         let Backend::Gpus(contexts, gpu) = backend else {
             let on_cpu = OnCpu { sets: begin_all(sets), at_once: at_once.max(1) };
             return Ok(Self { runs: Box::new(on_cpu), falls_back: false, notes: vec![] });
@@ -172,20 +171,20 @@ impl<'d, D: LogDensity + ?Sized> BatchSampler<'d, D> {
     }
 }
 
-fn begin_all<'d, D: LogDensity + ?Sized, R: Send>(sets: &[DataSet<'d, D>]) -> Vec<SetStatus<'d, D, R>> {
-    let begin = |set: &DataSet<'d, D>| match BegunRun::new(set.density, &set.begin) {
+fn begin_all<'d, R: Send>(sets: &[DataSet<'d>]) -> Vec<SetStatus<'d, R>> {
+    let begin = |set: &DataSet<'d>| match BegunRun::new(set.density, &set.begin) {
         Ok(prepared) => SetStatus::Waiting(prepared),
         Err(error) => SetStatus::Failed(Some(error)),
     };
     sets.par_iter().map(begin).collect()
 }
 
-struct OnCpu<'d, D: ?Sized> {
-    sets: Vec<SetStatus<'d, D, Sampler<'d, D>>>,
+struct OnCpu<'d> {
+    sets: Vec<SetStatus<'d, Sampler<'d>>>,
     at_once: usize,
 }
 
-impl<'d, D: LogDensity + ?Sized> SetStatus<'d, D, Sampler<'d, D>> {
+impl<'d> SetStatus<'d, Sampler<'d>> {
     /// Returns whether there is something to do, or to tell.
     fn is_open(&self) -> bool {
         matches!(self, Self::Waiting(_) | Self::Going(_) | Self::Failed(Some(_)))
@@ -213,7 +212,7 @@ impl<'d, D: LogDensity + ?Sized> SetStatus<'d, D, Sampler<'d, D>> {
     }
 }
 
-impl<'d, D: LogDensity + ?Sized> Runs<'d, D> for OnCpu<'d, D> {
+impl<'d> Runs<'d> for OnCpu<'d> {
     fn advance(&mut self, limit: usize) -> Result<Option<Vec<BatchStep>>, SamplerError> {
         loop {
             let open = self.sets.iter_mut().enumerate().filter(|(_, set)| set.is_open());
@@ -221,7 +220,7 @@ impl<'d, D: LogDensity + ?Sized> Runs<'d, D> for OnCpu<'d, D> {
             if chosen.is_empty() {
                 return Ok(None);
             }
-            let one = |(set, status): (usize, &mut SetStatus<'d, D, _>)| {
+            let one = |(set, status): (usize, &mut SetStatus<'d, _>)| {
                 Some(BatchStep { set, block: status.advance(limit).transpose()? })
             };
             let steps: Vec<BatchStep> = chosen.into_par_iter().filter_map(one).collect();
@@ -232,7 +231,7 @@ impl<'d, D: LogDensity + ?Sized> Runs<'d, D> for OnCpu<'d, D> {
         }
     }
 
-    fn run_state(&self, set: usize) -> Option<&RunState<'d, D>> {
+    fn run_state(&self, set: usize) -> Option<&RunState<'d>> {
         match self.sets.get(set)? {
             SetStatus::Waiting(prepared) => Some(&prepared.run_state),
             SetStatus::Going(sampler) => Some(sampler.run_state()),
@@ -257,7 +256,7 @@ impl<'d, D: LogDensity + ?Sized> Runs<'d, D> for OnCpu<'d, D> {
         }
     }
 
-    fn leave(self: Box<Self>) -> Vec<SetStatus<'d, D, Sampler<'d, D>>> {
+    fn leave(self: Box<Self>) -> Vec<SetStatus<'d, Sampler<'d>>> {
         self.sets
     }
 }

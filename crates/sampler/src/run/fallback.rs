@@ -36,7 +36,7 @@ impl Fallback {
     }
 
     /// Keeps the chains before a span, if warm-up is over.
-    pub(super) fn look<D: LogDensity + ?Sized>(&mut self, run_state: &RunState<'_, D>, engine: &dyn SamplerEngine<D>) {
+    pub(super) fn look(&mut self, run_state: &RunState<'_>, engine: &dyn SamplerEngine) {
         self.before = run_state.warm_up().and_then(|_| engine.states().ok());
     }
 
@@ -44,11 +44,7 @@ impl Fallback {
     ///
     /// # Errors
     /// When the state cannot be encoded.
-    pub(super) fn last_begin<D: LogDensity + ?Sized>(
-        self,
-        run_state: &RunState<'_, D>,
-        done: usize,
-    ) -> Result<Begin, SamplerError> {
+    pub(super) fn last_begin(self, run_state: &RunState<'_>, done: usize) -> Result<Begin, SamplerError> {
         match self.before {
             // A run that has learned from the span is no longer what it was before.
             Some(states) if run_state.done() == done => run_state.encode(states).map(Begin::GoOn),
@@ -61,12 +57,12 @@ impl Fallback {
 ///
 /// # Errors
 /// When the density is broken.
-pub(super) fn go_on<'d, D: LogDensity + ?Sized>(
-    density: &'d D,
+pub(super) fn go_on<'d>(
+    density: &'d dyn LogDensity,
     begin: Begin,
     done: usize,
     cause: CudaError,
-) -> Result<Sampler<'d, D>, SamplerError> {
+) -> Result<Sampler<'d>, SamplerError> {
     let mut sampler = Sampler::begin(density, begin, Backend::Cpu)?;
     tracing::debug!(from = sampler.done(), to = done, "iterations are repeated on the CPU");
     while sampler.done() < done && sampler.advance(done - sampler.done())?.is_some() {}

@@ -14,12 +14,12 @@ use crate::trajectory::{MetricEstimate, Space};
 use octopus_density::{Centering, LogDensity};
 use rayon::prelude::*;
 
-impl<D: LogDensity + ?Sized> RunState<'_, D> {
+impl RunState<'_> {
     /// Learns from the window what the density does not say of its effects, and takes the chains to the coordinates that
     /// follow. Returns the metric there; `None` where coordinates stay as they are.
     pub(super) fn change_coordinates(
         &mut self,
-        engine: &mut dyn EngineChains<D>,
+        engine: &mut dyn EngineChains,
     ) -> Result<Option<MetricEstimate>, SamplerError> {
         let (density, config) = (self.space.density, &self.config);
         let asked: Vec<bool> = density.hierarchies().iter().map(|block| is_learned(density, block, config)).collect();
@@ -73,18 +73,18 @@ impl<D: LogDensity + ?Sized> RunState<'_, D> {
 }
 
 /// Returns the density in the coordinates that follow from what is learned, which `adaptation` then has.
-pub(super) fn learned_space<'d, D: LogDensity + ?Sized>(
-    density: &'d D,
+pub(super) fn learned_space<'d>(
+    density: &'d dyn LogDensity,
     adaptation: &mut Adaptation,
     config: &SamplerConfig,
-) -> Space<'d, D> {
+) -> Space<'d> {
     adaptation.centerings = learned_centerings(density, &adaptation.learned, config);
     Space::of_blocks(density, adaptation.hierarchies(density), adaptation.centerings.clone())
 }
 
 /// Returns the coordinates of each block, of which this is learned.
-pub(super) fn learned_centerings<D: LogDensity + ?Sized>(
-    density: &D,
+pub(super) fn learned_centerings(
+    density: &dyn LogDensity,
     learned: &[Option<LearnedInformation>],
     config: &SamplerConfig,
 ) -> Vec<Centering> {

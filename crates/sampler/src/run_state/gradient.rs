@@ -4,7 +4,7 @@
 
 use crate::error::{SamplerError, WrongGradient};
 use crate::trajectory::Space;
-use octopus_density::{DensityError, LogDensity, ValueAndGradient, WrongSlope, check_gradient, coordinate_name};
+use octopus_density::{DensityError, ValueAndGradient, WrongSlope, check_gradient, coordinate_name};
 
 /// The starting points at which the gradient is checked: each tries the coordinates in other groups.
 const POINTS: usize = 4;
@@ -13,10 +13,7 @@ const POINTS: usize = 4;
 ///
 /// # Errors
 /// [`SamplerError::Gradient`] when it is wrong, and [`SamplerError::Density`] when the density is broken.
-pub(super) fn check_starts<'p, D: LogDensity + ?Sized>(
-    space: &Space<'_, D>,
-    starts: impl Iterator<Item = &'p [f64]>,
-) -> Result<(), SamplerError> {
+pub(super) fn check_starts<'p>(space: &Space<'_>, starts: impl Iterator<Item = &'p [f64]>) -> Result<(), SamplerError> {
     let density = space.density;
     if density.has_tested_gradient() {
         return Ok(());

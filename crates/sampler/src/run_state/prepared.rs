@@ -17,17 +17,17 @@ pub enum Begin {
 }
 
 /// A run that nobody has moved yet.
-pub(crate) struct BegunRun<'d, D: ?Sized> {
-    pub(crate) run_state: RunState<'d, D>,
+pub(crate) struct BegunRun<'d> {
+    pub(crate) run_state: RunState<'d>,
     pub(crate) states: Vec<ChainState>,
     /// What must happen first: chains at their starting points search step sizes, chains of a checkpoint go on.
     pub(crate) due: PendingSteps,
 }
 
-impl<'d, D: LogDensity + ?Sized> BegunRun<'d, D> {
+impl<'d> BegunRun<'d> {
     /// # Errors
     /// When the settings or the checkpoint cannot be used, or there is no starting point.
-    pub(crate) fn new(density: &'d D, begin: &Begin) -> Result<Self, SamplerError> {
+    pub(crate) fn new(density: &'d dyn LogDensity, begin: &Begin) -> Result<Self, SamplerError> {
         let is_new = matches!(begin, Begin::Anew(_));
         let (run_state, states) = match begin {
             Begin::Anew(config) => {

@@ -19,11 +19,11 @@ pub struct BatchStep {
 }
 
 /// The runs of a batch, wherever their chains are.
-pub(crate) trait Runs<'d, D: ?Sized>: Send {
+pub(crate) trait Runs<'d>: Send {
     /// Moves the data sets: see [`BatchSampler::advance`](crate::BatchSampler::advance).
     fn advance(&mut self, limit: usize) -> Result<Option<Vec<BatchStep>>, SamplerError>;
 
-    fn run_state(&self, set: usize) -> Option<&RunState<'d, D>>;
+    fn run_state(&self, set: usize) -> Option<&RunState<'d>>;
 
     fn step_sizes(&self, set: usize) -> Option<Vec<f64>>;
 
@@ -36,29 +36,29 @@ pub(crate) trait Runs<'d, D: ?Sized>: Send {
     }
 
     /// Returns the runs as they stand, none of them under way, to go on on the CPU.
-    fn leave(self: Box<Self>) -> Vec<SetStatus<'d, D, Sampler<'d, D>>>;
+    fn leave(self: Box<Self>) -> Vec<SetStatus<'d, Sampler<'d>>>;
 }
 
 /// How the run of a data set stands.
-pub(crate) enum SetStatus<'d, D: ?Sized, R> {
+pub(crate) enum SetStatus<'d, R> {
     /// The turn of the data set has not come.
-    Waiting(BegunRun<'d, D>),
+    Waiting(BegunRun<'d>),
     /// The run is under way.
     Going(R),
     /// All draws are drawn, with these step sizes.
-    Complete(RunState<'d, D>, Vec<f64>),
+    Complete(RunState<'d>, Vec<f64>),
     /// The run has failed, for this reason; `None` once the reason has been told.
     Failed(Option<SamplerError>),
 }
 
-impl<'d, D: ?Sized, R> SetStatus<'d, D, R> {
+impl<'d, R> SetStatus<'d, R> {
     /// Returns whether the CPU could sample the data set, as far as its precision tells.
     pub(crate) fn is_for_cpu(&self) -> bool {
         !matches!(self, Self::Waiting(waiting) if waiting.run_state.config.precision != Precision::F64)
     }
 
     /// Returns the status elsewhere, where a run that is under way here waits for its turn as `leave` says.
-    pub(crate) fn leave<S>(self, leave: impl FnOnce(R) -> BegunRun<'d, D>) -> SetStatus<'d, D, S> {
+    pub(crate) fn leave<S>(self, leave: impl FnOnce(R) -> BegunRun<'d>) -> SetStatus<'d, S> {
         match self {
             Self::Waiting(prepared) => SetStatus::Waiting(prepared),
             Self::Going(run) => SetStatus::Waiting(leave(run)),

@@ -3,13 +3,13 @@
 use super::address::Address;
 use super::phase_space::PhaseSpace;
 use super::state::{Point, Scratch, State, StateMut};
+use octopus_density::DensityError;
 use octopus_density::warp::Buffer;
-use octopus_density::{DensityError, LogDensity};
 use octopus_random::{Purpose, exact};
 
 /// Doubles or halves `step` until one leapfrog step's acceptance crosses 0.8 (as Stan).
-pub(crate) fn find_reasonable<D: LogDensity + ?Sized>(
-    phase_space: PhaseSpace<'_, '_, D>,
+pub(crate) fn find_reasonable(
+    phase_space: PhaseSpace<'_, '_>,
     address: Address,
     point: &Point,
     step: f64,
@@ -47,6 +47,7 @@ pub(crate) fn find_reasonable<D: LogDensity + ?Sized>(
 mod tests {
     use super::*;
     use crate::trajectory::{Metric, Space, Vectors};
+    use octopus_density::LogDensity;
 
     /// A standard normal of one leapfrog step from any start, by hand: the acceptance is on one side of 0.8 at the
     /// step that is returned and on the other at the one before.

@@ -4,27 +4,20 @@ use super::metric::Metric;
 use super::space::Space;
 use super::state::{Point, Scratch, State, StateMut};
 use super::vector::Vectors;
-use octopus_density::{DensityError, LogDensity};
+use octopus_density::DensityError;
 use octopus_random::Stream;
 
 /// A density in chosen coordinates, a metric, and the processor's vectors: what all chains of a run share.
-pub(crate) struct PhaseSpace<'a, 'd, D: ?Sized> {
-    pub(crate) space: &'a Space<'d, D>,
+#[derive(Clone, Copy)]
+pub(crate) struct PhaseSpace<'a, 'd> {
+    pub(crate) space: &'a Space<'d>,
     pub(crate) metric: &'a Metric,
     pub(crate) vectors: &'a Vectors,
 }
 
-impl<D: ?Sized> Clone for PhaseSpace<'_, '_, D> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<D: ?Sized> Copy for PhaseSpace<'_, '_, D> {}
-
-impl<D: LogDensity + ?Sized> PhaseSpace<'_, '_, D> {
+impl PhaseSpace<'_, '_> {
     pub(crate) fn dim(&self) -> usize {
-        self.space.density.dim()
+        self.space.dim
     }
 
     /// Computes log density and force at the point's position.

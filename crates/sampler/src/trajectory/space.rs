@@ -9,23 +9,29 @@ use octopus_density::{
 use std::borrow::Cow;
 
 /// A density in chosen coordinates.
-pub(crate) struct Space<'d, D: ?Sized> {
-    pub(crate) density: &'d D,
+pub(crate) struct Space<'d> {
+    pub(crate) density: &'d dyn LogDensity,
+    /// The number of coordinates, which every leapfrog step asks for.
+    pub(crate) dim: usize,
     centerings: Vec<Centering>,
     /// The density's blocks, with what warm-up has learned of them.
     blocks: Cow<'d, [Hierarchy]>,
     natural: bool,
 }
 
-impl<'d, D: LogDensity + ?Sized> Space<'d, D> {
-    pub(crate) fn new(density: &'d D, centerings: Vec<Centering>) -> Self {
+impl<'d> Space<'d> {
+    pub(crate) fn new(density: &'d dyn LogDensity, centerings: Vec<Centering>) -> Self {
         Self::of_blocks(density, Cow::Borrowed(density.hierarchies()), centerings)
     }
 
     /// Returns the density in the coordinates that `centerings` have in `blocks`, which may know more than the density's.
-    pub(crate) fn of_blocks(density: &'d D, blocks: Cow<'d, [Hierarchy]>, centerings: Vec<Centering>) -> Self {
+    pub(crate) fn of_blocks(
+        density: &'d dyn LogDensity,
+        blocks: Cow<'d, [Hierarchy]>,
+        centerings: Vec<Centering>,
+    ) -> Self {
         let natural = centerings.iter().all(|&centering| centering == Centering::NonCentered);
-        Self { density, centerings, blocks, natural }
+        Self { density, dim: density.dim(), centerings, blocks, natural }
     }
 
     pub(crate) fn centerings(&self) -> &[Centering] {

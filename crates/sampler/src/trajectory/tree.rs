@@ -13,7 +13,7 @@ use super::address::Address;
 use super::phase_space::PhaseSpace;
 use super::state::{Point, Scratch, State, StateMut};
 use crate::draw::DrawStats;
-use octopus_density::{DensityError, LogDensity};
+use octopus_density::DensityError;
 use octopus_random::{Purpose, Stream, exact};
 use subtree::{Momenta, Subtree, join};
 use weights::Weights;
@@ -56,8 +56,8 @@ impl Workspace {
 }
 
 /// Moves `point` by one transition of NUTS; where the density is broken, the point stays.
-pub(crate) fn transition<D: LogDensity + ?Sized>(
-    phase_space: PhaseSpace<'_, '_, D>,
+pub(crate) fn transition(
+    phase_space: PhaseSpace<'_, '_>,
     settings: NutsSettings,
     address: Address,
     point: &mut Point,
@@ -69,8 +69,8 @@ pub(crate) fn transition<D: LogDensity + ?Sized>(
 }
 
 /// A trajectory, how far it has grown, and the point chosen of it so far.
-struct Trajectory<'t, 'a, 'd, D: ?Sized> {
-    phase_space: PhaseSpace<'a, 'd, D>,
+struct Trajectory<'t, 'a, 'd> {
+    phase_space: PhaseSpace<'a, 'd>,
     settings: NutsSettings,
     random: Stream,
     workspace: &'t mut Workspace,
@@ -92,11 +92,11 @@ struct Trajectory<'t, 'a, 'd, D: ?Sized> {
     turned: bool,
 }
 
-impl<'t, 'a, 'd, D: LogDensity + ?Sized> Trajectory<'t, 'a, 'd, D> {
+impl<'t, 'a, 'd> Trajectory<'t, 'a, 'd> {
     /// Draws a momentum at `point`, which stays as it is.
     #[inline(always)]
     fn begin(
-        phase_space: PhaseSpace<'a, 'd, D>,
+        phase_space: PhaseSpace<'a, 'd>,
         settings: NutsSettings,
         address: Address,
         point: &Point,

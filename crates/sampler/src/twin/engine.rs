@@ -12,7 +12,7 @@ use crate::adaptation::{DualAveraging, HostPool, Window, WindowPool};
 use crate::draw::ChainBlock;
 use crate::engine::{ChainState, EngineChains, SamplerEngine, Shared, Tuning};
 use crate::error::SamplerError;
-use octopus_density::{DensityError, LogDensity};
+use octopus_density::DensityError;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -32,10 +32,11 @@ impl<R: TwinReal, T: TwinReal> TwinEngine<R, T> {
     /// # Errors
     /// When the log density there is not what it was.
     pub(super) fn resume<D: Modelled>(
-        shared: &Shared<'_, '_, D>,
+        density: &D,
+        shared: &Shared<'_, '_>,
         chains: Vec<ChainState>,
     ) -> Result<Self, SamplerError> {
-        let engine = Self::new(shared.space.density, chains);
+        let engine = Self::new(density, chains);
         let space = space(engine.model.as_ref(), shared);
         for (c, chain) in engine.chains.iter().enumerate() {
             chain.expect_same_logp(c, place(&space, chain, c, shared.done)?.logp.wide())?;
@@ -45,10 +46,7 @@ impl<R: TwinReal, T: TwinReal> TwinEngine<R, T> {
 }
 
 /// Returns what the chains move by, each number rounded once from f64.
-fn space<'m, R: TwinReal, T: TwinReal, D: LogDensity + ?Sized>(
-    model: &'m dyn Model<R, T>,
-    shared: &Shared<'_, '_, D>,
-) -> Space<'m, R, T> {
+fn space<'m, R: TwinReal, T: TwinReal>(model: &'m dyn Model<R, T>, shared: &Shared<'_, '_>) -> Space<'m, R, T> {
     let coordinates = Coordinates::new(&shared.space.density.hierarchies()[0], shared.space.centerings()[0]);
     Space { model, coordinates, metric: Metric::new(&shared.adaptation.metric) }
 }
@@ -68,9 +66,9 @@ fn no_value(chain: usize, iteration: usize) -> SamplerError {
 }
 
 /// Moves chain `number` through `span`.
-fn advance<R: TwinReal, T: TwinReal, D: LogDensity + ?Sized>(
+fn advance<R: TwinReal, T: TwinReal>(
     space: &Space<'_, R, T>,
-    shared: &Shared<'_, '_, D>,
+    shared: &Shared<'_, '_>,
     number: usize,
     chain: &mut ChainState,
     span: Range<usize>,
@@ -106,7 +104,7 @@ fn advance<R: TwinReal, T: TwinReal, D: LogDensity + ?Sized>(
     Ok(block)
 }
 
-impl<R: TwinReal, T: TwinReal, D: LogDensity + ?Sized> EngineChains<D> for TwinEngine<R, T> {
+impl<R: TwinReal, T: TwinReal> EngineChains for TwinEngine<R, T> {
     fn pool(&mut self) -> Box<dyn WindowPool + '_> {
         let dim = self.chains.first().map_or(0, |chain| chain.x.len());
         Box::new(HostPool { windows: self.chains.iter_mut().map(|chain| &mut chain.window).collect(), dim })
@@ -125,12 +123,12 @@ impl<R: TwinReal, T: TwinReal, D: LogDensity + ?Sized> EngineChains<D> for TwinE
         Ok(())
     }
 
-    fn spread(&mut self, _shared: &Shared<'_, '_, D>, each: usize) -> Result<(), SamplerError> {
+    fn spread(&mut self, _shared: &Shared<'_, '_>, each: usize) -> Result<(), SamplerError> {
         self.chains = self.chains.iter().flat_map(|chain| std::iter::repeat_n(chain.clone(), each)).collect();
         Ok(())
     }
 
-    fn settle(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError> {
+    fn settle(&mut self, shared: &Shared<'_, '_>) -> Result<(), SamplerError> {
         for chain in &mut self.chains {
             chain.step_size = shared.kept_step(chain.step_size, &chain.averaging);
             chain.window = Window::default();
@@ -147,14 +145,14 @@ impl<R: TwinReal, T: TwinReal, D: LogDensity + ?Sized> EngineChains<D> for TwinE
     }
 }
 
-impl<R: TwinReal, T: TwinReal, D: LogDensity + ?Sized> SamplerEngine<D> for TwinEngine<R, T> {
-    fn advance(&mut self, shared: &Shared<'_, '_, D>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError> {
+impl<R: TwinReal, T: TwinReal> SamplerEngine for TwinEngine<R, T> {
+    fn advance(&mut self, shared: &Shared<'_, '_>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError> {
         let space = space(self.model.as_ref(), shared);
         let chains = self.chains.par_iter_mut().enumerate();
         chains.map(|(c, chain)| advance(&space, shared, c, chain, span.clone())).collect()
     }
 
-    fn restart(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError> {
+    fn restart(&mut self, shared: &Shared<'_, '_>) -> Result<(), SamplerError> {
         let space = space(self.model.as_ref(), shared);
         self.chains.par_iter_mut().enumerate().try_for_each(|(c, chain)| {
             let point = place(&space, chain, c, shared.done)?;

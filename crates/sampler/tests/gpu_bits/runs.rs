@@ -35,7 +35,7 @@ pub(crate) fn compare_model(way: Way, name: &str, model: &impl GpuDensity, confi
     let dim = model.dim();
     let mut sampler = Sampler::new(model, config.clone()).unwrap();
     let (mut transitions, mut leapfrogs, mut gradients, mut restarts) = (0, 0, 0, 0);
-    let job = |task, sampler: &Sampler<'_, _>, states: &[ChainSnapshot]| {
+    let job = |task, sampler: &Sampler<'_>, states: &[ChainSnapshot]| {
         let mut job = Job::new(task, model, sampler.adaptation());
         job.integer(config.seed).integer(0).integer(sampler.done() as u64);
         job.integer(config.max_depth.into()).real(config.max_energy_error).real(config.target_accept);

@@ -1,7 +1,7 @@
 //! Many data sets in one launch: each as if it were alone, whatever the others are and do.
 
 use crate::scenario::{Bits, Kernels, Otherwise, advance_to, context, finish, model, on_gpu, on_software_gpu, short};
-use octopus_density::gpu::{GpuDensity, Precision};
+use octopus_density::gpu::Precision;
 use octopus_density::{DensityError, LogDensity};
 use octopus_models::synthetic::HierarchicalSpec;
 use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
@@ -29,25 +29,16 @@ pub(crate) fn config(k: usize) -> SamplerConfig {
     SamplerConfig { chains: 1 + k % 4, draws: 5 + k % 7, tune: 40 + k % 6, seed, windows, ..short() }
 }
 
-pub(crate) fn anew<D: ?Sized>(densities: &[Box<D>], config: impl Fn(usize) -> SamplerConfig) -> Vec<DataSet<'_, D>> {
-    densities
-        .iter()
-        .zip(0..)
-        .map(|(density, k)| DataSet { density: &**density, begin: Begin::Anew(config(k)) })
-        .collect()
+pub(crate) fn anew(densities: &[HierarchicalNormal], config: impl Fn(usize) -> SamplerConfig) -> Vec<DataSet<'_>> {
+    densities.iter().zip(0..).map(|(density, k)| DataSet { density, begin: Begin::Anew(config(k)) }).collect()
 }
 
-#[expect(clippy::vec_box, reason = "as the densities of different kinds, which need it")]
-pub(crate) fn boxed(count: usize) -> Vec<Box<HierarchicalNormal>> {
-    (0..count).map(|k| Box::new(density(k))).collect()
+pub(crate) fn several(count: usize) -> Vec<HierarchicalNormal> {
+    (0..count).map(density).collect()
 }
 
 /// What each data set still gives, or how it fails; `limit` iterations at a time.
-pub(crate) fn all<D: LogDensity + ?Sized>(
-    batch: &mut BatchSampler<'_, D>,
-    count: usize,
-    limit: usize,
-) -> Vec<Result<Bits, SamplerError>> {
+pub(crate) fn all(batch: &mut BatchSampler<'_>, count: usize, limit: usize) -> Vec<Result<Bits, SamplerError>> {
     let mut found: Vec<Result<Bits, SamplerError>> = (0..count).map(|_| Ok(Bits::default())).collect();
     while let Some(moved) = batch.advance(limit).expect("the device works") {
         assert!(!moved.is_empty());
@@ -79,7 +70,7 @@ pub(crate) fn assert_all_same(found: Vec<Result<Bits, SamplerError>>, expected: 
 }
 
 on_software_gpu!(each_data_set_has_the_bits_that_it_has_alone, "", &[BATCH], {
-    let densities = boxed(30);
+    let densities = several(30);
     let sets = anew(&densities, config);
     let expected: Vec<Bits> = densities.iter().enumerate().map(|(k, density)| alone(density, &config(k))).collect();
     let context = context();
@@ -102,7 +93,7 @@ on_software_gpu!(
     "",
     &["nuts_hierarchical_normal_f32_32x1", "nuts_batch_hierarchical_normal_f32_32x1"],
     {
-        let densities = boxed(4);
+        let densities = several(4);
         let config = |k| SamplerConfig { precision: Precision::F32, ..config(k) };
         let gpu = GpuConfig::default();
         let one = |k: usize| finish(&mut on_gpu(&densities[k], &config(k), &gpu).expect("starts"), usize::MAX);
@@ -118,7 +109,7 @@ on_software_gpu!(
     "",
     &["nuts_batch_hierarchical_normal_f64_32x4"],
     {
-        let densities = [4, 60, 100].map(|groups| Box::new(model(groups, false, Likelihood::Collapsed)));
+        let densities = [4, 60, 100].map(|groups| model(groups, false, Likelihood::Collapsed));
         let config = |k| SamplerConfig { draws: 5, tune: 40, chains: 2 + k, seed: k as u64, ..short() };
         let expected: Vec<Bits> = densities.iter().enumerate().map(|(k, density)| alone(density, &config(k))).collect();
         let gpu = GpuConfig::default();
@@ -130,7 +121,7 @@ on_software_gpu!(
 
 // After a checkpoint a run goes on in another batch, by itself, or on the CPU.
 on_software_gpu!(runs_move_out_of_a_batch_and_into_one, "", &[BATCH], {
-    let densities = boxed(6);
+    let densities = several(6);
     let expected: Vec<Bits> = densities.iter().enumerate().map(|(k, density)| alone(density, &config(k))).collect();
     let (context, gpu) = (context(), GpuConfig::default());
     let mut batch = BatchSampler::begin(&anew(&densities, config), 6, Backend::gpu(&context, &gpu)).expect("starts");
@@ -150,7 +141,7 @@ on_software_gpu!(runs_move_out_of_a_batch_and_into_one, "", &[BATCH], {
     // Number 4 begins once more among those that go on; of number 5 only the other engine knows how far it came.
     sets[4].begin = Begin::Anew(config(4));
     begun[4] = Bits::default();
-    let mut by_itself = Sampler::begin(&*densities[5], Begin::GoOn(states[5].to_vec()), Backend::Cpu).expect("goes on");
+    let mut by_itself = Sampler::begin(&densities[5], Begin::GoOn(states[5].to_vec()), Backend::Cpu).expect("goes on");
     assert_eq!(by_itself.done(), done[5]);
     advance_to(&mut by_itself, done[5] + 1, &mut begun[5]);
     sets[5].begin = Begin::GoOn(by_itself.checkpoint().expect("encodes"));
@@ -164,7 +155,7 @@ on_software_gpu!(one_that_fails_ends_alone, "", &[BATCH], {
     let shared =
         HierarchicalSpec { groups: 3, per_group: 9000, ..HierarchicalSpec::default() }.generate().expect("valid");
     let shared = HierarchicalNormal::new(shared.data, HierarchicalPrior::default(), Likelihood::Pointwise);
-    let densities: Vec<Box<dyn GpuDensity>> = vec![
+    let densities: Vec<Box<dyn LogDensity>> = vec![
         Box::new(density(0)),
         Box::new(Otherwise { inner: density(1), kernels: Kernels::OfSpoiledData }),
         Box::new(shared.expect("valid")),
@@ -175,11 +166,15 @@ on_software_gpu!(one_that_fails_ends_alone, "", &[BATCH], {
         Box::new(density(7)),
     ];
     let own = |k: usize| SamplerConfig { seed: k as u64, tune: 40, draws: 6, chains: 2, ..short() };
-    let mut sets = anew(&densities, |k| match k {
-        4 => SamplerConfig { draws: 0, ..own(k) },
-        5 => SamplerConfig { init_radius: 1e300, ..own(k) },
-        _ => own(k),
-    });
+    let begin = |k: usize| {
+        Begin::Anew(match k {
+            4 => SamplerConfig { draws: 0, ..own(k) },
+            5 => SamplerConfig { init_radius: 1e300, ..own(k) },
+            _ => own(k),
+        })
+    };
+    let all_of = densities.iter().zip(0..);
+    let mut sets: Vec<_> = all_of.map(|(density, k)| DataSet { density: &**density, begin: begin(k) }).collect();
     // A checkpoint of other data with as many groups.
     let other = model(density(6).data().groups(), false, Likelihood::Collapsed);
     let mut other = Sampler::new(&other, own(6)).expect("starts");
@@ -200,7 +195,7 @@ on_software_gpu!(one_that_fails_ends_alone, "", &[BATCH], {
 });
 
 on_software_gpu!(data_sets_that_do_not_fit_take_turns, "total_mb=64;free_mb=60", &[BATCH], {
-    let densities = boxed(40);
+    let densities = several(40);
     let config = |k| SamplerConfig { chains: 200, draws: 1, tune: 3, seed: k as u64, ..short() };
     let sets = anew(&densities, config);
     let (context, gpu) = (context(), GpuConfig { slot_bytes: 1 << 20, ..GpuConfig::default() });
@@ -220,7 +215,7 @@ on_software_gpu!(data_sets_that_do_not_fit_take_turns, "total_mb=64;free_mb=60",
 });
 
 on_software_gpu!(a_device_that_is_lost_ends_all, "lost=300", &[BATCH], {
-    let densities = boxed(3);
+    let densities = several(3);
     let sets = anew(&densities, config);
     let mut batch = BatchSampler::begin(&sets, 3, Backend::gpu(&context(), &GpuConfig::default())).expect("starts");
     let error = loop {
@@ -234,7 +229,7 @@ on_software_gpu!(a_device_that_is_lost_ends_all, "lost=300", &[BATCH], {
 
 // A small data set of many chains takes more memory than a larger one of a single chain.
 on_software_gpu!(the_largest_turn_is_first_and_no_larger_than_asked_for, "", &[BATCH], {
-    let densities = [10, 3].map(|groups| Box::new(model(groups, true, Likelihood::Collapsed)));
+    let densities = [10, 3].map(|groups| model(groups, true, Likelihood::Collapsed));
     let config = |k: usize| SamplerConfig { chains: [1, 60][k], draws: 2, tune: 6, seed: k as u64, ..short() };
     let (sets, context) = (anew(&densities, config), context());
     for at_once in [0, 1] {
@@ -247,7 +242,7 @@ on_software_gpu!(the_largest_turn_is_first_and_no_larger_than_asked_for, "", &[B
 
 /// So many data sets on a device whose memory does not suffice once: `half` of them are first.
 fn assert_halved(count: usize, half: usize) {
-    let densities = boxed(count);
+    let densities = several(count);
     let config = |k| SamplerConfig { chains: 2, draws: 2, tune: 6, seed: k as u64, ..short() };
     let expected: Vec<Bits> = densities.iter().enumerate().map(|(k, one)| alone(one, &config(k))).collect();
     let mut batch =
@@ -268,7 +263,7 @@ on_software_gpu!(three_data_sets_of_which_one_fits, "fail=cuMemAlloc_v2:2@1", &[
 });
 
 on_software_gpu!(not_even_one_data_set_fits, "fail=cuMemAlloc_v2:2", &[BATCH], {
-    let densities = boxed(2);
+    let densities = several(2);
     let begun = BatchSampler::begin(&anew(&densities, config), 2, Backend::gpu(&context(), &GpuConfig::default()));
     let error = begun.map(|_| ()).expect_err("there is no memory");
     assert!(matches!(&error, SamplerError::Device(cause) if cause.is_out_of_memory()), "{error}");

@@ -1,6 +1,6 @@
 //! A run on several devices has the bits of one on the CPU, also when a device is lost on the way.
 
-use crate::batch::{BATCH, all, alone, anew, assert_all_same, boxed};
+use crate::batch::{BATCH, all, alone, anew, assert_all_same, several};
 use crate::scenario::{
     Bits, STOPS, advance_to, context, contexts, finish, model, on_software_gpu, run_with_each, short,
 };
@@ -26,7 +26,7 @@ fn on_gpus<'d>(
     config: &SamplerConfig,
     devices: u32,
     gpu: &GpuConfig,
-) -> Result<Sampler<'d, HierarchicalNormal>, SamplerError> {
+) -> Result<Sampler<'d>, SamplerError> {
     Sampler::begin(model, Begin::Anew(config.clone()), Backend::Gpus(&contexts(devices), gpu))
 }
 
@@ -183,7 +183,7 @@ fn a_batch_on_two_devices_of_which_one_is_lost() {
     let memory = "devices=2;total_mb=64,8;free_mb=60,4";
     let settings: Vec<String> = calls.iter().map(|call| format!("{memory};lost=1:{call}")).collect();
     let told = run_with_each(name, &settings, &[BATCH], || {
-        let densities = boxed(12);
+        let densities = several(12);
         let config = crate::batch::config;
         let expected: Vec<Bits> = densities.iter().enumerate().map(|(k, one)| alone(one, &config(k))).collect();
         let gpu = GpuConfig { most_iterations: 200, ..slow() };

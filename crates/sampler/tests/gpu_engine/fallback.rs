@@ -1,6 +1,6 @@
 //! A run that falls back goes on on the CPU when its last device fails, wherever that is, to the same bits.
 
-use crate::batch::{BATCH, all, alone, anew, assert_all_same, boxed};
+use crate::batch::{BATCH, all, alone, anew, assert_all_same, several};
 use crate::scenario::{Bits, contexts, finish, model, on_software_gpu, run_with_each, short};
 use octopus_cuda::{Context, Device};
 use octopus_models::{HierarchicalNormal, Likelihood};
@@ -26,7 +26,7 @@ fn tiny_many_short() -> SamplerConfig {
 }
 
 /// The bits of a run with a checkpoint after every second block.
-fn with_checkpoints(sampler: &mut Sampler<'_, HierarchicalNormal>) -> Bits {
+fn with_checkpoints(sampler: &mut Sampler<'_>) -> Bits {
     let (mut bits, mut blocks) = (Bits::default(), 0);
     while let Some(block) = sampler.advance(5).expect("goes on") {
         bits.add(&block);
@@ -107,7 +107,7 @@ fn a_device_of_many_short_chains_is_lost_at_any_call() {
 fn a_device_of_a_batch_is_lost_at_any_call() {
     let name = concat!(module_path!(), "::a_device_of_a_batch_is_lost_at_any_call");
     lose_at_every_call(name, BATCH, |context| {
-        let densities = boxed(2);
+        let densities = several(2);
         let config = |k| SamplerConfig { draws: 3, tune: 14, chains: 2, ..crate::batch::config(k) };
         let expected: Vec<Bits> = densities.iter().enumerate().map(|(k, one)| alone(one, &config(k))).collect();
         let gpu = falling_back();
@@ -181,11 +181,10 @@ on_software_gpu!(other_precisions_end_with_the_device, "lost=160", &["nuts_hiera
 });
 
 /// Two data sets of one shape, so that two devices with one each have the same calls.
-#[expect(clippy::vec_box, reason = "as the densities of other batches")]
-fn twins() -> (Vec<Box<HierarchicalNormal>>, impl Fn(usize) -> SamplerConfig) {
+fn twins() -> (Vec<HierarchicalNormal>, impl Fn(usize) -> SamplerConfig) {
     let windows = WindowConfig { init_buffer: 4, base_window: 12, term_buffer: 4 };
     let config = move |k| SamplerConfig { draws: 3, tune: 20, chains: 2, seed: k as u64, windows, ..short() };
-    ((0..2).map(|_| Box::new(model(3, true, Likelihood::Collapsed))).collect(), config)
+    ((0..2).map(|_| model(3, true, Likelihood::Collapsed)).collect(), config)
 }
 
 /// Calls `body` with a batch of twins, one at a time on each of two devices, for each of these settings; what the bodies
@@ -194,7 +193,7 @@ fn with_twins(
     name: &str,
     settings: &[String],
     cpu_fallback: bool,
-    body: impl Fn(Result<BatchSampler<'_, HierarchicalNormal>, SamplerError>, &[Bits]),
+    body: impl Fn(Result<BatchSampler<'_>, SamplerError>, &[Bits]),
 ) -> Vec<String> {
     run_with_each(name, settings, &[BATCH], || {
         let (densities, config) = twins();

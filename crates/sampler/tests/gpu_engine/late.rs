@@ -1,7 +1,7 @@
 //! On a device that does what is queued as late as it may, in any order that streams and events allow, a run has the same
 //! bits: the host waits for all that it reads, frees and writes anew.
 
-use crate::batch::{BATCH, all, alone, anew, assert_all_same, boxed, config};
+use crate::batch::{BATCH, all, alone, anew, assert_all_same, config, several};
 use crate::scenario::{Bits, contexts, finish, model, run_with_each, short};
 use crate::teams::{pointwise, ragged};
 use octopus_cuda::Context;
@@ -61,7 +61,7 @@ fn a_team(device: &[Context]) {
 
 /// A launch's table of runs is written anew while the launch before may still read it.
 fn batches(devices: &[Context]) {
-    let densities = boxed(6);
+    let densities = several(6);
     let expected: Vec<Bits> = densities.iter().enumerate().map(|(k, density)| alone(density, &config(k))).collect();
     let gpu = GpuConfig { most_iterations: 3, ..GpuConfig::default() };
     for devices in [&devices[..1], devices] {

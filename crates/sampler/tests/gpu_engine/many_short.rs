@@ -8,7 +8,7 @@ fn config() -> SamplerConfig {
     SamplerConfig { draws: 6, tune: 300, target_accept: 0.9, seed: 7, ..SamplerConfig::many_short(24) }
 }
 
-fn on_cpu<'d>(model: &'d HierarchicalNormal, config: &SamplerConfig) -> Sampler<'d, HierarchicalNormal> {
+fn on_cpu<'d>(model: &'d HierarchicalNormal, config: &SamplerConfig) -> Sampler<'d> {
     Sampler::new(model, config.clone()).expect("starts")
 }
 

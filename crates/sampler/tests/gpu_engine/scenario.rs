@@ -95,12 +95,12 @@ pub(crate) fn on_gpu<'d>(
     model: &'d HierarchicalNormal,
     config: &SamplerConfig,
     gpu: &GpuConfig,
-) -> Result<Sampler<'d, HierarchicalNormal>, SamplerError> {
+) -> Result<Sampler<'d>, SamplerError> {
     Sampler::begin(model, Begin::Anew(config.clone()), Backend::gpu(&context(), gpu))
 }
 
 /// Adds the bits of what a sampler gives until `stop` iterations are done.
-pub(crate) fn advance_to<D: LogDensity>(sampler: &mut Sampler<'_, D>, stop: usize, bits: &mut Bits) {
+pub(crate) fn advance_to(sampler: &mut Sampler<'_>, stop: usize, bits: &mut Bits) {
     while sampler.done() < stop {
         let left = stop - sampler.done();
         bits.add(&sampler.advance(left).expect("runs").expect("goes on"));
@@ -108,13 +108,13 @@ pub(crate) fn advance_to<D: LogDensity>(sampler: &mut Sampler<'_, D>, stop: usiz
 }
 
 /// The bits of everything that a sampler still gives, in blocks of at most `limit` iterations.
-pub(crate) fn finish<D: LogDensity>(sampler: &mut Sampler<'_, D>, limit: usize) -> Bits {
+pub(crate) fn finish(sampler: &mut Sampler<'_>, limit: usize) -> Bits {
     finish_watched(sampler, limit, |_, _| ())
 }
 
 /// The same; `watch` sees each block, and what is learned with its last draw.
-pub(crate) fn finish_watched<D: LogDensity>(
-    sampler: &mut Sampler<'_, D>,
+pub(crate) fn finish_watched(
+    sampler: &mut Sampler<'_>,
     limit: usize,
     mut watch: impl FnMut(&Block, &Adaptation),
 ) -> Bits {

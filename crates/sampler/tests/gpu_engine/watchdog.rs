@@ -1,7 +1,7 @@
 //! A device with a display: its watchdog ends kernels that take too long, so launches of many chains are several kernels.
 //! No bit depends on how many.
 
-use crate::batch::{BATCH, all, alone, anew, assert_all_same, boxed};
+use crate::batch::{BATCH, all, alone, anew, assert_all_same, several};
 use crate::scenario::{context, finish, model, on_gpu, on_software_gpu, short};
 use octopus_models::Likelihood;
 use octopus_sampler::{Backend, BatchSampler, GpuConfig, Sampler, SamplerConfig, SamplerError};
@@ -80,7 +80,7 @@ on_software_gpu!(kernels_of_a_single_team, "watchdog_ms=60000;sms=1", &["nuts_hi
 });
 
 on_software_gpu!(kernels_of_one_block_of_a_batch, "watchdog_ms=60000;sms=1", &[BATCH], {
-    let densities = boxed(6);
+    let densities = several(6);
     let config = crate::batch::config;
     let expected: Vec<_> = densities.iter().enumerate().map(|(k, one)| alone(one, &config(k))).collect();
     let (context, mut launches) = (context(), Vec::new());

@@ -15,12 +15,12 @@ fn settings_of(k: usize) -> SamplerConfig {
     SamplerConfig { draws: 10 + k % 4, tune: 50 + 9 * (k % 3), chains: 1 + k % 3, seed, ..config() }
 }
 
-fn begin<D: LogDensity>(densities: &[D], config: impl Fn(usize) -> SamplerConfig) -> Vec<DataSet<'_, D>> {
+fn begin<D: LogDensity>(densities: &[D], config: impl Fn(usize) -> SamplerConfig) -> Vec<DataSet<'_>> {
     let all = densities.iter().enumerate();
     all.map(|(k, density)| DataSet { density, begin: Begin::Anew(config(k)) }).collect()
 }
 
-fn all<D: LogDensity>(batch: &mut BatchSampler<'_, D>, bits: &mut [Bits], limit: usize) {
+fn all(batch: &mut BatchSampler<'_>, bits: &mut [Bits], limit: usize) {
     while let Some(moved) = batch.advance(limit).expect("the CPU does not fail") {
         moved.into_iter().for_each(|one| bits[one.set].add(&one.block.expect("runs")));
     }

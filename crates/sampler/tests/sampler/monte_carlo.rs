@@ -11,12 +11,12 @@ pub(crate) struct Draws {
     pub(crate) stats: Vec<DrawStats>,
 }
 
-pub(crate) fn run<D: LogDensity + ?Sized>(density: &D, config: SamplerConfig) -> Draws {
+pub(crate) fn run(density: &dyn LogDensity, config: SamplerConfig) -> Draws {
     collect(density.dim(), Sampler::new(density, config).expect("starts"))
 }
 
 /// What a sampler of `dim` coordinates gives.
-pub(crate) fn collect<D: LogDensity + ?Sized>(dim: usize, mut sampler: Sampler<'_, D>) -> Draws {
+pub(crate) fn collect(dim: usize, mut sampler: Sampler<'_>) -> Draws {
     let mut draws = Draws { dim, chains: vec![Vec::new(); sampler.config().chains], stats: Vec::new() };
     while let Some(block) = sampler.advance(usize::MAX).expect("runs") {
         if block.phase == Phase::Sampling {

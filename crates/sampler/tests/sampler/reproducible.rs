@@ -59,7 +59,7 @@ impl Bits {
 }
 
 /// The rest of a run, asking for `limit(k)` iterations at the `k`-th time.
-pub(crate) fn finish<D: LogDensity>(sampler: &mut Sampler<'_, D>, mut limit: impl FnMut() -> usize) -> Bits {
+pub(crate) fn finish(sampler: &mut Sampler<'_>, mut limit: impl FnMut() -> usize) -> Bits {
     let mut bits = Bits::default();
     while let Some(block) = sampler.advance(limit()).expect("runs") {
         bits.add(&block);
@@ -67,7 +67,7 @@ pub(crate) fn finish<D: LogDensity>(sampler: &mut Sampler<'_, D>, mut limit: imp
     bits
 }
 
-pub(crate) fn whole<D: LogDensity>(density: &D, config: SamplerConfig) -> Bits {
+pub(crate) fn whole(density: &dyn LogDensity, config: SamplerConfig) -> Bits {
     finish(&mut Sampler::new(density, config).expect("starts"), || usize::MAX)
 }
 

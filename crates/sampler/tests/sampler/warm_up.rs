@@ -10,7 +10,7 @@ use octopus_sampler::{MetricKind, Parameterization, Phase, Sampler, SamplerConfi
 /// number of iterations done and the diagonal learned.
 type Learned = Vec<(usize, Vec<f64>)>;
 
-fn warm_up<D: LogDensity>(density: &D, config: SamplerConfig) -> (Vec<Vec<f64>>, Learned) {
+fn warm_up(density: &dyn LogDensity, config: SamplerConfig) -> (Vec<Vec<f64>>, Learned) {
     let tune = config.tune;
     let mut draws = vec![Vec::new(); config.chains];
     let mut sampler = Sampler::new(density, config).expect("starts");

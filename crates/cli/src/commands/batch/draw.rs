@@ -9,7 +9,6 @@ use crate::output;
 use crate::progress::Timer;
 use anyhow::{Context, Result};
 use octopus::run_record;
-use octopus_density::LogDensity;
 use octopus_models::Problem;
 use octopus_runs::{
     CreateOptions, Pace, Placement, PreparedRun, RECORD_SCHEMA, RunRecord, RunWriter, adaptation, add_time, recorded,
@@ -64,7 +63,7 @@ impl BatchSession<'_> {
             open.push(Open { set, problem, writer, record });
         }
         let problems: Vec<Arc<dyn Problem>> = open.iter().map(|open| Arc::clone(&open.problem)).collect();
-        let runs: Vec<DataSet<'_, dyn LogDensity>> =
+        let runs: Vec<DataSet<'_>> =
             problems.iter().zip(begins).map(|(problem, begin)| DataSet { density: problem.density(), begin }).collect();
         if runs.is_empty() {
             return Ok(false);
@@ -137,13 +136,7 @@ impl BatchSession<'_> {
 
 impl Open<'_> {
     /// Writes a block, and ends the run if the block is the last.
-    fn take(
-        &mut self,
-        block: &Block,
-        took: Duration,
-        batch: &BatchSampler<'_, dyn LogDensity>,
-        number: usize,
-    ) -> Result<()> {
+    fn take(&mut self, block: &Block, took: Duration, batch: &BatchSampler<'_>, number: usize) -> Result<()> {
         let mut writer = match self.writer.take() {
             Some(writer) => writer,
             // The folder is made with the first draws, so that a run that cannot start leaves no folder.
@@ -170,7 +163,7 @@ impl Open<'_> {
 }
 
 /// Writes a checkpoint of every run that is under way.
-fn checkpoint(open: &mut [Open<'_>], batch: &BatchSampler<'_, dyn LogDensity>) -> Result<()> {
+fn checkpoint(open: &mut [Open<'_>], batch: &BatchSampler<'_>) -> Result<()> {
     for (number, one) in open.iter_mut().enumerate() {
         if let (Some(writer), Some(state)) = (&mut one.writer, batch.checkpoint(number)?) {
             writer.checkpoint(&state)?;

@@ -6,26 +6,25 @@ use crate::draw::{Block, ChainBlock};
 use crate::engine::{ChainState, EngineChains, Shared};
 use crate::error::SamplerError;
 use crate::run_state::{BegunRun, PendingSteps, RunState};
-use octopus_density::LogDensity;
 use std::ops::Range;
 
 /// A run whose chains are on a device.
-pub(crate) struct Run<'d, D: ?Sized> {
-    pub(super) run_state: RunState<'d, D>,
+pub(crate) struct Run<'d> {
+    pub(super) run_state: RunState<'d>,
     pub(super) chains: Placed,
     /// The place of its device in the list, and its number there.
     pub(super) device: usize,
     pub(super) item: usize,
 }
 
-impl<'d, D: LogDensity + ?Sized> Run<'d, D> {
-    pub(super) fn new(begun: BegunRun<'d, D>, device: usize, item: usize) -> Self {
+impl<'d> Run<'d> {
+    pub(super) fn new(begun: BegunRun<'d>, device: usize, item: usize) -> Self {
         let host = HostChains::new(begun.run_state.density().dim(), begun.states);
         Self { run_state: begun.run_state, chains: Placed { host, changed: false }, device, item }
     }
 
     /// Returns the run as it stands, to go on elsewhere once this has happened.
-    pub(super) fn leave(self, due: PendingSteps) -> BegunRun<'d, D> {
+    pub(super) fn leave(self, due: PendingSteps) -> BegunRun<'d> {
         BegunRun { run_state: self.run_state, states: self.chains.host.states(), due }
     }
 }
@@ -38,9 +37,9 @@ pub(super) struct Placed {
 }
 
 /// What a run does until it is looked at next.
-pub(super) struct Job<'a, 'd, D: ?Sized> {
+pub(super) struct Job<'a, 'd> {
     pub(super) set: usize,
-    pub(super) run: &'a mut Run<'d, D>,
+    pub(super) run: &'a mut Run<'d>,
     pub(super) span: Range<usize>,
     pub(super) blocks: Vec<ChainBlock>,
     /// What must still happen before its chains go on, and whether they must be placed.
@@ -51,8 +50,8 @@ pub(super) struct Job<'a, 'd, D: ?Sized> {
     window: usize,
 }
 
-impl<'a, 'd, D: LogDensity + ?Sized> Job<'a, 'd, D> {
-    pub(super) fn new(set: usize, run: &'a mut Run<'d, D>, span: Range<usize>) -> Self {
+impl<'a, 'd> Job<'a, 'd> {
+    pub(super) fn new(set: usize, run: &'a mut Run<'d>, span: Range<usize>) -> Self {
         let host = &run.chains.host;
         let (blocks, window) = (host.blocks(span.len()), host.all.first().map_or(0, |c| c.window.positions.len()));
         Self { set, run, span, blocks, next: PendingSteps::default(), place: false, failed: None, window }
@@ -100,7 +99,7 @@ impl<'a, 'd, D: LogDensity + ?Sized> Job<'a, 'd, D> {
     }
 }
 
-impl<D: LogDensity + ?Sized> EngineChains<D> for Placed {
+impl EngineChains for Placed {
     fn pool(&mut self) -> Box<dyn WindowPool + '_> {
         self.host.pool()
     }
@@ -119,12 +118,12 @@ impl<D: LogDensity + ?Sized> EngineChains<D> for Placed {
         Ok(())
     }
 
-    fn spread(&mut self, _shared: &Shared<'_, '_, D>, each: usize) -> Result<(), SamplerError> {
+    fn spread(&mut self, _shared: &Shared<'_, '_>, each: usize) -> Result<(), SamplerError> {
         self.host.spread(each);
         Ok(())
     }
 
-    fn settle(&mut self, shared: &Shared<'_, '_, D>) -> Result<(), SamplerError> {
+    fn settle(&mut self, shared: &Shared<'_, '_>) -> Result<(), SamplerError> {
         self.host.settle(shared);
         self.changed = true;
         Ok(())

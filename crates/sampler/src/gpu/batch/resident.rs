@@ -12,7 +12,6 @@ use octopus_cuda::{
     Context, Event, NutsBatch, NutsBatchItem, NutsBatchKernels, NutsBatchLaunch, NutsBatchSlot, NutsChain, NutsField,
     NutsOutput, NutsRestart, Stream,
 };
-use octopus_density::LogDensity;
 use octopus_density::gpu::{GpuDensity, KernelModule};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -39,7 +38,7 @@ pub(super) struct BatchProgress {
 }
 
 impl BatchProgress {
-    pub(super) fn new<D: ?Sized>(jobs: &[Job<'_, '_, D>]) -> Self {
+    pub(super) fn new(jobs: &[Job<'_, '_>]) -> Self {
         let queued: Vec<usize> = jobs.iter().map(|job| job.span.start).collect();
         Self { is_done: queued.is_empty(), queued, under_way: Default::default(), launches: 0, takes: 0 }
     }
@@ -53,7 +52,7 @@ pub(super) struct Loaded {
 }
 
 /// Returns the bytes of device memory that a turn of these data sets takes.
-pub(super) fn bytes<D: LogDensity + ?Sized>(sets: &[&BegunRun<'_, D>], gpu: &GpuConfig) -> usize {
+pub(super) fn bytes(sets: &[&BegunRun<'_>], gpu: &GpuConfig) -> usize {
     let Ok((_, module, max_depth)) = kernels(sets) else { return 0 };
     let format = kernel::format(module);
     with_items(sets, |items| {
@@ -65,9 +64,7 @@ pub(super) fn bytes<D: LogDensity + ?Sized>(sets: &[&BegunRun<'_, D>], gpu: &Gpu
 }
 
 /// Returns the largest of the data sets, the kernels that hold it, and the deepest tree.
-fn kernels<'a, D: LogDensity + ?Sized>(
-    sets: &[&'a BegunRun<'_, D>],
-) -> Result<(&'a dyn GpuDensity, &'a KernelModule, u32), SamplerError> {
+fn kernels<'a>(sets: &[&'a BegunRun<'_>]) -> Result<(&'a dyn GpuDensity, &'a KernelModule, u32), SamplerError> {
     let largest = sets.iter().max_by_key(|begun| begun.run_state.density().dim());
     let largest = largest.ok_or_else(|| SamplerError::Checkpoint("a turn without data sets".to_owned()))?;
     let config = largest.run_state.config();
@@ -75,7 +72,7 @@ fn kernels<'a, D: LogDensity + ?Sized>(
     Ok((density, kernel::choose_of_batch(density, config.precision)?, config.max_depth))
 }
 
-fn with_items<D: LogDensity + ?Sized, R>(sets: &[&BegunRun<'_, D>], take: impl FnOnce(&[NutsBatchItem<'_>]) -> R) -> R {
+fn with_items<R>(sets: &[&BegunRun<'_>], take: impl FnOnce(&[NutsBatchItem<'_>]) -> R) -> R {
     let fields: Vec<_> = sets
         .iter()
         .map(|begun| begun.run_state.density().kernels().map_or_else(Vec::new, GpuDensity::kernel_data))
@@ -98,8 +95,8 @@ impl ResidentBatch {
     ///
     /// # Errors
     /// When the device or its memory fails.
-    pub(super) fn new<D: LogDensity + ?Sized>(
-        sets: &[&BegunRun<'_, D>],
+    pub(super) fn new(
+        sets: &[&BegunRun<'_>],
         context: &Context,
         gpu: &GpuConfig,
         last: Option<Loaded>,
@@ -139,7 +136,7 @@ impl ResidentBatch {
 
     /// Does what is due of the runs before they go on: takes them to new coordinates and metrics, makes several chains of
     /// each, places those that are not here, and tells the device what else the host has changed.
-    pub(super) fn set_off<D: LogDensity + ?Sized>(&mut self, jobs: &mut [Job<'_, '_, D>]) -> Result<(), SamplerError> {
+    pub(super) fn set_off(&mut self, jobs: &mut [Job<'_, '_>]) -> Result<(), SamplerError> {
         self.restart(jobs)?;
         jobs.iter_mut().for_each(Job::spread);
         self.place(jobs, NutsRestart::Place, |job| job.place)?;
@@ -147,7 +144,7 @@ impl ResidentBatch {
     }
 
     /// Takes the runs that are due to new coordinates and metrics, and searches step sizes there.
-    fn restart<D: LogDensity + ?Sized>(&mut self, jobs: &mut [Job<'_, '_, D>]) -> Result<(), SamplerError> {
+    fn restart(&mut self, jobs: &mut [Job<'_, '_>]) -> Result<(), SamplerError> {
         self.place(jobs, NutsRestart::Search, |job| job.next.restart)?;
         for job in jobs.iter_mut().filter(|job| job.next.restart && job.failed.is_none()) {
             let Run { run_state, chains, .. } = &mut *job.run;
@@ -158,11 +155,11 @@ impl ResidentBatch {
     }
 
     /// Takes coordinates, metrics, states and points of the `chosen` runs to the device and evaluates the points there.
-    fn place<'a, 'd, D: LogDensity + ?Sized>(
+    fn place<'a, 'd>(
         &mut self,
-        jobs: &mut [Job<'a, 'd, D>],
+        jobs: &mut [Job<'a, 'd>],
         kind: NutsRestart,
-        chosen: impl Fn(&Job<'a, 'd, D>) -> bool,
+        chosen: impl Fn(&Job<'a, 'd>) -> bool,
     ) -> Result<(), SamplerError> {
         let mut jobs: Vec<_> = jobs.iter_mut().filter(|job| job.failed.is_none() && chosen(job)).collect();
         if jobs.is_empty() {
@@ -198,7 +195,7 @@ impl ResidentBatch {
     }
 
     /// Tells the device what the host has changed.
-    fn tell<D: LogDensity + ?Sized>(&mut self, jobs: &mut [Job<'_, '_, D>]) -> Result<(), SamplerError> {
+    fn tell(&mut self, jobs: &mut [Job<'_, '_>]) -> Result<(), SamplerError> {
         let changed = jobs.iter_mut().filter(|job| job.failed.is_none() && job.run.chains.changed);
         let states: Vec<(usize, Vec<NutsChain>)> = changed
             .map(|job| {
@@ -215,18 +212,14 @@ impl ResidentBatch {
     }
 
     /// Queues launches of all runs that are not at the end of their spans, one ahead of what the host takes.
-    pub(super) fn queue<D: LogDensity + ?Sized>(
-        &mut self,
-        jobs: &[Job<'_, '_, D>],
-        progress: &mut BatchProgress,
-    ) -> Result<(), SamplerError> {
+    pub(super) fn queue(&mut self, jobs: &[Job<'_, '_>], progress: &mut BatchProgress) -> Result<(), SamplerError> {
         while progress.launches < progress.takes + 2 {
             let left: Vec<usize> = jobs
                 .iter()
                 .zip(&progress.queued)
                 .map(|(job, from)| if job.failed.is_none() { job.span.end - from } else { 0 })
                 .collect();
-            let chains_of = |(job, &left): (&Job<'_, '_, D>, &usize)| if left > 0 { job.chains() } else { 0 };
+            let chains_of = |(job, &left): (&Job<'_, '_>, &usize)| if left > 0 { job.chains() } else { 0 };
             let chains = jobs.iter().zip(&left).map(chains_of).sum();
             let next = |(&left, &from): (&usize, &usize)| (left > 0).then(|| from..from + self.pace.next(left, chains));
             let spans: Vec<_> = left.iter().zip(&progress.queued).map(next).collect();
@@ -244,11 +237,7 @@ impl ResidentBatch {
     }
 
     /// Waits for the first launch that was queued, and takes what it has left; when there is none, all are at their ends.
-    pub(super) fn take<D: LogDensity + ?Sized>(
-        &mut self,
-        jobs: &mut [Job<'_, '_, D>],
-        progress: &mut BatchProgress,
-    ) -> Result<(), SamplerError> {
+    pub(super) fn take(&mut self, jobs: &mut [Job<'_, '_>], progress: &mut BatchProgress) -> Result<(), SamplerError> {
         if progress.takes == progress.launches {
             progress.is_done = true;
             return Ok(());
@@ -259,14 +248,14 @@ impl ResidentBatch {
     }
 
     /// Queues these iterations of the runs into slot `at`, and the copy of what they leave.
-    fn queue_launch<D: LogDensity + ?Sized>(
+    fn queue_launch(
         &mut self,
-        jobs: &[Job<'_, '_, D>],
+        jobs: &[Job<'_, '_>],
         spans: &[Option<Range<usize>>],
         at: usize,
     ) -> Result<(), SamplerError> {
-        let one = |(job, span): (&Job<'_, '_, D>, &Option<Range<usize>>)| {
-            let shared: Shared<'_, '_, D> = job.run.run_state.shared();
+        let one = |(job, span): (&Job<'_, '_>, &Option<Range<usize>>)| {
+            let shared: Shared<'_, '_> = job.run.run_state.shared();
             let chains = 0..job.chains();
             Some(NutsBatchLaunch { item: job.run.item, launch: launch(&shared, &chains, span.clone()?) })
         };
@@ -285,9 +274,9 @@ impl ResidentBatch {
     }
 
     /// Waits for the draws of these iterations in slot `at`, and takes them.
-    fn take_launch<D: LogDensity + ?Sized>(
+    fn take_launch(
         &mut self,
-        jobs: &mut [Job<'_, '_, D>],
+        jobs: &mut [Job<'_, '_>],
         spans: &[Option<Range<usize>>],
         at: usize,
     ) -> Result<(), SamplerError> {
@@ -307,7 +296,7 @@ impl ResidentBatch {
 }
 
 /// Takes what one run has drawn; where its chains are only at the end of its span.
-fn take_one<D: LogDensity + ?Sized>(job: &mut Job<'_, '_, D>, span: &Range<usize>, output: &NutsOutput<'_>) {
+fn take_one(job: &mut Job<'_, '_>, span: &Range<usize>, output: &NutsOutput<'_>) {
     let host = &mut job.run.chains.host;
     let ends = span.end == job.span.end;
     let one = |(c, (chain, block)): (usize, (&mut HostChain, &mut _))| {
@@ -331,11 +320,11 @@ mod tests {
     #[test]
     fn a_turn_takes_its_data_sets_and_two_slots() {
         let (model, gpu) = (EightSchools::rubin(), GpuConfig::default());
-        let prepared: Vec<BegunRun<'_, EightSchools>> = [2, 5]
+        let prepared: Vec<BegunRun<'_>> = [2, 5]
             .map(|chains| SamplerConfig { chains, max_depth: 6, ..SamplerConfig::default() })
             .map(|config| BegunRun::new(&model, &Begin::Anew(config)).expect("starts"))
             .into();
-        let sets: Vec<&BegunRun<'_, EightSchools>> = prepared.iter().collect();
+        let sets: Vec<&BegunRun<'_>> = prepared.iter().collect();
         let format = NutsFormat { element: Float::F64, scalar: Float::F64, lanes: 32, rows: 1 };
         let expected = with_items(&sets, |items| {
             assert_eq!(items.iter().map(|item| (item.chains, item.dim)).collect::<Vec<_>>(), [(2, 10), (5, 10)]);

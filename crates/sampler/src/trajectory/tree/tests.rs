@@ -10,8 +10,8 @@ mod turns;
 use super::*;
 use crate::trajectory::vector::Ends;
 use crate::trajectory::{Metric, MetricEstimate, Space, Vectors};
-use octopus_density::Centering;
 use octopus_density::warp::Buffer;
+use octopus_density::{Centering, LogDensity};
 
 /// What limits a transition; step sizes are each test's own.
 #[derive(Clone, Copy)]
@@ -29,15 +29,15 @@ fn momentum(dim: usize, stream: &Stream) -> Buffer {
 }
 
 /// A density with a metric: all that a trajectory needs.
-struct Machine<'d, D: ?Sized> {
-    space: Space<'d, D>,
+struct Machine<'d> {
+    space: Space<'d>,
     metric: Metric,
     vectors: Vectors,
     workspace: Workspace,
 }
 
-impl<'d, D: LogDensity + ?Sized> Machine<'d, D> {
-    fn new(density: &'d D, centerings: Vec<Centering>, metric: &MetricEstimate) -> Self {
+impl<'d> Machine<'d> {
+    fn new(density: &'d dyn LogDensity, centerings: Vec<Centering>, metric: &MetricEstimate) -> Self {
         let dim = density.dim();
         Self {
             space: Space::new(density, centerings),
@@ -47,7 +47,7 @@ impl<'d, D: LogDensity + ?Sized> Machine<'d, D> {
         }
     }
 
-    fn parts(&mut self) -> (PhaseSpace<'_, 'd, D>, &mut Workspace) {
+    fn parts(&mut self) -> (PhaseSpace<'_, 'd>, &mut Workspace) {
         let Self { space, metric, vectors, workspace } = self;
         (PhaseSpace { space, metric, vectors }, workspace)
     }

@@ -12,7 +12,7 @@ fn random(dim: usize, number: u32) -> Buffer {
 }
 
 /// `steps` forward, the momentum reversed, `steps` forward: where it started, with the momentum reversed.
-fn returns<D: LogDensity + ?Sized>(machine: &mut Machine<'_, D>, start: &[f64], step: f64, steps: usize) {
+fn returns(machine: &mut Machine<'_>, start: &[f64], step: f64, steps: usize) {
     let dim = start.len();
     let mut point = machine.at(start);
     let r0 = random(dim, 1);
@@ -63,7 +63,7 @@ fn trajectories_of_the_hierarchical_model_are_reversible() {
 }
 
 /// |det d(x', r')/d(x, r)| by central differences and elimination.
-fn volume<D: LogDensity + ?Sized>(machine: &mut Machine<'_, D>, start: &[f64], step: f64, steps: usize) -> f64 {
+fn volume(machine: &mut Machine<'_>, start: &[f64], step: f64, steps: usize) -> f64 {
     let dim = start.len();
     let r0 = random(dim, 2);
     let mut flow = |coordinate: usize, offset: f64| -> Vec<f64> {

@@ -45,8 +45,8 @@ struct Branch {
     rho: Vec<f64>,
 }
 
-pub(super) struct Recursive<'d, D: ?Sized> {
-    density: &'d D,
+pub(super) struct Recursive<'d> {
+    density: &'d dyn LogDensity,
     /// M^-1
     inverse_mass: Vec<Vec<f64>>,
     /// From standard normal numbers to p.
@@ -65,9 +65,9 @@ fn plus(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a + b).collect()
 }
 
-impl<'d, D: LogDensity + ?Sized> Recursive<'d, D> {
+impl<'d> Recursive<'d> {
     /// M^-1 = D^1/2 (I + U (L - 1) U^T) D^1/2 and p = D^-1/2 (I + U (L^-1/2 - 1) U^T) r.
-    pub(super) fn new(density: &'d D, metric: &MetricEstimate) -> Self {
+    pub(super) fn new(density: &'d dyn LogDensity, metric: &MetricEstimate) -> Self {
         let dim = density.dim();
         let spiked = |power: f64, i: usize, j: usize| {
             let low_rank: f64 = metric

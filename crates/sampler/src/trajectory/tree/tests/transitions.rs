@@ -18,8 +18,8 @@ struct Met {
 }
 
 /// `count` transitions of a chain, each also made by the recursive sampler from the same point.
-fn compare<D: LogDensity + ?Sized>(
-    density: &D,
+fn compare(
+    density: &dyn LogDensity,
     metric: &MetricEstimate,
     start: &[f64],
     steps: &[f64],
