@@ -151,8 +151,8 @@ class Model:
 
 def finite_point(model, source, scale):
     """A uniform point where Stan has a finite value, with the value and the gradient."""
-    for k in range(100):
-        width = scale * 0.7 ** (k // 4)
+    for k in range(400):
+        width = scale * 0.7 ** (k // 16)
         # Nine digits, so that the point is the same wherever its text is read.
         x = [round(source.uniform(-width, width), 9) for _ in range(model.dim)]
         found = model.gradient(x)

@@ -57,7 +57,8 @@ pub(crate) struct Interpreter<'a> {
     pub(crate) values: Vec<Option<Value>>,
     /// Terms of the log density, scalars.
     pub(crate) target: Vec<NodeId>,
-    /// The name of a truncated density and the like is being computed without its constants.
+    /// Whether densities by the names `_lupdf` and `_lupmf` are without their constants: not in a function that was
+    /// called as `_lpdf` or `_lpmf`.
     pub(crate) drops_constants: bool,
     /// The loop that is bound for all of its passes at once.
     lanes: Option<LoopLanes>,
@@ -87,7 +88,7 @@ impl<'a> Interpreter<'a> {
             graph: Graph::new(),
             values: vec![None; program.variables.len()],
             target: Vec::new(),
-            drops_constants: false,
+            drops_constants: true,
             lanes: None,
             one_by_one: HashSet::new(),
             uses_lanes: true,

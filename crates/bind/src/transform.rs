@@ -5,6 +5,7 @@ use crate::interpreter::{Interpreter, Run, wrong};
 use crate::value::{Element, Elements, Tensor, Value};
 use octopus_program::{Matrix, NodeId, Op};
 use octopus_stan::{BaseType, Constraint, Declaration, Expression, Span, StanType};
+use std::sync::Arc;
 
 /// A parameter's value, made of new coordinates.
 pub(crate) fn parameter(me: &mut Interpreter<'_>, declaration: &Declaration, span: Span) -> Run<Value> {
@@ -27,10 +28,29 @@ pub(crate) fn parameter(me: &mut Interpreter<'_>, declaration: &Declaration, spa
             let is_positive = matches!(declaration.constraint, Constraint::PositiveOrdered);
             ordered(me, copies, length, is_positive)
         }
-        Constraint::Simplex => simplex(me, copies, length, span)?,
-        Constraint::SumToZero if ty.base != BaseType::Matrix => {
-            let node = sum_to_zero(me, copies, length, span)?;
-            Elements::Whole(node)
+        Constraint::Simplex => simplexes(me, copies, length),
+        Constraint::ColumnStochastic => {
+            // The coordinates stand column after column, as the simplexes do.
+            let (rows, columns) = (inner[0], inner[1]);
+            let simplexes = simplexes(me, copies * columns, rows);
+            let at = |k: usize| (k / length * columns + k % columns) * rows + k / columns % rows;
+            Elements::Mixed(Arc::new((0..copies * length).map(|k| simplexes.at(at(k))).collect()))
+        }
+        Constraint::RowStochastic => {
+            let (rows, columns) = (inner[0], inner[1]);
+            match free(me, ty, copies, &[rows, columns.saturating_sub(1)]) {
+                Elements::Whole(node) => simplex(me, node, copies * rows, columns),
+                _ => simplexes(me, copies * rows, columns),
+            }
+        }
+        Constraint::SumToZero if length == 0 => return wrong(span, "it must have at least one element"),
+        Constraint::SumToZero if ty.base == BaseType::Matrix => {
+            each(me, copies, |me| sum_to_zero_matrix(me, inner[0], inner[1]))
+        }
+        Constraint::SumToZero if length == 1 || copies == 0 => Elements::Data(vec![0.0; copies * length].into()),
+        Constraint::SumToZero => {
+            let free = me.graph.parameter(copies * (length - 1));
+            Elements::Whole(sum_to_zero(me, free, copies, length))
         }
         Constraint::UnitVector => each(me, copies, |me| unit_vector(me, length)),
         Constraint::CholeskyCorr => each(me, copies, |me| cholesky_corr(me, inner[0])),
@@ -46,7 +66,6 @@ pub(crate) fn parameter(me: &mut Interpreter<'_>, declaration: &Declaration, spa
             }
             each(me, copies, |me| cholesky_cov(me, rows, columns))
         }
-        _ => return wrong(span, "parameters with this constraint are not supported yet"),
     };
     Ok(Tensor::new(ty, dims, false, elements).into())
 }
@@ -147,15 +166,8 @@ fn ordered(me: &mut Interpreter<'_>, copies: usize, length: usize, is_positive: 
 }
 
 /// Vectors whose sum is 0: an orthonormal map of one coordinate less.
-fn sum_to_zero(me: &mut Interpreter<'_>, copies: usize, length: usize, span: Span) -> Run<NodeId> {
-    if length == 0 {
-        return wrong(span, "it must have at least one element");
-    }
-    if length == 1 || copies == 0 {
-        return Ok(me.graph.column(vec![0.0; copies * length]));
-    }
+fn sum_to_zero(me: &mut Interpreter<'_>, node: NodeId, copies: usize, length: usize) -> NodeId {
     let free = length - 1;
-    let node = me.graph.parameter(copies * free);
     let weights: Vec<f64> = (0..free)
         .flat_map(|j| {
             let j1 = (j + 1) as f64;
@@ -168,15 +180,51 @@ fn sum_to_zero(me: &mut Interpreter<'_>, copies: usize, length: usize, span: Spa
         })
         .collect();
     let weights = me.column(&weights.into());
-    Ok(me.graph.product(Matrix::new(node, copies, free), Matrix::new(weights, free, length)))
+    me.graph.product(Matrix::new(node, copies, free), Matrix::new(weights, free, length))
+}
+
+/// A matrix whose rows and columns sum to 0: an orthonormal map of one row and one column less, from both sides.
+fn sum_to_zero_matrix(me: &mut Interpreter<'_>, rows: usize, columns: usize) -> NodeId {
+    if rows == 1 || columns == 1 {
+        return me.graph.column(vec![0.0; rows * columns]);
+    }
+    let inner = [rows - 1, columns - 1];
+    let coordinates = me.graph.parameter(inner[0] * inner[1]);
+    let order = crate::shape::columns_to_rows(&inner).into_iter().map(|k| k as u32).collect();
+    let x = me.gather(coordinates, order);
+    let mut map = |n: usize| {
+        let weights: Vec<f64> = (0..n)
+            .flat_map(|i| {
+                (0..n - 1).map(move |k| {
+                    let k1 = (k + 1) as f64;
+                    let weight = 1.0 / (k1 * (k1 + 1.0)).sqrt();
+                    match i.cmp(&k) {
+                        std::cmp::Ordering::Equal => k1 * weight,
+                        std::cmp::Ordering::Greater if i + 1 < n => 0.0,
+                        _ => -weight,
+                    }
+                })
+            })
+            .collect();
+        Matrix::new(me.column(&weights.into()), n, n - 1)
+    };
+    let (left, right) = (map(rows), map(columns));
+    let half = me.graph.product(left, Matrix::new(x, inner[0], inner[1]));
+    me.graph.product(Matrix::new(half, rows, inner[1]), right.t())
+}
+
+/// Simplexes of new coordinates.
+fn simplexes(me: &mut Interpreter<'_>, copies: usize, length: usize) -> Elements {
+    if length <= 1 || copies == 0 {
+        return Elements::Data(vec![1.0; copies * length].into());
+    }
+    let free = me.graph.parameter(copies * (length - 1));
+    simplex(me, free, copies, length)
 }
 
 /// Stan's isometric log ratios, since 2.37: a vector whose sum is 0, then softmax.
-fn simplex(me: &mut Interpreter<'_>, copies: usize, length: usize, span: Span) -> Run<Elements> {
-    if length <= 1 || copies == 0 {
-        return Ok(Elements::Data(vec![1.0; copies * length].into()));
-    }
-    let z = sum_to_zero(me, copies, length, span)?;
+fn simplex(me: &mut Interpreter<'_>, free: NodeId, copies: usize, length: usize) -> Elements {
+    let z = sum_to_zero(me, free, copies, length);
     let columns: Vec<NodeId> = (0..length).map(|k| column(me, z, copies, length, k)).collect();
     let mut total = columns[0];
     for &column in &columns[1..] {
@@ -194,7 +242,7 @@ fn simplex(me: &mut Interpreter<'_>, copies: usize, length: usize, span: Span) -
             me.graph.exp(log)
         })
         .collect();
-    Ok(interleaved(&values, copies))
+    interleaved(&values, copies)
 }
 
 /// The same for each element of an array.

@@ -80,20 +80,20 @@ pub(super) const WIRING: [Fault; 98] = [
     Fault {
         name: "wiring: every chain has the same predictive noise",
         file: OBSERVED,
-        old: "Stream::new(seed, chain as u32, draw as u32, Purpose::Predictive)",
-        new: "Stream::new(seed, 0 * chain as u32, draw as u32, Purpose::Predictive)",
+        old: "DrawAddress { seed, chain: chain as u32, draw: draw as u32 }",
+        new: "DrawAddress { seed, chain: 0 * chain as u32, draw: draw as u32 }",
     },
     Fault {
         name: "wiring: every draw has the same predictive noise",
         file: OBSERVED,
-        old: "Stream::new(seed, chain as u32, draw as u32, Purpose::Predictive)",
-        new: "Stream::new(seed, chain as u32, 0 * draw as u32, Purpose::Predictive)",
+        old: "DrawAddress { seed, chain: chain as u32, draw: draw as u32 }",
+        new: "DrawAddress { seed, chain: chain as u32, draw: 0 * draw as u32 }",
     },
     Fault {
         name: "wiring: every seed has the same predictive noise",
         file: OBSERVED,
-        old: "Stream::new(seed, chain as u32, draw as u32, Purpose::Predictive)",
-        new: "Stream::new(0 * seed, chain as u32, draw as u32, Purpose::Predictive)",
+        old: "DrawAddress { seed, chain: chain as u32, draw: draw as u32 }",
+        new: "DrawAddress { seed: 0 * seed, chain: chain as u32, draw: draw as u32 }",
     },
     Fault {
         name: "wiring: the relative efficiency is 1",

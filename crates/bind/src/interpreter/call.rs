@@ -3,7 +3,7 @@
 use super::library::{Arguments, Function, library};
 use super::{Flow, Interpreter, Run, wrong};
 use crate::value::Value;
-use octopus_stan::{Call, Callee, FunctionId, Span, StanType, Tilde};
+use octopus_stan::{Call, Callee, FunctionId, Span, StanType, Suffix, Tilde};
 use std::rc::Rc;
 
 impl Interpreter<'_> {
@@ -23,7 +23,8 @@ impl Interpreter<'_> {
         match call.callee {
             Callee::User(id) => {
                 let old = self.drops_constants;
-                self.drops_constants = old && call.suffix.is_unnormalised();
+                let passes_on = call.suffix.is_unnormalised() || call.suffix == Suffix::Target;
+                self.drops_constants = old && passes_on;
                 let result = self.own_function(id, values, span);
                 self.drops_constants = old;
                 result
