@@ -334,7 +334,7 @@ fn whole_of_two(me: &mut Interpreter<'_>, a: &Arguments, of: fn(i64, i64) -> Opt
 
 /// The product of `factors` numbers from `first` on, each `step` after the one before.
 fn factorial(first: i64, factors: i64, step: i64) -> Option<i64> {
-    if factors < 0 || factors > 1_000_000 {
+    if !(0..=1_000_000).contains(&factors) {
         return None;
     }
     (0..factors).try_fold(1_i64, |product, k| product.checked_mul(first.checked_add(k * step)?))

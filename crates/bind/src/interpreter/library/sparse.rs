@@ -6,8 +6,11 @@ use crate::interpreter::{Interpreter, Run, wrong};
 use crate::value::{Element, Ints, Tensor, Value};
 use octopus_stan::StanType;
 
-/// The row and the column of each value, counted from 0.
-fn places(me: &mut Interpreter<'_>, a: &Arguments) -> Run<(usize, usize, Vec<(u32, u32)>)> {
+/// A row and a column, counted from 0.
+type Place = (u32, u32);
+
+/// The numbers of rows and columns, and the place of each value.
+fn places(me: &mut Interpreter<'_>, a: &Arguments) -> Run<(usize, usize, Vec<Place>)> {
     let (rows, columns) = (a.size_at(me, 0)?, a.size_at(me, 1)?);
     let (Some(v), Some(u)) = (me.ints(&a.values[3]), me.ints(&a.values[4])) else {
         return wrong(a.span, "columns and beginnings of rows must be known");
