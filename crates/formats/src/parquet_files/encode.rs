@@ -40,7 +40,7 @@ pub(super) fn writer_properties(metadata: &serde_json::Value) -> WriterPropertie
 }
 
 /// Returns the bytes of a Parquet file of these columns, which have as many rows each, with `metadata` as the entry
-/// `octopus` of the file: see [`writer_properties`].
+/// `octopus` of the file.
 ///
 /// # Errors
 /// When the columns have other numbers of rows, or are too large for the format.

@@ -7,10 +7,10 @@ use crate::value::{Element, Ints, Tensor, Value};
 use octopus_stan::StanType;
 
 /// A row and a column, counted from 0.
-type Place = (u32, u32);
+type SparsePlace = (u32, u32);
 
 /// The numbers of rows and columns, and the place of each value.
-fn places(me: &mut Interpreter<'_>, a: &Arguments) -> Run<(usize, usize, Vec<Place>)> {
+fn places(me: &mut Interpreter<'_>, a: &Arguments) -> Run<(usize, usize, Vec<SparsePlace>)> {
     let (rows, columns) = (a.size_at(me, 0)?, a.size_at(me, 1)?);
     let (Some(v), Some(u)) = (me.ints(&a.values[3]), me.ints(&a.values[4])) else {
         return wrong(a.span, "columns and beginnings of rows must be known");
