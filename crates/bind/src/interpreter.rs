@@ -6,6 +6,7 @@ mod assign;
 mod budget;
 mod call;
 mod carried;
+mod classes;
 mod density;
 mod expression;
 mod index;

@@ -7,6 +7,9 @@ use octopus_program::{Matrix, NodeId, Op};
 use octopus_stan::{BaseType, Constraint, Declaration, Expression, Span, StanType};
 use std::sync::Arc;
 
+/// Vectors of more elements than these are transformed by operations on whole vectors, not element by element.
+const LONG: usize = 32;
+
 /// A parameter's value, made of new coordinates.
 pub(crate) fn parameter(me: &mut Interpreter<'_>, declaration: &Declaration, span: Span) -> Run<Value> {
     let ty = me.program.variables[declaration.variable.0].ty;
@@ -167,6 +170,9 @@ fn ordered(me: &mut Interpreter<'_>, copies: usize, length: usize, is_positive: 
 
 /// Vectors whose sum is 0: an orthonormal map of one coordinate less.
 fn sum_to_zero(me: &mut Interpreter<'_>, node: NodeId, copies: usize, length: usize) -> NodeId {
+    if length > LONG {
+        return long_sum_to_zero(me, node, copies, length);
+    }
     let free = length - 1;
     let weights: Vec<f64> = (0..free)
         .flat_map(|j| {
@@ -181,6 +187,45 @@ fn sum_to_zero(me: &mut Interpreter<'_>, node: NodeId, copies: usize, length: us
         .collect();
     let weights = me.column(&weights.into());
     me.graph.product(Matrix::new(node, copies, free), Matrix::new(weights, free, length))
+}
+
+/// The same for long vectors, by sums in place of a matrix of all weights. Coordinate j has weight w_j = 1 / sqrt(j (j + 1)),
+/// and with y = w x element i is the sum of y_j over j > i, less i y_i, where i counts from 0 and j from 1.
+fn long_sum_to_zero(me: &mut Interpreter<'_>, node: NodeId, copies: usize, length: usize) -> NodeId {
+    let free = length - 1;
+    let weights = (0..copies * free).map(|k| (k % free + 1) as f64).map(|j| 1.0 / (j * (j + 1.0)).sqrt());
+    let weights = me.column(&weights.collect());
+    let y = me.graph.mul(node, weights);
+    let zero = me.graph.constant(0.0);
+    let y_or_zero = me.graph.concat(&[y, zero]);
+    let zero_at = (copies * free) as u32;
+    // Sums to the end: inside of blocks, and of the blocks behind.
+    let width = (1..length).find(|width| width * width >= length).unwrap_or(1);
+    let blocks = length.div_ceil(width);
+    let padded = (0..copies)
+        .flat_map(|copy| (0..blocks * width).map(move |i| if i < free { (copy * free + i) as u32 } else { zero_at }));
+    let padded = padded.collect();
+    let padded = me.gather(y_or_zero, padded);
+    let ones = |me: &mut Interpreter<'_>, size: usize, is_one: fn(usize, usize) -> bool| {
+        let values = (0..size * size).map(|k| f64::from(u8::from(is_one(k / size, k % size))));
+        Matrix::new(me.column(&values.collect()), size, size)
+    };
+    let from_here = ones(me, width, |j, i| j >= i);
+    let inside = me.graph.product(Matrix::new(padded, copies * blocks, width), from_here);
+    let totals = column(me, inside, copies * blocks, width, 0);
+    let behind = ones(me, blocks, |j, i| j > i);
+    let behind = me.graph.product(Matrix::new(totals, copies, blocks), behind);
+    let each = |place: &dyn Fn(usize, usize) -> u32| -> Vec<u32> {
+        (0..copies * length).map(|k| place(k / length, k % length)).collect()
+    };
+    let inside = me.gather(inside, each(&|copy, i| (copy * blocks * width + i) as u32));
+    let behind = me.gather(behind, each(&|copy, i| (copy * blocks + i / width) as u32));
+    let before = me.gather(y_or_zero, each(&|copy, i| if i == 0 { zero_at } else { (copy * free + i - 1) as u32 }));
+    let counts: Vec<f64> = (0..copies * length).map(|k| (k % length) as f64).collect();
+    let counts = me.column(&counts.into());
+    let spent = me.graph.mul(counts, before);
+    let sums = me.graph.add(inside, behind);
+    me.graph.sub(sums, spent)
 }
 
 /// A matrix whose rows and columns sum to 0: an orthonormal map of one row and one column less, from both sides.
@@ -225,16 +270,15 @@ fn simplexes(me: &mut Interpreter<'_>, copies: usize, length: usize) -> Elements
 /// Stan's isometric log ratios, since 2.37: a vector whose sum is 0, then softmax.
 fn simplex(me: &mut Interpreter<'_>, free: NodeId, copies: usize, length: usize) -> Elements {
     let z = sum_to_zero(me, free, copies, length);
+    if length > LONG {
+        return long_softmax(me, z, copies, length);
+    }
     let columns: Vec<NodeId> = (0..length).map(|k| column(me, z, copies, length, k)).collect();
     let mut total = columns[0];
     for &column in &columns[1..] {
         total = me.graph.apply(Op::LogSumExp, &[total, column]);
     }
-    let minus = me.graph.constant(-(length as f64));
-    let jacobian = me.graph.mul(minus, total);
-    add(me, jacobian);
-    let constant = me.graph.constant(0.5 * (length as f64).ln() * copies as f64);
-    me.target.push(constant);
+    add_simplex_jacobian(me, total, copies, length);
     let values: Vec<NodeId> = columns
         .into_iter()
         .map(|column| {
@@ -243,6 +287,34 @@ fn simplex(me: &mut Interpreter<'_>, free: NodeId, copies: usize, length: usize)
         })
         .collect();
     interleaved(&values, copies)
+}
+
+/// Softmax of long vectors: the elements of all vectors are one vector here.
+fn long_softmax(me: &mut Interpreter<'_>, z: NodeId, copies: usize, length: usize) -> Elements {
+    let of_copy: Vec<u32> = (0..copies * length).map(|k| (k / length) as u32).collect();
+    let most = me.largest_of_rows(z, copies, length);
+    // It is a number here, without a slope of its own.
+    let most = me.graph.apply(Op::Held, &[most]);
+    let each_most = me.gather(most, of_copy.clone());
+    let below = me.graph.sub(z, each_most);
+    let powers = me.graph.exp(below);
+    let table = me.table(of_copy.clone());
+    let sums = me.graph.segment_sum(powers, table, copies);
+    let logs = me.graph.ln(sums);
+    let total = me.graph.add(most, logs);
+    add_simplex_jacobian(me, total, copies, length);
+    let each_total = me.gather(total, of_copy);
+    let logs = me.graph.sub(z, each_total);
+    Elements::Whole(me.graph.exp(logs))
+}
+
+/// `total` has for each simplex the logarithm of the sum that its elements are divided by.
+fn add_simplex_jacobian(me: &mut Interpreter<'_>, total: NodeId, copies: usize, length: usize) {
+    let minus = me.graph.constant(-(length as f64));
+    let jacobian = me.graph.mul(minus, total);
+    add(me, jacobian);
+    let constant = me.graph.constant(0.5 * (length as f64).ln() * copies as f64);
+    me.target.push(constant);
 }
 
 /// The same for each element of an array.

@@ -1,8 +1,10 @@
 //! Loops that carry state: scans held to the same loops bound pass by pass, to formulas by hand and to finite differences.
 
-use octopus_bind::{BindOptions, BoundModel, Data};
+mod unrolled;
+
+use octopus_bind::Data;
 use octopus_program::Program;
-use octopus_stan::StanProgram;
+use unrolled::{bound, compared, evaluated, numbers};
 
 /// How a loop has to come out.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,32 +15,14 @@ enum Form {
     Unrolled,
 }
 
-fn bound(text: &str, data: &Data, vectorise_loops: bool) -> BoundModel {
-    let program = StanProgram::parse("model.stan", text).expect("a program");
-    BoundModel::with_options(&program, data, BindOptions { vectorise_loops, ..BindOptions::default() })
-        .expect("a model")
-}
-
-fn point(dim: usize, turn: f64) -> Vec<f64> {
-    (0..dim).map(|k| 0.4 * (turn + 1.7 * k as f64).sin()).collect()
-}
-
-fn evaluated(program: &Program, x: &[f64]) -> (f64, Vec<f64>) {
-    let mut gradient = vec![0.0; x.len()];
-    let value = program.logp_grad(&mut program.workspace(), x, &mut gradient).expect("a value");
-    (value, gradient)
-}
-
 /// Numbers of steps of the scans, of all passes of a loop.
 fn scans(program: &Program) -> usize {
     program.describe().lines().filter(|line| line.starts_with("scan of")).count()
 }
 
-/// States have the bits of the unrolled loop, since a scan does the same operations. Sums over passes have another order,
-/// and a slope is a sum of products of derivatives in another order, so that they agree to rounding.
+/// Compares a program with the unrolled one, and asks for its form.
 fn check(text: &str, data: &Data, form: Form) {
-    let (model, unrolled) = (bound(text, data, true), bound(text, data, false));
-    let (program, other) = (model.compile().expect("a program"), unrolled.compile().expect("a program"));
+    let (program, other) = compared(text, data);
     let found = scans(&program);
     match form {
         // The backward scan of each is one too.
@@ -46,33 +30,6 @@ fn check(text: &str, data: &Data, form: Form) {
         Form::Unrolled => assert_eq!(found, 0, "{text}"),
     }
     assert_eq!(scans(&other), 0);
-    for turn in [0.9, 2.3] {
-        let x = point(model.dim(), turn);
-        let ((value, gradient), (expected, slopes)) = (evaluated(&program, &x), evaluated(&other, &x));
-        let close = |a: f64, b: f64| (a - b).abs() <= 1e-13 * (a.abs() + b.abs() + 1.0);
-        assert!(close(value, expected), "{value} {expected}\n{text}");
-        assert!(close(value, model.log_density(&x)), "{value} {}\n{text}", model.log_density(&x));
-        let size = slopes.iter().fold(1.0_f64, |most, slope| most.max(slope.abs()));
-        for (k, (slope, expected)) in gradient.iter().zip(&slopes).enumerate() {
-            assert!((slope - expected).abs() <= 1e-13 * size, "{k}: {slope} {expected}\n{text}");
-            let side = |step: f64| {
-                let mut x = x.clone();
-                x[k] += step;
-                evaluated(&program, &x).0
-            };
-            let h = 1e-4;
-            let difference = (8.0 * (side(h) - side(-h)) - (side(2.0 * h) - side(-2.0 * h))) / (12.0 * h);
-            assert!((slope - difference).abs() <= 1e-8 * (size + value.abs()), "{k}: {slope} {difference}\n{text}");
-        }
-        let (draw, expected) = (model.expand(&x), unrolled.expand(&x));
-        let bits = |draw: &[f64]| draw.iter().map(|x| x.to_bits()).collect::<Vec<u64>>();
-        assert_eq!(bits(&draw), bits(&expected), "{text}");
-    }
-}
-
-/// Numbers without a pattern, between -1 and 1.
-fn numbers(count: usize, turn: f64) -> Vec<f64> {
-    (0..count).map(|t| (turn + 2.9 * t as f64).sin()).collect()
 }
 
 fn series(count: usize) -> Data {

@@ -4,7 +4,7 @@
 //! `OCTOPUS_POSTERIORDB_MEANS` the folder of the reference draws' means; without them the tests are skipped. Run them in the
 //! profile `release`, since they take minutes.
 
-use octopus_bind::{BoundModel, Data};
+use octopus_bind::{BindOptions, BoundModel, Data};
 use octopus_sampler::{Phase, Sampler, SamplerConfig};
 use octopus_stan::StanProgram;
 use std::time::Instant;
@@ -116,6 +116,45 @@ fn posteriordb_runs() {
     }
     println!("{good} of {all} programs run");
     assert!(good >= 114 || !only.is_empty(), "{good} of {all} programs run");
+}
+
+/// The largest difference of value and slopes between loops at once and pass by pass, relative to the largest; none
+/// where there are no values.
+fn difference(program: &str, data: &str) -> Option<f64> {
+    let (program, data) = (StanProgram::read(program).ok()?, Data::read(data).ok()?);
+    let evaluated = |vectorise_loops| {
+        let options = BindOptions { vectorise_loops, ..BindOptions::default() };
+        let model = BoundModel::with_options(&program, &data, options).ok()?;
+        let compiled = model.compile().ok()?;
+        let mut numbers = vec![0.0; model.dim()];
+        let value = compiled.logp_grad(&mut compiled.workspace(), &point(model.dim()), &mut numbers).ok()?;
+        numbers.push(value);
+        Some(numbers)
+    };
+    let (at_once, one_by_one) = (evaluated(true)?, evaluated(false)?);
+    let size = one_by_one.iter().fold(1.0_f64, |most, x| most.max(x.abs()));
+    let difference = |(a, b): (&f64, &f64)| if a == b { 0.0 } else { (a - b).abs() / size };
+    Some(at_once.iter().zip(&one_by_one).map(difference).fold(0.0, f64::max))
+}
+
+#[test]
+fn posteriordb_is_the_same_pass_by_pass() {
+    let Some(list) = variable("OCTOPUS_POSTERIORDB_LIST") else { return };
+    let only = std::env::var("OCTOPUS_POSTERIORDB_ONLY").unwrap_or_default();
+    let list = std::fs::read_to_string(list).expect("the list can be read");
+    let (mut seen, mut far_ones) = (std::collections::HashSet::new(), Vec::new());
+    for line in list.lines() {
+        let [name, program, data] = line.split('\t').collect::<Vec<_>>()[..] else { continue };
+        if !name.contains(&only) || !seen.insert(program) {
+            continue;
+        }
+        let found = difference(program, data);
+        println!("{name}: {}", found.map_or("no values".to_owned(), |found| format!("{found:.1e}")));
+        if found.is_some_and(|found| found.is_nan() || found > 1e-11) {
+            far_ones.push(name.to_owned());
+        }
+    }
+    assert!(far_ones.is_empty(), "loops at once differ from pass by pass: {far_ones:?}");
 }
 
 /// The largest distance of a sampled mean from a reference, in standard deviations, with the name.

@@ -72,7 +72,7 @@ impl Interpreter<'_> {
     pub(crate) fn step(&mut self, span: Span) -> Run<()> {
         self.steps(1, span)?;
         // On a draw all values are numbers: nobody asks for a node of the statement before.
-        let is_large = self.lane_count() > 1 || self.budget.steps.is_multiple_of(FEW_STEPS);
+        let is_large = self.lanes.is_some() || self.budget.steps.is_multiple_of(FEW_STEPS);
         if self.is_on_draw && is_large && !self.graph.is_empty() {
             self.graph = Graph::new();
         }

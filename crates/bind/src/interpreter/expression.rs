@@ -34,7 +34,7 @@ impl Interpreter<'_> {
                 return self.expression(expression);
             }
             ExpressionKind::Target => {
-                if self.lane_count() > 1 {
+                if self.lanes.is_some() {
                     return Err(Stop::Lanes);
                 }
                 let terms = self.graph.concat(&self.target);
@@ -121,7 +121,7 @@ impl Interpreter<'_> {
 
     /// Lanes that differ are bound one by one; parameters decide nothing.
     fn branch_on_parameter<T>(&self, stop: Stop, span: Span) -> Run<T> {
-        if self.lane_count() > 1 {
+        if self.lanes.is_some() {
             return Err(stop);
         }
         wrong(
@@ -164,10 +164,7 @@ impl Interpreter<'_> {
     pub(crate) fn whole_number(&mut self, expression: &Expression) -> Run<i64> {
         match self.expression(expression)? {
             Value::Int(x) => Ok(x),
-            Value::Ints(ints) if ints.dims.is_empty() => {
-                let first = ints.values.first().copied().unwrap_or(0);
-                if ints.values.iter().all(|&x| x == first) { Ok(first) } else { Err(Stop::Lanes) }
-            }
+            Value::Ints(ints) if ints.dims.is_empty() => self.same_in_lanes(&ints.values),
             _ => wrong(expression.span, "this must be a whole number that depends on no parameter"),
         }
     }
@@ -181,11 +178,23 @@ impl Interpreter<'_> {
                 let second = self.expression(b)?;
                 return match self.truth_of(&second) {
                     Some(truth) => Ok(Value::Int(i64::from(truth))),
-                    None if matches!(second, Value::Reals(_)) => Ok(second),
-                    None => self.branch_on_parameter(Stop::Lanes, b.span),
+                    None => match second {
+                        Value::Reals(_) => Ok(second),
+                        // Comparisons of data are whole numbers.
+                        Value::Ints(ints) => {
+                            let truths: Vec<i64> = ints.values.iter().map(|&x| i64::from(x != 0)).collect();
+                            Ok(Ints { values: truths.into(), ..ints }.into())
+                        }
+                        _ => self.branch_on_parameter(Stop::Lanes, b.span),
+                    },
                 };
             }
             None => {}
+        }
+        if let Value::Ints(_) = first {
+            // The second may be meant for some of the lanes only.
+            self.note_branch(&first);
+            return Err(Stop::Lanes);
         }
         let (Value::Reals(first), second) = (first, self.expression(b)?) else {
             return self.branch_on_parameter(Stop::Lanes, a.span);

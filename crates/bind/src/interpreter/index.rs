@@ -38,7 +38,7 @@ impl Interpreter<'_> {
         let mut sizes = [0; MOST_INDICES];
         let rank = value.dims().len();
         let are_single = indices.iter().all(|index| matches!(index, Index::Single(_)));
-        if self.lane_count() > 1 || value.is_laned() || rank != indices.len() || rank > MOST_INDICES || !are_single {
+        if self.lanes.is_some() || value.is_laned() || rank != indices.len() || rank > MOST_INDICES || !are_single {
             return Ok(None);
         }
         sizes[..rank].copy_from_slice(value.dims());
@@ -96,16 +96,14 @@ impl Interpreter<'_> {
         let lanes = self.lane_count();
         let at = |ints: &Ints, lane: usize| ints.values[if ints.laned { lane } else { 0 }];
         let count = |lane: usize| at(&last, lane).saturating_sub(at(&first, lane)).saturating_add(1).max(0);
-        let length = count(0);
+        let counts: Vec<i64> = (0..lanes).map(count).collect();
+        let length = self.same_in_lanes(&counts)?;
         if length > size as i64 {
             return Err(Stop::Lanes);
         }
         self.room(&[length as usize, lanes], from.span)?;
         let mut places = Vec::new();
         for lane in 0..lanes {
-            if count(lane) != length {
-                return Err(Stop::Lanes);
-            }
             places.extend((0..length).map(|k| place(at(&first, lane).saturating_add(k))));
         }
         Ok(Selection { is_single: false, per_lane: length as usize, laned: true, places })

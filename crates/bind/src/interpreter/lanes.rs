@@ -2,7 +2,8 @@
 //!
 //! It is right where no pass reads what another pass writes. What is read and written is on record; where passes meet, the
 //! attempt is given up and all is as before. The next attempt lets passes read of earlier ones (`carried.rs`); where that
-//! fails too, the loop is bound pass by pass. A branch on data that goes another way from some pass on splits the loop.
+//! fails too, the loop is bound pass by pass. Where data make passes differ, passes that do the same are bound at once
+//! (`classes.rs`); in a loop that carries state, a branch that goes another way from some pass on splits the loop.
 
 use super::carried::CarriedReads;
 use super::random::PassStreams;
@@ -12,11 +13,16 @@ use crate::value::{Elements, Ints, Tensor, Value};
 use octopus_program::GraphMark;
 use octopus_stan::{Span, Statement, VariableId};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// A loop whose passes are bound at once.
 #[derive(Clone, Debug)]
 pub(crate) struct LoopLanes {
     pub(crate) count: usize,
+    /// The passes that are lanes, counted from 0.
+    pub(crate) passes: Arc<[u32]>,
+    /// Passes of the whole loop.
+    pub(crate) all: usize,
     /// Variables from outside of the loop that passes write.
     pub(crate) outer: HashMap<VariableId, Outer>,
     /// Calls that were under way when the loop began: variables of deeper ones are no outer ones.
@@ -25,6 +31,8 @@ pub(crate) struct LoopLanes {
     pub(crate) carried: Option<CarriedReads>,
     /// The first pass in which a branch goes another way than in the passes before.
     pub(crate) split: Option<usize>,
+    /// What made the lanes differ: lanes of equal numbers may be alike.
+    pub(crate) outcomes: Option<Vec<i64>>,
 }
 
 /// What became of a loop that was to be bound for all passes at once.
@@ -39,7 +47,7 @@ pub(crate) enum LanesOutcome {
 /// What the passes do with a variable from outside.
 #[derive(Clone, Debug)]
 pub(crate) enum Outer {
-    /// They write elements: for each the lane that writes, and the lane that reads, plus 1.
+    /// They write elements: for each the pass that writes, and the pass that reads, plus 1.
     Elements { writers: Vec<u32>, readers: Vec<u32> },
     /// They write all of it, and read it only after they have.
     Whole { is_written: bool },
@@ -55,19 +63,35 @@ impl Outer {
 }
 
 /// The passes of a loop.
-struct Passes<'a> {
+pub(super) struct Passes<'a> {
     variable: VariableId,
     from: i64,
-    count: usize,
+    pub(super) count: usize,
     body: &'a [Statement],
     /// The addresses of random numbers, if any are drawn.
     streams: Option<&'a PassStreams>,
 }
 
-/// How an attempt to bind all passes at once ended.
-enum Attempt {
-    Bound,
-    Failed { split: Option<usize>, shared: Option<VariableId> },
+impl Passes<'_> {
+    /// All passes, as lanes.
+    pub(super) fn all(&self) -> Arc<[u32]> {
+        (0..self.count as u32).collect()
+    }
+}
+
+/// How an attempt to bind passes at once ended.
+pub(super) enum Attempt {
+    /// With what the passes have done to variables from outside.
+    Bound(HashMap<VariableId, Outer>),
+    Failed(Failure),
+}
+
+/// Why passes could not be bound at once.
+#[derive(Default)]
+pub(super) struct Failure {
+    pub(super) split: Option<usize>,
+    shared: Option<VariableId>,
+    pub(super) outcomes: Option<Vec<i64>>,
 }
 
 /// More than one lane.
@@ -103,15 +127,15 @@ impl Interpreter<'_> {
         let mut split = None;
         if let Some(outer) = self.outer(&uses) {
             let passes = Passes { variable, from, count: count as usize, body, streams };
-            match self.attempt(&passes, outer, None) {
-                Attempt::Bound => return LanesOutcome::Bound,
-                Attempt::Failed { split: at, .. } => split = at,
+            match self.in_classes(&passes, outer) {
+                Ok(()) => return LanesOutcome::Bound,
+                Err(at) => split = at,
             }
         }
         // Without parameters, a state is a number.
         if split.is_none() && count >= FEWEST_CARRIED && self.graph.dim() > 0 {
             let passes = Passes { variable, from, count: count as usize, body, streams };
-            let mut is_own = HashSet::new();
+            let (mut is_own, lanes) = (HashSet::new(), passes.all());
             loop {
                 let mark = self.graph.mark();
                 let values = self.values.clone();
@@ -120,11 +144,11 @@ impl Interpreter<'_> {
                     self.graph.rewind(&mark);
                     break;
                 };
-                match self.attempt_from(&passes, outer, Some(carried), (values, mark)) {
-                    Attempt::Bound => return LanesOutcome::Bound,
-                    Attempt::Failed { shared: Some(id), .. } if is_own.insert(id) => {}
-                    Attempt::Failed { split: at, .. } => {
-                        split = at;
+                match self.attempt(&passes, &lanes, outer, Some(carried), (values, mark)) {
+                    Attempt::Bound(_) => return LanesOutcome::Bound,
+                    Attempt::Failed(Failure { shared: Some(id), .. }) if is_own.insert(id) => {}
+                    Attempt::Failed(failure) => {
+                        split = failure.split;
                         break;
                     }
                 }
@@ -139,37 +163,30 @@ impl Interpreter<'_> {
         }
     }
 
-    fn attempt(
+    /// Binds passes at once, the ones in `lanes`; where that fails, all is as it was `before`.
+    pub(super) fn attempt(
         &mut self,
         passes: &Passes<'_>,
-        outer: HashMap<VariableId, Outer>,
-        carried: Option<CarriedReads>,
-    ) -> Attempt {
-        let before = (self.values.clone(), self.graph.mark());
-        self.attempt_from(passes, outer, carried, before)
-    }
-
-    /// Binds all passes at once; where that fails, all is as it was `before`.
-    fn attempt_from(
-        &mut self,
-        passes: &Passes<'_>,
+        lanes: &Arc<[u32]>,
         outer: HashMap<VariableId, Outer>,
         carried: Option<CarriedReads>,
         before: (Vec<Option<Value>>, GraphMark),
     ) -> Attempt {
         let (values, mark) = before;
         let budget = self.budget;
-        let (count, first_target) = (passes.count, self.target.len());
-        self.lanes = Some(LoopLanes { count, outer, calls: self.calls, carried, split: None });
-        let numbers: Vec<i64> = (passes.from..passes.from + count as i64).collect();
+        let (count, first_target) = (lanes.len(), self.target.len());
+        let (all, calls, names) = (passes.count, self.calls, lanes.clone());
+        let begun = LoopLanes { count, passes: names, all, outer, calls, carried, split: None, outcomes: None };
+        self.lanes = Some(begun);
+        let numbers: Vec<i64> = lanes.iter().map(|&pass| passes.from + i64::from(pass)).collect();
         let number = Ints { dims: Vec::new(), laned: true, values: numbers.into() };
         self.values[passes.variable.0] = Some(Value::Ints(number));
         let outside = self.random.clone();
-        self.random = passes.streams.map(|streams| streams.lanes(count));
+        self.random = passes.streams.map(|streams| streams.lanes(lanes));
         let ended = self.statements(passes.body);
         self.random = outside;
-        let Some(LoopLanes { outer, carried, split, .. }) = self.lanes.take() else {
-            return Attempt::Failed { split: None, shared: None };
+        let Some(LoopLanes { outer, carried, split, outcomes, .. }) = self.lanes.take() else {
+            return Attempt::Failed(Failure::default());
         };
         // A message may be about a path that no single pass takes, and names no pass: bind one by one to be sure.
         let mut is_bound = matches!(ended, Ok(Flow::On | Flow::Continue));
@@ -187,13 +204,13 @@ impl Interpreter<'_> {
             }
         }
         if is_bound {
-            return Attempt::Bound;
+            return Attempt::Bound(outer);
         }
         self.values = values;
         self.target.truncate(first_target);
         self.graph.rewind(&mark);
         self.budget.restore_variables(budget);
-        Attempt::Failed { split, shared }
+        Attempt::Failed(Failure { split, shared, outcomes })
     }
 
     /// What passes read of earlier ones, in the loop that is bound.
@@ -201,12 +218,12 @@ impl Interpreter<'_> {
         self.lanes.as_mut()?.carried.as_mut()
     }
 
-    /// Passes branch in different ways: notes the first one that differs from those before.
+    /// Passes branch in different ways: notes how, and the first one that differs from those before.
     pub(crate) fn note_branch(&mut self, value: &Value) {
-        let truths: Vec<bool> = match value {
-            Value::Ints(ints) if ints.laned => ints.values.iter().map(|&x| x != 0).collect(),
+        let truths: Vec<i64> = match value {
+            Value::Ints(ints) if ints.laned => ints.values.iter().map(|&x| i64::from(x != 0)).collect(),
             Value::Reals(tensor) if tensor.laned => match tensor.known() {
-                Some(values) => values.iter().map(|&x| x != 0.0).collect(),
+                Some(values) => values.iter().map(|&x| i64::from(x != 0.0)).collect(),
                 None => return,
             },
             _ => return,
@@ -215,7 +232,22 @@ impl Interpreter<'_> {
             && truths.len() == lanes.count
         {
             lanes.split = truths.iter().position(|&truth| truth != truths[0]);
+            lanes.outcomes = Some(truths);
         }
+    }
+
+    /// A whole number that must be the same in all lanes, such as a size; where it is not, notes which lanes are alike.
+    pub(crate) fn same_in_lanes(&mut self, values: &[i64]) -> Run<i64> {
+        let first = values.first().copied().unwrap_or(0);
+        if values.iter().all(|&x| x == first) {
+            return Ok(first);
+        }
+        if let Some(lanes) = &mut self.lanes
+            && values.len() == lanes.count
+        {
+            lanes.outcomes = Some(values.to_vec());
+        }
+        Err(Stop::Lanes)
     }
 
     /// What passes write outside; none if they cannot be bound at once.
@@ -264,6 +296,11 @@ impl Interpreter<'_> {
         }
     }
 
+    /// The passes that are lanes, counted from 0.
+    fn lane_names(&self) -> Arc<[u32]> {
+        self.lanes.as_ref().map_or_else(|| Arc::from([0]), |lanes| lanes.passes.clone())
+    }
+
     /// The record of a variable from outside of the loop, if passes write it.
     pub(crate) fn outer_of(&mut self, id: VariableId) -> Option<&mut Outer> {
         let calls = self.calls;
@@ -281,10 +318,11 @@ impl Interpreter<'_> {
     /// Elements are read: no other lane may write them.
     pub(crate) fn note_elements_read(&mut self, id: VariableId, places: &[u32], laned: bool) -> Run<()> {
         let count = self.lane_count();
-        let Some(Outer::Elements { writers, readers }) = self.outer_of(id) else { return self.note_read(id) };
         let per_lane = if laned { places.len() / count.max(1) } else { 0 };
+        let names = self.lane_names();
+        let Some(Outer::Elements { writers, readers }) = self.outer_of(id) else { return self.note_read(id) };
         for (k, &place) in places.iter().enumerate() {
-            let lane = k.checked_div(per_lane).map_or(MANY, |lane| lane as u32 + 1);
+            let lane = k.checked_div(per_lane).map_or(MANY, |lane| names[lane] + 1);
             let (writer, reader) = (writers[place as usize], &mut readers[place as usize]);
             if writer != 0 && writer != lane {
                 return Err(Stop::Lanes);
@@ -297,7 +335,7 @@ impl Interpreter<'_> {
     /// Elements are written: no other lane may read or write them.
     pub(crate) fn note_elements_written(&mut self, id: VariableId, places: &[u32], laned: bool) -> Run<()> {
         let count = self.lane_count();
-        let is_carried = self.carried_reads().is_some();
+        let (is_carried, names) = (self.carried_reads().is_some(), self.lane_names());
         let Some(Outer::Elements { writers, readers }) = self.outer_of(id) else { return Ok(()) };
         if !laned {
             if let Some(carried) = self.carried_reads() {
@@ -307,7 +345,7 @@ impl Interpreter<'_> {
         }
         let per_lane = places.len() / count.max(1);
         for (k, &place) in places.iter().enumerate() {
-            let lane = k.checked_div(per_lane).map_or(MANY, |lane| lane as u32 + 1);
+            let lane = k.checked_div(per_lane).map_or(MANY, |lane| names[lane] + 1);
             let (writer, reader) = (&mut writers[place as usize], readers[place as usize]);
             if (*writer != 0 && *writer != lane) || (!is_carried && reader != 0 && reader != lane) {
                 return Err(Stop::Lanes);

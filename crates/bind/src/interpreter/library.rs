@@ -7,13 +7,17 @@ mod linear;
 mod scalar;
 mod sparse;
 
+use super::arithmetic::SharedSizes;
 use super::density::density;
 use super::random::random_function;
 use super::{Interpreter, Run, Stop, wrong};
 use crate::value::{Element, Ints, Tensor, Value};
-use octopus_program::Op;
+use octopus_program::{NodeId, Op};
 use octopus_random::exact;
 use octopus_stan::{BaseType, Span, StanType};
+
+/// Elements up to which each is an operand of its own, and not one of a vector.
+const FEW_ELEMENTS: usize = 16;
 
 /// What a function is given.
 pub(crate) struct Arguments {
@@ -77,19 +81,16 @@ impl Arguments {
         if ty.is_int() { tensor } else { tensor.with_type(ty) }
     }
 
-    fn count_at(&self, k: usize) -> Run<i64> {
+    fn count_at(&self, me: &mut Interpreter<'_>, k: usize) -> Run<i64> {
         match &self.values[k] {
             Value::Int(x) => Ok(*x),
-            Value::Ints(ints) if ints.dims.is_empty() => {
-                let first = ints.values.first().copied().unwrap_or(0);
-                if ints.values.iter().all(|&x| x == first) { Ok(first) } else { Err(Stop::Lanes) }
-            }
+            Value::Ints(ints) if ints.dims.is_empty() => me.same_in_lanes(&ints.values),
             _ => wrong(self.span, "a size must not depend on parameters"),
         }
     }
 
-    fn size_at(&self, me: &Interpreter<'_>, k: usize) -> Run<usize> {
-        let size = self.count_at(k)?;
+    fn size_at(&self, me: &mut Interpreter<'_>, k: usize) -> Run<usize> {
+        let size = self.count_at(me, k)?;
         match usize::try_from(size) {
             Ok(size) if size <= me.budget.most_elements => Ok(size),
             _ => wrong(self.span, format!("{size} is no size")),
@@ -110,6 +111,9 @@ pub(crate) fn library(name: &str) -> Option<Box<Function>> {
     }
     if let Some(function) = covariance::covariance(name) {
         return Some(without_lanes(function));
+    }
+    if let ("cumulative_sum", Some(function)) = (name, arrays::array(name)) {
+        return Some(Box::new(function));
     }
     let containers = arrays::array(name).or_else(|| linear::linear(name)).or_else(|| sparse::sparse(name));
     if let Some(function) = containers {
@@ -477,7 +481,7 @@ fn structural(name: &str) -> Option<Plain> {
             if x.laned {
                 return Err(Stop::Lanes);
             }
-            let is_by_rows = a.values.len() == 4 && a.count_at(3)? == 0;
+            let is_by_rows = a.values.len() == 4 && a.count_at(me, 3)? == 0;
             let x = if a.types[0] == StanType::MATRIX { columns_first(me, &x)? } else { x };
             let elements = if is_by_rows {
                 x.elements
@@ -507,7 +511,7 @@ fn structural(name: &str) -> Option<Plain> {
         },
         "col" => |me, a| {
             let x = a.tensor(me, 0);
-            let j = a.count_at(1)?;
+            let j = a.count_at(me, 1)?;
             let [rows, columns] = x.dims[..] else { return Err(Stop::Lanes) };
             let Some(j) = usize::try_from(j.saturating_sub(1)).ok().filter(|&j| j < columns) else {
                 return wrong(a.span, format!("column {j} is outside"));
@@ -520,9 +524,8 @@ fn structural(name: &str) -> Option<Plain> {
             Ok(Tensor::new(a.ty, vec![rows], false, elements).into())
         },
         "row" => |me, a| {
-            let i = a.count_at(1)?;
-            let x = a.values[0].clone();
-            cut(me, &x, i, 1, a).map(|value| first_dimension_gone(value, a.ty))
+            let (i, x) = (a.count_at(me, 1)?, a.values[0].clone());
+            cut(me, &x, &Starts::same(i), 1, a).map(|value| first_dimension_gone(value, a.ty))
         },
         "transpose" => |me, a| {
             let x = a.tensor(me, 0);
@@ -530,7 +533,7 @@ fn structural(name: &str) -> Option<Plain> {
         },
         "sub_col" | "sub_row" => |me, a| {
             let x = a.tensor(me, 0);
-            let (i, j, n) = (a.count_at(1)?, a.count_at(2)?, a.count_at(3)?);
+            let (i, j, n) = (a.count_at(me, 1)?, a.count_at(me, 2)?, a.count_at(me, 3)?);
             let [rows, columns] = x.dims[..] else { return Err(Stop::Lanes) };
             let (down, right) = if a.ty == StanType::VECTOR { (n, 1) } else { (1, n) };
             let is_in =
@@ -548,37 +551,50 @@ fn structural(name: &str) -> Option<Plain> {
             let elements = me.pick(&x.elements, places);
             Ok(Tensor::new(a.ty, vec![n.max(0) as usize], false, elements).into())
         },
-        "head" => |me, a| cut(me, &a.values[0].clone(), 1, a.count_at(1)?, a),
-        "tail" => |me, a| {
-            let (length, n) = (a.values[0].dims().first().copied().unwrap_or(0) as i64, a.count_at(1)?);
-            cut(me, &a.values[0].clone(), length.saturating_sub(n).saturating_add(1), n, a)
+        "head" => |me, a| {
+            let n = a.count_at(me, 1)?;
+            cut(me, &a.values[0], &Starts::same(1), n, a)
         },
-        "segment" => |me, a| cut(me, &a.values[0].clone(), a.count_at(1)?, a.count_at(2)?, a),
+        "tail" => |me, a| {
+            let (length, n) = (a.values[0].dims().first().copied().unwrap_or(0) as i64, a.count_at(me, 1)?);
+            cut(me, &a.values[0], &Starts::same(length.saturating_sub(n).saturating_add(1)), n, a)
+        },
+        "segment" => |me, a| {
+            let n = a.count_at(me, 2)?;
+            let starts = match &a.values[1] {
+                Value::Ints(ints) if ints.laned => Starts { laned: true, values: ints.values.to_vec() },
+                _ => Starts::same(a.count_at(me, 1)?),
+            };
+            cut(me, &a.values[0], &starts, n, a)
+        },
         "append_row" | "append_array" => |me, a| {
             let (x, y) = (&a.values[0], &a.values[1]);
             let is_column = a.ty == StanType::VECTOR || a.ty.arrays > 0;
             if let (true, Some(x), Some(y)) = (a.ty.is_int(), me.ints(x), me.ints(y)) {
+                if x.laned || y.laned {
+                    return Err(Stop::Lanes);
+                }
                 let values: Vec<i64> = x.values.iter().chain(y.values.iter()).copied().collect();
                 let mut dims = x.dims.clone();
                 dims[0] += y.dims[0];
                 return Ok(Ints { dims, laned: false, values: values.into() }.into());
             }
             let (x, y) = (a.tensor(me, 0), a.tensor(me, 1));
-            if x.laned || y.laned {
-                return Err(Stop::Lanes);
-            }
-            let elements = all_of(&x).chain(all_of(&y)).collect::<Vec<_>>();
+            let laned = x.laned || y.laned;
+            let lanes = if laned { me.lane_count() } else { 1 };
+            let elements = (0..lanes).flat_map(|lane| lane_of(&x, lane).chain(lane_of(&y, lane))).collect::<Vec<_>>();
+            let count = x.count() + y.count();
             let dims = if is_column && a.ty.dimensions() == 1 {
-                vec![elements.len()]
+                vec![count]
             } else if a.ty.arrays > 0 {
                 let mut dims = x.dims.clone();
                 dims[0] += y.dims[0];
                 dims
             } else {
                 let columns = *x.dims.last().unwrap_or(&1);
-                vec![elements.len() / columns.max(1), columns]
+                vec![count / columns.max(1), columns]
             };
-            Ok(Tensor::new(a.ty, dims, false, super::nodes::elements_of(elements)).into())
+            Ok(Tensor::new(a.ty, dims, laned, super::nodes::elements_of(elements)).into())
         },
         "append_col" => |me, a| {
             let (x, y) = (a.tensor(me, 0), a.tensor(me, 1));
@@ -623,6 +639,12 @@ fn all_of(x: &Tensor) -> impl Iterator<Item = Element> + '_ {
     (0..x.count()).map(|k| x.elements.at(k))
 }
 
+/// The elements of a lane, or all where there are no lanes.
+fn lane_of(x: &Tensor, lane: usize) -> impl Iterator<Item = Element> + '_ {
+    let first = if x.laned { lane * x.count() } else { 0 };
+    (first..first + x.count()).map(|k| x.elements.at(k))
+}
+
 fn repeated(me: &mut Interpreter<'_>, x: &Tensor, mut dims: Vec<usize>, a: &Arguments) -> Run<Value> {
     let copies = me.room(&dims, a.span)?;
     let (count, lanes, ty) = (x.count(), if x.laned { me.lane_count() } else { 1 }, a.ty);
@@ -645,30 +667,39 @@ fn columns_first(me: &mut Interpreter<'_>, x: &Tensor) -> Run<Tensor> {
     Ok(Tensor { elements, ..x.clone() })
 }
 
-/// `n` elements of the first dimension from `from` on, counted from 1.
-fn cut(me: &mut Interpreter<'_>, x: &Value, from: i64, n: i64, a: &Arguments) -> Run<Value> {
+/// Where pieces of a container begin, counted from 1: in each lane at its own place, or at the same one.
+struct Starts {
+    laned: bool,
+    values: Vec<i64>,
+}
+
+impl Starts {
+    fn same(start: i64) -> Self {
+        Self { laned: false, values: vec![start] }
+    }
+}
+
+/// `n` elements of the first dimension from each start on.
+fn cut(me: &mut Interpreter<'_>, x: &Value, starts: &Starts, n: i64, a: &Arguments) -> Run<Value> {
     let mut dims = x.dims().to_vec();
-    let length = dims.first().copied().unwrap_or(0) as i64;
-    if n < 0 || from < 1 || (from - 1).saturating_add(n) > length {
-        return wrong(a.span, format!("{n} elements from {from} on are outside: there are {length}"));
+    let (length, count) = (dims.first().copied().unwrap_or(0) as i64, x.count());
+    for &from in &starts.values {
+        if n < 0 || from < 1 || (from - 1).saturating_add(n) > length {
+            return wrong(a.span, format!("{n} elements from {from} on are outside: there are {length}"));
+        }
     }
-    if x.is_laned() {
-        return Err(Stop::Lanes);
-    }
+    let laned = x.is_laned() || starts.laned;
+    let lanes = if laned { me.lane_count() } else { 1 };
     let rest: usize = dims[1..].iter().product();
-    let places: Vec<u32> = ((from as usize - 1) * rest..(from + n - 1) as usize * rest).map(|k| k as u32).collect();
+    me.room(&[n as usize, rest, lanes], a.span)?;
+    let places = (0..lanes).flat_map(|lane| {
+        let from = starts.values[if starts.laned { lane } else { 0 }];
+        let base = if x.is_laned() { lane * count } else { 0 };
+        (base + (from as usize - 1) * rest..base + (from + n - 1) as usize * rest).map(|k| k as u32)
+    });
+    let places = places.collect();
     dims[0] = n as usize;
-    Ok(match x {
-        Value::Ints(ints) => {
-            let values: Vec<i64> = places.iter().map(|&k| ints.values[k as usize]).collect();
-            Ints { dims, laned: false, values: values.into() }.into()
-        }
-        Value::Reals(tensor) => {
-            let elements = me.pick(&tensor.elements, places);
-            Tensor::new(a.ty, dims, false, elements).into()
-        }
-        other => other.clone(),
-    })
+    Ok(me.taken(x, super::index::Places { dims, laned, places }, a.ty))
 }
 
 fn first_dimension_gone(value: Value, ty: StanType) -> Value {
@@ -685,6 +716,15 @@ impl Interpreter<'_> {
         if count == 0 {
             return Ok(Tensor::number(f64::NEG_INFINITY));
         }
+        let lanes = if x.laned { self.lane_count() } else { 1 };
+        if count > FEW_ELEMENTS {
+            let node = self.node(x);
+            let most = self.largest_of_rows(node, lanes, count);
+            let most = self.graph.apply(Op::Held, &[most]);
+            let shared = SharedSizes { ty: StanType::REAL, dims: Vec::new(), laned: x.laned };
+            let most = self.whole(most, shared);
+            return self.log_sum_exp_above(x, &most, span);
+        }
         let columns = self.last_columns(x);
         if let [first, second] = &columns[..] {
             return self.apply(Op::LogSumExp, &[first.clone(), second.clone()], span);
@@ -695,7 +735,7 @@ impl Interpreter<'_> {
             most = self.apply(Op::Max, &[most, column.clone()], span)?;
         }
         let most = self.apply(Op::Held, &[most], span)?;
-        if x.laned && count <= 16 {
+        if x.laned {
             let mut sum = Tensor::number(0.0);
             for column in &columns {
                 let difference = self.sub(column, &most, span)?;
@@ -705,11 +745,35 @@ impl Interpreter<'_> {
             let log = self.apply(Op::Ln, &[sum], span)?;
             return self.add(&most, &log, span);
         }
-        let difference = self.sub(x, &most, span)?;
+        self.log_sum_exp_above(x, &most, span)
+    }
+
+    /// The same, where the largest element of each lane is known.
+    fn log_sum_exp_above(&mut self, x: &Tensor, most: &Tensor, span: Span) -> Run<Tensor> {
+        let difference = self.sub(x, most, span)?;
         let powers = self.apply(Op::Exp, &[difference], span)?;
         let sum = self.sum_of(&powers);
         let log = self.apply(Op::Ln, &[sum], span)?;
-        self.add(&most, &log, span)
+        self.add(most, &log, span)
+    }
+
+    /// The largest element of each row of a matrix: the halves of all rows are compared, then the halves of what is left.
+    pub(crate) fn largest_of_rows(&mut self, node: NodeId, rows: usize, columns: usize) -> NodeId {
+        let (mut node, mut columns) = (node, columns);
+        while columns > 1 {
+            let half = columns.div_ceil(2);
+            // Where the number is odd, both halves have the element in the middle.
+            let places = |from: usize| {
+                (0..rows)
+                    .flat_map(|row| (0..half).map(move |k| (row * columns + from + k) as u32))
+                    .collect::<Vec<u32>>()
+            };
+            let (first, second) = (places(0), places(columns - half));
+            let (first, second) = (self.gather(node, first), self.gather(node, second));
+            node = self.graph.apply(Op::Max, &[first, second]);
+            columns = half;
+        }
+        node
     }
 
     /// The Cholesky factor.

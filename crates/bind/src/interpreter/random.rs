@@ -44,10 +44,10 @@ impl PassStreams {
         RandomStreams { each, is_laned: self.is_laned }
     }
 
-    /// The streams of all passes as lanes of a loop that has none around it.
-    pub(crate) fn lanes(&self, count: usize) -> RandomStreams {
-        let numbers = self.first..self.first + count as u64;
-        let each = self.keys.iter().flat_map(|key| numbers.clone().map(|number| stream_of(*key, number))).collect();
+    /// The streams of passes, counted from 0, as lanes of a loop that has none around it.
+    pub(crate) fn lanes(&self, passes: &[u32]) -> RandomStreams {
+        let numbers = || passes.iter().map(|&pass| self.first + u64::from(pass));
+        let each = self.keys.iter().flat_map(|key| numbers().map(|number| stream_of(*key, number))).collect();
         RandomStreams { each, is_laned: true }
     }
 }

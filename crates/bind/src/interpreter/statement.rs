@@ -75,7 +75,7 @@ impl Interpreter<'_> {
             StatementKind::Continue => return Ok(Flow::Continue),
             StatementKind::Print(_) => {}
             StatementKind::Reject(parts) | StatementKind::FatalError(parts) => {
-                if self.lane_count() > 1 {
+                if self.lanes.is_some() {
                     return Err(Stop::Lanes);
                 }
                 let words = self.words(parts);
@@ -103,8 +103,9 @@ impl Interpreter<'_> {
 
     fn for_loop(&mut self, variable: VariableId, from: i64, to: i64, body: &[Statement], span: Span) -> Run<Flow> {
         // A long loop in lanes of a short one: better the other way round, unless it cannot be.
-        let is_long = to.saturating_sub(from) > 16 && to.saturating_sub(from) > self.lane_count() as i64;
-        if self.lane_count() > 1 && is_long && !self.is_one_by_one(span) {
+        let around = self.lanes.as_ref().map_or(1, |lanes| lanes.all);
+        let is_long = to.saturating_sub(from) > 16 && to.saturating_sub(from) > around as i64;
+        if self.lanes.is_some() && is_long && !self.is_one_by_one(span) {
             return Err(Stop::Lanes);
         }
         let streams = self.pass_streams();
@@ -277,7 +278,7 @@ impl Interpreter<'_> {
         if self.truth_of(&value).is_some() || tensor.known().is_some() {
             return Ok(false);
         }
-        if self.lane_count() > 1 {
+        if self.lanes.is_some() {
             return Err(Stop::Lanes);
         }
         if !self.rejections_guard {

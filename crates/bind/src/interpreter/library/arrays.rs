@@ -1,7 +1,7 @@
 //! Functions that order, make and cut containers.
 
 use super::{Arguments, Plain};
-use crate::interpreter::{Interpreter, Run, wrong};
+use crate::interpreter::{Interpreter, Run, Stop, wrong};
 use crate::value::{Ints, Tensor, Value};
 use octopus_program::Op;
 use octopus_stan::{Span, StanType};
@@ -84,7 +84,7 @@ fn linspaced(me: &mut Interpreter<'_>, a: &Arguments) -> Run<Value> {
 fn linspaced_ints(me: &mut Interpreter<'_>, a: &Arguments) -> Run<Value> {
     let n = a.size_at(me, 0)?;
     me.room(&[n], a.span)?;
-    let (low, high) = (a.count_at(1)?, a.count_at(2)?);
+    let (low, high) = (a.count_at(me, 1)?, a.count_at(me, 2)?);
     if high < low {
         return wrong(a.span, format!("{high} is below {low}"));
     }
@@ -197,10 +197,13 @@ pub(super) fn array(name: &str) -> Option<Plain> {
         "reverse" => reversed,
         "cumulative_sum" => |me, a| {
             if let (true, Some(ints)) = (a.ty.is_int(), me.ints(&a.values[0])) {
+                if ints.laned {
+                    return Err(Stop::Lanes);
+                }
                 return whole_sums(a, &ints);
             }
             let x = a.tensor(me, 0);
-            if let Some(values) = x.known() {
+            if let (false, Some(values)) = (x.laned, x.known()) {
                 let mut sum = 0.0;
                 let sums = values.iter().map(|x| {
                     sum += x;

@@ -402,7 +402,7 @@ pub(super) fn scalar(name: &str) -> Option<Box<super::Function>> {
         "falling_factorial" => |me, a| factorials(me, a, -1),
         "logical_and" => |me, a| whole_of_two(me, a, |x, y| Some(i64::from(x != 0 && y != 0))),
         "logical_or" => |me, a| whole_of_two(me, a, |x, y| Some(i64::from(x != 0 || y != 0))),
-        "logical_negation" => |_, a| Ok(Value::Int(i64::from(a.count_at(0)? == 0))),
+        "logical_negation" => |me, a| Ok(Value::Int(i64::from(a.count_at(me, 0)? == 0))),
         "int_step" => |me, a| {
             let x = a.tensor(me, 0);
             let above = me.apply(Op::Less, &[Tensor::number(0.0), x], a.span)?;
@@ -430,7 +430,7 @@ pub(super) fn scalar(name: &str) -> Option<Box<super::Function>> {
             Ok(Ints { dims: x.dims.clone(), laned: x.laned, values: values.into() }.into())
         },
         "lmgamma" => |me, a| {
-            let n = a.count_at(0)?;
+            let n = a.count_at(me, 0)?;
             if !(0..=1000).contains(&n) {
                 return wrong(a.span, format!("{n} dimensions; from 0 to 1000 are supported"));
             }
