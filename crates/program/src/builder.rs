@@ -3,29 +3,9 @@
 use crate::density::ProgramDensity;
 use crate::distribution::Distribution;
 use crate::error::ProgramError;
+use crate::formula::Value;
 use crate::graph::{Graph, NodeId};
 use octopus_density::{Dim, Labels, Layout, Role, Transform, Variable};
-
-/// A node, or a number in its place.
-#[derive(Clone, Copy, Debug)]
-pub enum Value {
-    /// A node.
-    Node(NodeId),
-    /// A number.
-    Number(f64),
-}
-
-impl From<NodeId> for Value {
-    fn from(node: NodeId) -> Self {
-        Self::Node(node)
-    }
-}
-
-impl From<f64> for Value {
-    fn from(x: f64) -> Self {
-        Self::Number(x)
-    }
-}
 
 /// Where a parameter may be, and in which coordinates it is walked.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -138,7 +118,7 @@ impl ProgramBuilder {
         offset: impl Into<Value>,
         multiplier: impl Into<Value>,
     ) -> NodeId {
-        let (offset, multiplier) = (self.node(offset.into()), self.node(multiplier.into()));
+        let (offset, multiplier) = (self.node(offset), self.node(multiplier));
         let m = &mut self.graph;
         let (rows, free) = (length.unwrap_or(1), m.parameter(length.unwrap_or(1)));
         let (value, log) = m.offset_and_multiplied(free, offset, multiplier);
@@ -147,10 +127,17 @@ impl ProgramBuilder {
         value
     }
 
-    /// Gives a name to a value that is kept with each draw.
-    pub fn derived(&mut self, name: &str, value: NodeId) {
+    /// Gives a name to a value that is kept with each draw, and returns its node.
+    pub fn derived(&mut self, name: &str, value: impl Into<Value>) -> NodeId {
+        let value = self.node(value);
         let length = Some(self.graph.len(value)).filter(|&length| length != 1);
         self.name(name, length, Role::Derived, value);
+        value
+    }
+
+    /// Returns the node of a formula.
+    pub fn node(&mut self, value: impl Into<Value>) -> NodeId {
+        value.into().node(&mut self.graph)
     }
 
     /// Returns data.
@@ -160,7 +147,7 @@ impl ProgramBuilder {
 
     /// Adds the log density of a distribution, named as in Stan, to the target: the variate is first among the arguments.
     pub fn observe(&mut self, distribution: &str, args: &[Value]) {
-        let nodes: Vec<NodeId> = args.iter().map(|&arg| self.node(arg)).collect();
+        let nodes: Vec<NodeId> = args.iter().map(|arg| arg.node(&mut self.graph)).collect();
         let term = match Distribution::named(distribution) {
             Some(distribution) => self.graph.log_density(distribution, &nodes),
             None => self.graph.refuse(ProgramError::Distribution(distribution.into())),
@@ -169,7 +156,8 @@ impl ProgramBuilder {
     }
 
     /// Adds the sum of a vector to the target.
-    pub fn add_to_target(&mut self, terms: NodeId) {
+    pub fn add_to_target(&mut self, terms: impl Into<Value>) {
+        let terms = self.node(terms);
         let sum = self.graph.sum(terms);
         self.terms.push(sum);
     }
@@ -190,13 +178,6 @@ impl ProgramBuilder {
             }
         }
         ProgramDensity::compile(name, &self.graph, target, Layout { variables }, &values)
-    }
-
-    fn node(&mut self, value: Value) -> NodeId {
-        match value {
-            Value::Node(node) => node,
-            Value::Number(x) => self.graph.constant(x),
-        }
     }
 
     fn name(&mut self, name: &str, length: Option<usize>, role: Role, value: NodeId) {

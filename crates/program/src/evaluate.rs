@@ -150,24 +150,23 @@ impl Workspace {
         let inputs = self.inputs(plan, position);
         let range = |unit: usize| unit * rows.unit..((unit + 1) * rows.unit).min(rows.rows);
         if options.threads && units > 1 && rayon::current_num_threads() > 1 {
-            let mut of_units: Vec<Stores<'_>> = (0..units).map(|unit| Stores::starting_at(unit * rows.unit)).collect();
+            let mut of_units: Vec<Vec<&mut [f64]>> = Vec::new();
+            of_units.resize_with(units, || Vec::with_capacity(taken.len()));
             for vector in &mut taken {
-                for (piece, stores) in vector.chunks_mut(rows.unit).zip(&mut of_units) {
-                    stores.pieces.push(piece);
+                for (piece, pieces) in vector.chunks_mut(rows.unit).zip(&mut of_units) {
+                    pieces.push(piece);
                 }
             }
             // A loop without sums has no chunk of them: each unit gets its own, which may be empty.
             let tiles = pieces(&mut tiles[..all_tiles], unit_tiles, units);
             let partial = pieces(&mut partial[..all_partial], rows.partial, units);
             let work = of_units.into_par_iter().zip(tiles).zip(partial).zip(&mut scratch).enumerate();
-            work.for_each(|(unit, (((mut stores, tiles), partial), scratch))| {
+            work.for_each(|(unit, (((stores, tiles), partial), scratch))| {
+                let mut stores = Stores::Unit(unit * rows.unit, stores);
                 rows::run(options, rows, &inputs, range(unit), scratch, &mut stores, tiles, partial);
             });
         } else {
-            let mut stores = Stores::starting_at(0);
-            for vector in &mut taken {
-                stores.pieces.push(vector);
-            }
+            let mut stores = Stores::Whole(&mut taken);
             for unit in 0..units {
                 let end = ((unit + 1) * unit_tiles).min(all_tiles);
                 let tiles = &mut tiles[unit * unit_tiles..end];

@@ -4,6 +4,7 @@
 //! | you want | use |
 //! |--|--|
 //! | a model by functions | [`ProgramBuilder`], whose [`finish`](ProgramBuilder::finish) is a [`LogDensity`](octopus_density::LogDensity) |
+//! | formulas with operators | [`Value`]: `intercept + level.gather(clinic) + slope * age` |
 //! | a program from text or formulas | [`Graph`], then [`Program::compile`] |
 //! | a recurrence | [`Graph::scan`]; [`Graph::close_recurrence`] for one that is written as vectors |
 //! | a new operation or distribution | a row in `operation.rs` or `distribution/` |
@@ -42,6 +43,7 @@ mod density;
 mod distribution;
 mod error;
 mod evaluate;
+mod formula;
 mod graph;
 mod hash;
 mod lower;
@@ -57,11 +59,12 @@ mod recurrence;
 mod scan;
 mod summary;
 
-pub use builder::{ProgramBuilder, Support, Value};
+pub use builder::{ProgramBuilder, Support};
 pub use density::ProgramDensity;
 pub use distribution::{Argument, Distribution, JointArgument, JointDistribution, JointShape, Must, Tail};
 pub use error::{EvaluationError, ProgramError};
 pub use evaluate::{VectorWidth, Workspace};
+pub use formula::Value;
 pub use graph::{Graph, NodeId};
 pub use matrix::Matrix;
 pub use number::{Dual, Number};

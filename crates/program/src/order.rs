@@ -20,24 +20,39 @@ pub const SHORT_SEGMENT: usize = 64;
 /// Rows of the shortest span.
 pub const SPAN: usize = 32 * TILE;
 
-/// Returns the sum of `values` in the order that all back ends have.
+/// Returns the sum of `values` in the order that all back ends have; it allocates nothing.
 pub fn sum<N: Number>(values: &[N]) -> N {
-    let zero = N::from_f64(0.0);
-    if values.len() <= FEW {
-        return values.iter().fold(zero, |sum, &x| sum + x);
+    let (mut level, mut count) = (0, values.len());
+    while count > TILE {
+        (level, count) = (level + 1, count.div_ceil(TILE));
     }
-    if values.len() > TILE {
-        let tiles: Vec<N> = values.chunks(TILE).map(tile).collect();
-        return sum(&tiles);
+    if count <= FEW {
+        return (0..count).fold(N::from_f64(0.0), |sum, i| sum + element(values, level, i));
     }
-    tile(values)
+    tile(count, |i| element(values, level, i))
 }
 
-/// The sum of a tile by its lanes.
-fn tile<N: Number>(values: &[N]) -> N {
+/// The i-th number of a level: of the values, of the sums of their tiles, of the sums of tiles of these ...
+fn element<N: Number>(values: &[N], level: u32, i: usize) -> N {
+    match level {
+        0 => values[i],
+        1 => {
+            let values = &values[i * TILE..values.len().min((i + 1) * TILE)];
+            tile(values.len(), |i| values[i])
+        }
+        _ => {
+            let below = values.len().div_ceil(TILE.pow(level - 1));
+            let first = i * TILE;
+            tile(TILE.min(below - first), |i| element(values, level - 1, first + i))
+        }
+    }
+}
+
+/// The sum of a tile of `count` numbers by its lanes.
+fn tile<N: Number>(count: usize, number: impl Fn(usize) -> N) -> N {
     let mut lanes = [N::from_f64(0.0); LANES];
-    for (i, &x) in values.iter().enumerate() {
-        lanes[i % LANES] = lanes[i % LANES] + x;
+    for i in 0..count {
+        lanes[i % LANES] = lanes[i % LANES] + number(i);
     }
     halve(&mut lanes)
 }
@@ -99,4 +114,33 @@ pub fn segment_sums<N: Number>(values: &[N], index: &[u32], segments: usize) -> 
         }
     }
     sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rule as it is written, with a list of the sums of tiles.
+    fn by_the_rule(values: &[f64]) -> f64 {
+        let tile = |values: &[f64]| {
+            let mut lanes = [0.0; LANES];
+            values.iter().enumerate().for_each(|(i, x)| lanes[i % LANES] += x);
+            halve(&mut lanes)
+        };
+        match values.len() {
+            0..=FEW => values.iter().fold(0.0, |sum, x| sum + x),
+            0..=TILE => tile(values),
+            _ => by_the_rule(&values.chunks(TILE).map(tile).collect::<Vec<_>>()),
+        }
+    }
+
+    #[test]
+    fn sums_have_the_order_of_the_rule() {
+        let number = |i: usize| ((i * 7919 + 13) % 10_007) as f64 / 77.0 - 60.0;
+        let long: Vec<f64> = (0..TILE * TILE + 3 * TILE + 5).map(number).collect();
+        for count in [0, 1, 8, 9, 33, TILE, TILE + 1, 8 * TILE, 9 * TILE + 7, TILE * TILE, long.len()] {
+            let values = &long[..count];
+            assert_eq!(sum(values).to_bits(), by_the_rule(values).to_bits(), "{count} values");
+        }
+    }
 }

@@ -59,15 +59,22 @@ impl<'a> Inputs<'a> {
     }
 }
 
-/// The vectors that a unit of a loop writes, from a row on.
-pub(crate) struct Stores<'a> {
-    pub(crate) pieces: Vec<&'a mut [f64]>,
-    first: usize,
+/// The vectors that a loop writes.
+pub(crate) enum Stores<'a> {
+    /// All rows of each vector, for one thread: no list of pieces is made.
+    Whole(&'a mut [Vec<f64>]),
+    /// The rows of a unit, from this row on.
+    Unit(usize, Vec<&'a mut [f64]>),
 }
 
 impl Stores<'_> {
-    pub(crate) fn starting_at(first: usize) -> Self {
-        Self { pieces: Vec::new(), first }
+    /// Returns `count` rows of a vector.
+    #[inline(always)]
+    fn rows(&mut self, store: usize, start: usize, count: usize) -> &mut [f64] {
+        match self {
+            Self::Whole(vectors) => &mut vectors[store][start..start + count],
+            Self::Unit(first, pieces) => &mut pieces[store][start - *first..][..count],
+        }
     }
 }
 
@@ -132,7 +139,7 @@ impl WithSimd for RowRange<'_, '_> {
                     }
                     Instruction::Store { from, store } => {
                         if let Operand::Register(register) = from {
-                            let to = &mut stores.pieces[store as usize][start - stores.first..][..count];
+                            let to = stores.rows(store as usize, start, count);
                             to.copy_from_slice(&registers[register as usize].0[..count]);
                         }
                     }
