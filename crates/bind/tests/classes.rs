@@ -23,7 +23,7 @@ const HEAD: &str = "data { int N; vector[N] x; array[N] int y; array[N] int s; a
     parameters { vector[N] a; vector[80] b; real<lower=0, upper=1> q; }";
 
 /// Steps for each of many passes, which are enough only where passes are bound at once.
-const STEPS_OF_A_PASS: u64 = 20;
+const STEPS_OF_A_PASS: u64 = 10;
 
 /// The body of a model, with priors after it: the same numbers as pass by pass, in steps that are enough or not.
 fn check(functions: &str, body: &str, is_at_once: bool) {
@@ -50,7 +50,8 @@ fn branches_on_data() {
         else if (s[i] || y[i] == 2) m = sin(a[i]); m ~ normal(x[i], 1); }";
     check("", body, true);
     // A class of one pass.
-    check("", "for (i in 1:N) { if (i == 17) target += -square(a[i]); else a[i] ~ normal(q, 2); }", true);
+    let body = "for (i in 1:N) { if (i == 17) target += -square(a[i]); else a[i] ~ normal(q * x[i] + b[p[i]], 2); }";
+    check("", body, true);
 }
 
 #[test]
@@ -69,7 +70,7 @@ fn inner_loops_and_pieces_of_data_s_length() {
 fn what_classes_write() {
     // Elements of a vector from outside, a sum, and a variable of which the last pass counts.
     let body = "vector[N] m; real total = 0; real last;
-        for (i in 1:N) { if (s[i]) { m[i] = a[i] * q; last = a[i]; } else { m[i] = x[i] + a[i]; last = 2 * a[i] + b[i]; }
+        for (i in 1:N) { if (s[i]) { m[i] = a[i] * q; last = a[i]; } else { m[i] = x[i] + a[i]; last = 2 * a[i] + b[p[i]]; }
             total += last * 0.1; }
         x ~ normal(m, 1); target += -square(total) - 3 * square(last);";
     check("", body, true);
@@ -83,7 +84,8 @@ fn a_class_reads_nothing_that_another_one_writes() {
         x ~ normal(m, 1);";
     check("", body, false);
     // What the last pass left is read by the next one.
-    let body = "real before = 0; for (i in 1:N) { if (s[i]) before = a[i]; else x[i] ~ normal(before, 1); }";
+    let body =
+        "real before = 0; for (i in 1:N) { if (s[i]) before = a[i]; else x[i] ~ normal(before * q, 1 + b[p[i]]^2); }";
     check("", body, false);
 }
 
@@ -104,7 +106,7 @@ fn classes_draw_what_passes_draw() {
         "{HEAD} model {{ a ~ std_normal(); b ~ std_normal(); }}
         generated quantities {{ array[N] int z; vector[N] w;
             for (i in 1:N) {{ if (y[i] > 1) {{ z[i] = 1; w[i] = normal_rng(a[i], 1); }}
-                else {{ z[i] = bernoulli_rng(q); w[i] = z[i] + exponential_rng(1) + normal_rng(b[i], 2); }} }}
+                else {{ z[i] = bernoulli_rng(q); w[i] = z[i] + exponential_rng(1) + normal_rng(b[p[i]], 2); }} }}
             real other = normal_rng(0, 1); }}"
     );
     let program = StanProgram::parse("model.stan", &text).expect("a program");

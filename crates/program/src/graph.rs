@@ -165,7 +165,14 @@ impl Graph {
 
     /// Forgets the nodes from one on.
     pub(crate) fn forget_from(&mut self, first: usize, fault: Option<ProgramError>) {
-        self.memo.retain(|_, node| node.at() < first);
+        // A folded node is an old one, though its operands may be forgotten.
+        let mut memo = std::mem::take(&mut self.memo);
+        memo.retain(|node, made| {
+            let mut is_old = made.at() < first;
+            self.for_each_operand(node, |operand| is_old &= operand.at() < first);
+            is_old
+        });
+        self.memo = memo;
         self.nodes.truncate(first);
         let forgotten: usize = self.lengths.drain(first.min(self.lengths.len())..).map(|length| length as usize).sum();
         self.elements = self.elements.saturating_sub(forgotten);

@@ -84,7 +84,6 @@ impl Interpreter<'_> {
             let places = places.collect();
             return self.gather(sources[0], places);
         }
-        // Only few elements of long vectors: take them out first.
         let mut starts = Vec::with_capacity(sources.len());
         let mut length = 0_usize;
         for &source in &sources {
@@ -109,15 +108,9 @@ impl Interpreter<'_> {
                 }
             });
         }
+        // Only few elements of long vectors: take them out first.
         if length > 4 * elements.len() + 64 {
-            let scalars: Vec<NodeId> = elements
-                .iter()
-                .map(|element| match *element {
-                    Element::Known(x) => self.graph.constant(x),
-                    Element::Of(node, place) => self.graph.element(node, place as usize),
-                })
-                .collect();
-            return self.graph.concat(&scalars);
+            return self.node_of_few_elements(elements, &sources, &order);
         }
         if !known.is_empty() {
             let known = self.column(&known.into());
@@ -125,6 +118,43 @@ impl Interpreter<'_> {
         }
         let whole = self.graph.concat(&sources);
         self.gather(whole, places)
+    }
+
+    /// The same for few elements of long vectors: of each vector only the elements that are needed are joined.
+    fn node_of_few_elements(
+        &mut self,
+        elements: &[Element],
+        sources: &[NodeId],
+        order: &HashMap<NodeId, usize>,
+    ) -> NodeId {
+        let (mut known, mut wanted): (Vec<f64>, Vec<Vec<u32>>) = (Vec::new(), vec![Vec::new(); sources.len()]);
+        // For each element the vector that it is of, and its place among the elements taken of it.
+        let mut at = Vec::with_capacity(elements.len());
+        for element in elements {
+            at.push(match *element {
+                Element::Known(x) => {
+                    known.push(x);
+                    (sources.len(), known.len() - 1)
+                }
+                Element::Of(node, place) => {
+                    let source = order.get(&node).copied().unwrap_or(0);
+                    wanted[source].push(place);
+                    (source, wanted[source].len() - 1)
+                }
+            });
+        }
+        let (mut starts, mut length) = (Vec::with_capacity(sources.len() + 1), 0);
+        for count in wanted.iter().map(Vec::len).chain([known.len()]) {
+            starts.push(length);
+            length += count;
+        }
+        let mut pieces: Vec<NodeId> =
+            sources.iter().zip(wanted).map(|(&source, places)| self.gather(source, places)).collect();
+        if !known.is_empty() {
+            pieces.push(self.column(&known.into()));
+        }
+        let joined = self.graph.concat(&pieces);
+        self.gather(joined, at.into_iter().map(|(source, k)| (starts[source] + k) as u32).collect())
     }
 
     /// A value whose elements are numbers, if all are known.

@@ -254,3 +254,17 @@ fn hidden_markov_chain() {
     }
     assert!((value - logp).abs() < 1e-11 * logp.abs(), "{value} {logp}");
 }
+
+/// What was forgotten leaves no trace: the sum of two forgotten numbers was an old node.
+#[test]
+fn numbers_after_a_rewind_are_their_own() {
+    let mut m = Graph::new();
+    let five = m.constant(5.0);
+    let mark = m.mark();
+    let (two, three) = (m.constant(2.0), m.constant(3.0));
+    assert_eq!(m.add(two, three), five);
+    m.rewind(&mark);
+    let (seven, eight) = (m.constant(7.0), m.constant(8.0));
+    let sum = m.add(seven, eight);
+    assert_eq!(m.known(sum), Some(vec![15.0]));
+}
