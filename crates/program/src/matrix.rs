@@ -1,10 +1,13 @@
-//! Operations on matrices, row by row: products, Cholesky factors and triangular systems, with their adjoints.
+//! Operations on matrices, row by row: products, Cholesky factors, triangular systems and eigenvectors, with their adjoints.
+
+mod eigen;
 
 use crate::error::ProgramError;
 use crate::evaluate::ProductShape;
 use crate::graph::{Graph, Node, NodeId};
 use crate::number::Number;
 use crate::order;
+use std::sync::Arc;
 
 /// An operation on one or two matrices, whose elements are in rows.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -15,6 +18,8 @@ pub(crate) enum MatrixOp {
     Cholesky { rows: u32 },
     /// The matrix X of `rows` x `columns` with L X = B, or L' X = B.
     Solve { rows: u32, columns: u32, transposed: bool },
+    /// The eigenvalues of a symmetric matrix, then the eigenvectors as columns of a matrix.
+    EigendecomposeSym { rows: u32 },
 }
 
 impl MatrixOp {
@@ -23,13 +28,14 @@ impl MatrixOp {
         let (rows, columns) = match self {
             Self::Product { rows, columns, .. } | Self::Solve { rows, columns, .. } => (rows, columns),
             Self::Cholesky { rows } => (rows, rows),
+            Self::EigendecomposeSym { rows } => (rows + 1, rows),
         };
         rows as usize * columns as usize
     }
 
     /// Returns the number of operands.
     pub(crate) fn arity(self) -> usize {
-        if matches!(self, Self::Cholesky { .. }) { 1 } else { 2 }
+        if matches!(self, Self::Cholesky { .. } | Self::EigendecomposeSym { .. }) { 1 } else { 2 }
     }
 
     /// Returns the shapes of a product.
@@ -62,6 +68,7 @@ impl MatrixOp {
             Self::Solve { rows, columns, transposed } => {
                 solve(a, b, out, rows as usize, columns as usize, transposed);
             }
+            Self::EigendecomposeSym { rows } => eigen::decompose(a, out, rows as usize),
         }
     }
 }
@@ -153,6 +160,21 @@ impl Graph {
         self.matrix(op, [(l, rows, rows), (b, rows, columns)], "solve")
     }
 
+    /// Returns the eigenvectors of a symmetric matrix of `rows` x `rows`, as columns of a matrix, and its eigenvalues, which
+    /// ascend; its lower triangle is read.
+    ///
+    /// The first element of a vector that has at least 0.3 of the largest one's size is positive. Eigenvectors have no
+    /// derivative where eigenvalues are equal: they give nothing for each other there. This is right for eigenvalues that
+    /// are equal at every point, as long as the result does not depend on which basis of theirs is taken.
+    pub fn eigendecompose_sym(&mut self, a: NodeId, rows: usize) -> (NodeId, NodeId) {
+        let op = MatrixOp::EigendecomposeSym { rows: rows as u32 };
+        let both = self.matrix(op, [(a, rows, rows), (a, rows, rows)], "eigendecompose_sym");
+        if self.len(both) != op.length() {
+            return (both, both);
+        }
+        (self.slice(both, rows, rows * rows), self.slice(both, 0, rows))
+    }
+
     /// Returns the diagonal of a matrix of `rows` x `rows`.
     pub fn diagonal(&mut self, a: NodeId, rows: usize) -> NodeId {
         let places: Vec<u32> = (0..rows).map(|i| (i * (rows + 1)) as u32).collect();
@@ -208,7 +230,36 @@ impl Graph {
                 let product = if transposed { self.product(x, b.t()) } else { self.product(b, x.t()) };
                 self.masked(product, n, |i, j| if j <= i { -1.0 } else { 0.0 })
             }
+            MatrixOp::EigendecomposeSym { rows } => self.eigendecompose_sym_slope(out, g, rows as usize),
         }
+    }
+
+    /// The adjoint of A where A = V diag(w) V': V (diag(G_w) + F o (P - P') / 2) V' with P = V' G_V and
+    /// F_ij = 1 / (w_j - w_i), or 0 where the two are equal; Stan divides by 0 there.
+    ///
+    /// F o P has the same symmetric part. But its elements for near eigenvalues are huge and cancel, and after the products
+    /// with V they would not.
+    fn eigendecompose_sym_slope(&mut self, out: NodeId, g: NodeId, n: usize) -> NodeId {
+        let [(values, vectors), (g_values, g_vectors)] =
+            [out, g].map(|both| (self.slice(both, 0, n), self.slice(both, n, n * n)));
+        let (v, g_v) = (Matrix::new(vectors, n, n), Matrix::new(g_vectors, n, n));
+        let products = self.product(v.t(), g_v);
+        let columns: Arc<[u32]> = (0..n * n).map(|k| (k % n) as u32).collect();
+        let rows: Arc<[u32]> = (0..n * n).map(|k| (k / n) as u32).collect();
+        let (of_column, of_row) = (self.gather(values, columns.clone()), self.gather(values, rows));
+        let gaps = self.sub(of_column, of_row);
+        let turned = self.transposed(products, n);
+        let difference = self.sub(products, turned);
+        let shares = self.div(difference, gaps);
+        let twice = self.when(gaps, shares);
+        let half = self.constant(0.5);
+        let off_diagonal = self.mul(half, twice);
+        let repeated = self.gather(g_values, columns);
+        let diagonal = self.masked(repeated, n, |i, j| if i == j { 1.0 } else { 0.0 });
+        let middle = self.add(diagonal, off_diagonal);
+        let right = self.product(Matrix::new(middle, n, n), v.t());
+        let both = self.product(v, Matrix::new(right, n, n));
+        self.on_lower_triangle(both, n)
     }
 
     /// The adjoint of A where A = L L': L'^-1 P(L' G) L^-1, made symmetric; P halves the diagonal of the lower triangle.
@@ -225,6 +276,11 @@ impl Graph {
         let left = self.solve(l, halved, n, n, true);
         let left = self.transposed(left, n);
         let both = self.solve(l, left, n, n, true);
+        self.on_lower_triangle(both, n)
+    }
+
+    /// The adjoint of a lower triangle that stands for a symmetric matrix with the adjoint `both`.
+    fn on_lower_triangle(&mut self, both: NodeId, n: usize) -> NodeId {
         let turned = self.transposed(both, n);
         let sum = self.add(both, turned);
         self.masked(sum, n, |i, j| match i.cmp(&j) {

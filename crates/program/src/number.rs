@@ -17,6 +17,8 @@ pub trait Number:
     + Div<Output = Self>
     + Neg<Output = Self>
 {
+    /// Whether numbers have slopes, which a method that stops by values must add at its end.
+    const HAS_SLOPE: bool = false;
     /// Returns the nearest number to `x`.
     fn from_f64(x: f64) -> Self;
     /// Returns the value, without a slope if the number has one.
@@ -215,6 +217,7 @@ impl Neg for Dual {
 }
 
 impl Number for Dual {
+    const HAS_SLOPE: bool = true;
     fn from_f64(x: f64) -> Self {
         Self::chain(x, 0.0)
     }

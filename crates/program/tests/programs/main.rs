@@ -1,5 +1,6 @@
 //! Programs against dual numbers, finite differences and densities derived by hand; bits over widths, blocks and threads.
 
+mod eigen;
 mod hand;
 mod random;
 mod same;

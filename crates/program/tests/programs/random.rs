@@ -120,6 +120,17 @@ fn build(lengths: [usize; 3], steps: &[[Choice; 5]]) -> (Graph, NodeId) {
                 let diagonal = graph.diagonal(factor, 2);
                 graph.mul(solved, diagonal)
             }
+            8 if graph.len(x) >= 4 => {
+                // M M' + diag(1, 9) has eigenvalues that are never near to each other.
+                let matrix = graph.slice(x, 0, 4);
+                let matrix = tame(&mut graph, matrix);
+                let matrix = Matrix::new(matrix, 2, 2);
+                let product = graph.product(matrix, matrix.t());
+                let diagonal = graph.column(vec![1.0, 0.0, 0.0, 9.0]);
+                let symmetric = graph.add(product, diagonal);
+                let (vectors, values) = graph.eigendecompose_sym(symmetric, 2);
+                if c % 2 == 0 { vectors } else { values }
+            }
             _ => {
                 let op = Op::ALL[*which as usize % Op::ALL.len()];
                 // These have no slope.
