@@ -41,8 +41,8 @@ rows+=[("gp_exponential_cov(p, 1.3, l)",a*a*np.exp(-d/l)),("gp_matern32_cov(p, 1
 P=np.array([[.1,1],[.5,-1],[1.2,.3]]); ls=np.array([.7,1.1]); D=np.sqrt((((P[:,None]-P[None])/ls)**2).sum(-1))
 rows+=[("gp_matern32_cov(P, 1.3, {l, 1.1})",a*a*(1+3**.5*D)*np.exp(-3**.5*D)),("gp_exp_quad_cov(P, 1.3, {l, 1.1})",a*a*np.exp(-.5*D*D))]
 w,V=np.linalg.eigh(Sm)
-data=[("eigenvalues_sym(S)",w),("singular_values(X)",np.linalg.svd(X)[1]),("matrix_exp(A)",L.expm(A)),("matrix_exp_multiply(A, B)",L.expm(A)@B),
-("eigenvectors_sym(S) * diag_matrix(eigenvalues_sym(S)) * eigenvectors_sym(S)'",Sm),
+rows+=[("eigenvalues_sym(S)",w),("eigenvectors_sym(S) * diag_matrix(eigenvalues_sym(S)) * eigenvectors_sym(S)'",Sm),("square(eigenvectors_sym(S))",V*V)]
+data=[("singular_values(X)",np.linalg.svd(X)[1]),("matrix_exp(A)",L.expm(A)),("matrix_exp_multiply(A, B)",L.expm(A)@B),
 ("svd_U(X) * diag_matrix(singular_values(X)) * svd_V(X)'",X),("svd_U(X') * diag_matrix(singular_values(X')) * svd_V(X')'",X.T),
 ("sort_desc(v)",sorted(v)[::-1]),("sort_asc({3.0, -1, 2})",[-1,2,3]),("quantile(v, {0.0, 0.25, 0.5, 1})",np.quantile(v,[0,.25,.5,1])),
 ("linspaced_vector(4, 1, 2)",np.linspace(1,2,4)),("linspaced_row_vector(1, 1, 2)",[2]),("uniform_simplex(4)",[.25]*4),("one_hot_vector(3, 2)",[0,1,0]),("one_hot_row_vector(2, 1)",[1,0]),

@@ -1,6 +1,6 @@
-//! Known matrices as plain numbers, row by row: determinants, eigenvalues, singular values and exponentials.
+//! Known matrices as plain numbers, row by row: determinants, singular values and exponentials.
 
-/// Turns of Jacobi's methods, each over all pairs; a dozen are enough for any size.
+/// Turns of Jacobi's method, each over all pairs; a dozen are enough for any size.
 const MOST_TURNS: usize = 60;
 
 /// The determinant, by elimination with pivots.
@@ -35,42 +35,6 @@ fn rotation(first: f64, second: f64, both: f64) -> (f64, f64) {
     let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
     let cosine = 1.0 / (t * t + 1.0).sqrt();
     (cosine, t * cosine)
-}
-
-/// Eigenvalues of a symmetric matrix from the least on, and the eigenvectors as columns, by Jacobi's rotations.
-pub(super) fn eigen(n: usize, mut a: Vec<f64>) -> (Vec<f64>, Vec<f64>) {
-    let mut vectors: Vec<f64> = (0..n * n).map(|k| if k / n == k % n { 1.0 } else { 0.0 }).collect();
-    for _ in 0..MOST_TURNS {
-        let mut turned = false;
-        for p in 0..n {
-            for q in p + 1..n {
-                let both = a[p * n + q];
-                if both.abs() <= f64::EPSILON * 1e-3 * (a[p * n + p] * a[q * n + q]).abs().sqrt() || both.is_nan() {
-                    continue;
-                }
-                turned = true;
-                let (c, s) = rotation(a[p * n + p], a[q * n + q], both);
-                for k in 0..n {
-                    let (x, y) = (a[k * n + p], a[k * n + q]);
-                    (a[k * n + p], a[k * n + q]) = (c * x - s * y, s * x + c * y);
-                }
-                for k in 0..n {
-                    let (x, y) = (a[p * n + k], a[q * n + k]);
-                    (a[p * n + k], a[q * n + k]) = (c * x - s * y, s * x + c * y);
-                    let (x, y) = (vectors[k * n + p], vectors[k * n + q]);
-                    (vectors[k * n + p], vectors[k * n + q]) = (c * x - s * y, s * x + c * y);
-                }
-            }
-        }
-        if !turned {
-            break;
-        }
-    }
-    let mut places: Vec<usize> = (0..n).collect();
-    places.sort_by(|&i, &j| a[i * n + i].total_cmp(&a[j * n + j]));
-    let values = places.iter().map(|&i| a[i * n + i]).collect();
-    let vectors = (0..n * n).map(|k| vectors[k / n * n + places[k % n]]).collect();
-    (values, vectors)
 }
 
 /// U, the singular values from the largest on, and V of a matrix that has at least as many rows as columns: A = U diag(s) V'.

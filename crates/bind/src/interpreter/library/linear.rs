@@ -1,7 +1,7 @@
 //! Linear algebra: solutions of equations, inverses, determinants, decompositions, quadratic forms.
 //!
 //! Systems are solved by an orthogonal decomposition that is unrolled, column by column, so that it needs no pivots and has
-//! slopes. Eigenvalues, singular values and exponentials are for data.
+//! slopes. Singular values and exponentials are for data.
 
 use super::arrays::shape;
 use super::{Arguments, Plain, dense};
@@ -100,6 +100,16 @@ impl Interpreter<'_> {
         self.solve_lower(&l, &half, true)
     }
 
+    /// The eigenvectors of a symmetric matrix, as columns, and its eigenvalues.
+    fn eigendecompose_sym(&mut self, x: &Tensor, span: Span) -> Run<(Tensor, Tensor)> {
+        let n = self.square(x, span)?;
+        self.work(n.saturating_mul(n).saturating_mul(n).saturating_mul(10), span)?;
+        let node = self.node(x);
+        let (vectors, values) = self.graph.eigendecompose_sym(node, n);
+        let vectors = self.made(vectors, StanType::MATRIX, vec![n, n]);
+        Ok((vectors, self.made(values, StanType::VECTOR, vec![n])))
+    }
+
     fn identity(&mut self, n: usize, span: Span) -> Run<Tensor> {
         self.room(&[n, n], span)?;
         let values = (0..n * n).map(|k| if k / n == k % n { 1.0 } else { 0.0 }).collect();
@@ -167,7 +177,7 @@ fn known_matrix(me: &mut Interpreter<'_>, a: &Arguments) -> Run<((usize, usize),
     let x = a.tensor(me, 0);
     let (rows, columns) = shape(&x, a.span)?;
     let longest = rows.max(columns);
-    // Jacobi's methods and exponentials take tens of times the cube.
+    // Jacobi's method and exponentials take tens of times the cube.
     me.work(longest.saturating_mul(longest).saturating_mul(longest).saturating_mul(50), a.span)?;
     match x.known() {
         Some(values) => Ok(((rows, columns), values.to_vec())),
@@ -358,14 +368,8 @@ pub(super) fn linear(name: &str) -> Option<Plain> {
             let power = Tensor::data(StanType::MATRIX, vec![n, n], dense::exponential(n, &values));
             Ok(me.product(&power, &a.tensor(me, 1), a.span)?.into())
         },
-        "eigenvalues_sym" => |me, a| {
-            let (n, values) = known_square(me, a)?;
-            Ok(Tensor::data(a.ty, vec![n], dense::eigen(n, values).0).into())
-        },
-        "eigenvectors_sym" => |me, a| {
-            let (n, values) = known_square(me, a)?;
-            matrix(n, n, dense::eigen(n, values).1)
-        },
+        "eigenvalues_sym" => |me, a| Ok(me.eigendecompose_sym(&a.tensor(me, 0), a.span)?.1.into()),
+        "eigenvectors_sym" => |me, a| Ok(me.eigendecompose_sym(&a.tensor(me, 0), a.span)?.0.into()),
         "singular_values" => |me, a| Ok(singular(me, a)?.1),
         "svd_U" => |me, a| Ok(singular(me, a)?.0),
         "svd_V" => |me, a| Ok(singular(me, a)?.2),
