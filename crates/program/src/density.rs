@@ -5,7 +5,37 @@ use crate::evaluate::Workspace;
 use crate::graph::{Graph, NodeId};
 use crate::program::{Program, Values};
 use octopus_density::{DensityError, Layout, LogDensity};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, TryLockError};
+
+/// The memory of an evaluation of the program, and of its variables.
+type Workspaces = (Workspace, Workspace);
+
+/// A place for workspaces, which is locked while they are used. Two places share no line of the cache.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct WorkspacePlace(Mutex<Option<Box<Workspaces>>>);
+
+/// How often as many places as threads there are.
+const PLACES_A_THREAD: usize = 2;
+
+static THREADS_SEEN: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// The thread's number among all that evaluated a program.
+    static THREAD: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+fn thread_number() -> usize {
+    THREAD.with(|number| {
+        number.get().unwrap_or_else(|| {
+            let own = THREADS_SEEN.fetch_add(1, Ordering::Relaxed);
+            number.set(Some(own));
+            own
+        })
+    })
+}
 
 /// A compiled program with named variables. Workspaces are kept and used again, one for each thread at work.
 #[derive(Debug)]
@@ -14,7 +44,7 @@ pub struct ProgramDensity {
     layout: Layout,
     program: Program,
     values: Values,
-    idle: Mutex<Vec<(Workspace, Workspace)>>,
+    places: Box<[WorkspacePlace]>,
 }
 
 impl ProgramDensity {
@@ -31,7 +61,9 @@ impl ProgramDensity {
     ) -> Result<Self, ProgramError> {
         let program = Program::compile(graph, target)?;
         let values = Values::compile(graph, values);
-        Ok(Self { name: name.into(), layout, program, values, idle: Mutex::default() })
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let places = (0..PLACES_A_THREAD * threads).map(|_| WorkspacePlace::default()).collect();
+        Ok(Self { name: name.into(), layout, program, values, places })
     }
 
     /// Returns the program.
@@ -39,16 +71,24 @@ impl ProgramDensity {
         &self.program
     }
 
-    fn idle(&self) -> MutexGuard<'_, Vec<(Workspace, Workspace)>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn with_workspaces<T>(&self, work: impl FnOnce(&mut (Workspace, Workspace)) -> T) -> T {
-        let idle = self.idle().pop();
-        let mut own = idle.unwrap_or_else(|| (self.program.workspace(), self.values.workspace()));
-        let result = work(&mut own);
-        self.idle().push(own);
-        result
+    fn with_workspaces<T>(&self, work: impl FnOnce(&mut Workspaces) -> T) -> T {
+        let fresh = || Box::new((self.program.workspace(), self.values.workspace()));
+        let (before, from) = self.places.split_at(thread_number() % self.places.len());
+        for WorkspacePlace(place) in from.iter().chain(before) {
+            let mut own = match place.try_lock() {
+                Ok(own) => own,
+                // Whoever panicked left its workspaces in any state.
+                Err(TryLockError::Poisoned(poisoned)) => {
+                    let mut own = poisoned.into_inner();
+                    *own = None;
+                    place.clear_poison();
+                    own
+                }
+                Err(TryLockError::WouldBlock) => continue,
+            };
+            return work(own.get_or_insert_with(fresh));
+        }
+        work(&mut fresh())
     }
 }
 

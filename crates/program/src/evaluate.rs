@@ -3,13 +3,17 @@
 mod product;
 pub(crate) mod rows;
 mod scan;
+mod small;
+mod triangular;
 pub(crate) mod width;
 
+use crate::matrix::MatrixOp;
 use crate::order;
-use crate::plan::{Base, Loop, PackedProgram, PlanStep, ScalarInstruction, View};
-pub(crate) use product::ProductShape;
+use crate::plan::{Loop, PackedProgram, PlanStep};
+pub(crate) use product::{ProductShape, SHORT};
 use rayon::prelude::*;
 use rows::{Inputs, LoopScratch, Stores};
+pub(crate) use small::rows_with_padding;
 use std::mem;
 pub use width::VectorWidth;
 
@@ -47,6 +51,9 @@ pub struct Workspace {
     partial: Vec<f64>,
     scan: scan::ScanScratch,
     products: Vec<f64>,
+    /// The point, with room behind it.
+    position: Vec<f64>,
+    chunks: Vec<small::Chunk>,
 }
 
 impl Workspace {
@@ -61,8 +68,8 @@ impl Workspace {
         let scans =
             || plan.steps.iter().filter_map(|step| if let PlanStep::Scan(scan) = step { Some(scan) } else { None });
         Self {
-            scalars: plan.scalars.clone(),
-            slots: plan.slots.iter().map(|&length| vec![0.0; length]).collect(),
+            scalars: plan.scalars.iter().copied().chain([0.0; order::LANES]).collect(),
+            slots: plan.slots.iter().map(|&length| vec![0.0; small::padded(length)]).collect(),
             scratch: vec![scratch; scratches],
             taken: Vec::with_capacity(most(&|l| l.stores.len())),
             tiles: vec![0.0; most(&|l| tiles(l) * l.sums.len())],
@@ -70,6 +77,8 @@ impl Workspace {
             partial: vec![0.0; most(&|l| l.partial * units(l))],
             scan: scan::ScanScratch::new(scans()),
             products: Vec::new(),
+            position: vec![0.0; small::padded(plan.dim)],
+            chunks: small::registers(plan),
         }
     }
 
@@ -78,63 +87,54 @@ impl Workspace {
         for &(offset, scalar) in &plan.parameters {
             self.scalars[scalar as usize] = position[offset as usize];
         }
-        for step in &plan.steps {
+        let mut padded = mem::take(&mut self.position);
+        padded[..plan.dim].copy_from_slice(&position[..plan.dim]);
+        let mut steps = &plan.steps[..];
+        while let Some((step, rest)) = steps.split_first() {
+            let together = steps.iter().take_while(|step| step.is_small()).count();
+            if together > 0 {
+                let (small, rest) = steps.split_at(together);
+                let Self { scalars, slots, chunks, .. } = self;
+                let position = &padded;
+                options.width.run(small::SmallSteps { steps: small, plan, position, scalars, slots, chunks });
+                steps = rest;
+                continue;
+            }
             match step {
-                PlanStep::Scalars(code) => self.run_scalars(plan, code, position),
-                PlanStep::Loop(rows) => self.run_loop(plan, rows, options, position),
+                PlanStep::Loop(rows) => self.run_loop(plan, rows, options, &padded),
                 PlanStep::Scan(scan) => self.run_scan(plan, scan, options, position),
                 PlanStep::Matrix { op, args: [a, b], lengths, out } => {
                     let mut to = mem::take(&mut self.slots[*out as usize]);
                     let mut products = mem::take(&mut self.products);
                     let inputs = self.inputs(plan, position);
                     let (a, b) = (inputs.view(*a, lengths[0]), inputs.view(*b, lengths[1]));
-                    match op.product_shape() {
-                        Some(shape) => product::product(options, shape, a, b, &mut to, &mut products),
-                        None => op.evaluate(a, b, &mut to, &mut products),
+                    let made = &mut to[..op.length()];
+                    match *op {
+                        MatrixOp::Cholesky { rows } => {
+                            triangular::cholesky(options, a, made, rows as usize, &mut products);
+                        }
+                        MatrixOp::Solve { rows, columns, transposed } => {
+                            let (n, columns) = (rows as usize, columns as usize);
+                            triangular::solve(options, a, b, made, n, columns, transposed, &mut products);
+                        }
+                        MatrixOp::Product { .. } => match op.product_shape() {
+                            Some(shape) => product::product(options, shape, a, b, made, &mut products),
+                            None => op.evaluate(a, b, made, &mut products),
+                        },
                     }
                     self.products = products;
                     self.slots[*out as usize] = to;
                 }
-                PlanStep::Concat { pieces, out } => {
-                    let mut to = mem::take(&mut self.slots[*out as usize]);
-                    let inputs = self.inputs(plan, position);
-                    let mut at = 0;
-                    for &(view, length) in pieces {
-                        to[at..at + length].copy_from_slice(inputs.view(view, length));
-                        at += length;
-                    }
-                    self.slots[*out as usize] = to;
-                }
+                PlanStep::Scalars(_) | PlanStep::Concat { .. } => {}
             }
+            steps = rest;
         }
+        self.position = padded;
     }
 
     /// What steps read.
     pub(crate) fn inputs<'a>(&'a self, plan: &'a PackedProgram, position: &'a [f64]) -> Inputs<'a> {
         Inputs { columns: &plan.columns, indexes: &plan.indexes, position, slots: &self.slots, scalars: &self.scalars }
-    }
-
-    fn run_scalars(&mut self, plan: &PackedProgram, code: &[ScalarInstruction], position: &[f64]) {
-        for instruction in code {
-            match *instruction {
-                ScalarInstruction::Map { op, out, args } => {
-                    self.scalars[out as usize] = op.value(args.map(|arg| self.scalars[arg as usize]));
-                }
-                ScalarInstruction::Element { out, view } => {
-                    self.scalars[out as usize] = self.element(plan, view, position);
-                }
-            }
-        }
-    }
-
-    fn element(&self, plan: &PackedProgram, View { base, start }: View, position: &[f64]) -> f64 {
-        let start = start as usize;
-        match base {
-            Base::Column(column) => plan.columns[column as usize][start],
-            Base::Position => position[start],
-            Base::Slot(slot) => self.slots[slot as usize][start],
-            Base::Scalars => self.scalars[start],
-        }
     }
 
     fn run_loop(&mut self, plan: &PackedProgram, rows: &Loop, options: EvaluationOptions, position: &[f64]) {

@@ -6,14 +6,19 @@
 
 mod registers;
 
+use crate::evaluate::{SHORT, rows_with_padding};
 use crate::graph::{Graph, Node, NodeId};
+use crate::matrix::MatrixOp;
 use crate::operation::Op;
 use crate::order;
 use crate::plan::{
     Base, Instruction, Loop, Operand, PackedProgram, PlanStep, RegisterGroup, RootPlace, ScalarInstruction,
     ScanStepPlan, SegmentTable, View,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+
+/// Numbers of the largest matrix of data that is kept turned as well.
+const MOST_TURNED: usize = 1 << 20;
 
 /// Makes the plan that computes `roots` of a graph in primitive operations.
 pub(crate) fn pack(graph: &Graph, roots: &[NodeId]) -> PackedProgram {
@@ -21,6 +26,7 @@ pub(crate) fn pack(graph: &Graph, roots: &[NodeId]) -> PackedProgram {
     packer.place_leaves();
     packer.place_results();
     packer.write_steps();
+    packer.pad_columns();
     packer.plan.roots = roots.iter().map(|&root| packer.place(root)).collect();
     packer.plan
 }
@@ -34,6 +40,8 @@ struct Packer<'a> {
     counts: Vec<u32>,
     scalars: Vec<Option<u32>>,
     slots: Vec<Option<u32>>,
+    /// The turned copies of matrices by their columns and widths.
+    turned: HashMap<(u32, u32), u32>,
     plan: PackedProgram,
 }
 
@@ -48,6 +56,7 @@ impl<'a> Packer<'a> {
             counts: vec![0; count],
             scalars: vec![None; count],
             slots: vec![None; count],
+            turned: HashMap::new(),
             plan: PackedProgram {
                 dim: graph.dim,
                 columns: graph.columns.clone(),
@@ -282,8 +291,15 @@ impl<'a> Packer<'a> {
                     }
                     Node::Matrix(op, args) => {
                         let read = |arg: NodeId| if arg == NodeId::NONE { args[0] } else { arg };
-                        let (views, lengths) =
+                        let (mut views, lengths) =
                             (args.map(|arg| self.view(read(arg))), args.map(|arg| self.graph.len(read(arg))));
+                        let op = match self.turned(op, views[0]) {
+                            Some((turned, view)) => {
+                                views[0] = view;
+                                turned
+                            }
+                            None => op,
+                        };
                         steps.push(PlanStep::Matrix {
                             op,
                             args: views,
@@ -302,6 +318,49 @@ impl<'a> Packer<'a> {
             for (rows, ids) in loops {
                 let made = self.row_loop(rows, &ids);
                 self.plan.steps.push(PlanStep::Loop(made));
+            }
+        }
+    }
+
+    /// The product of a matrix of data and a vector with the matrix turned, so that results stand side by side in memory.
+    fn turned(&mut self, op: MatrixOp, matrix: View) -> Option<(MatrixOp, View)> {
+        let MatrixOp::Product { rows, inner, columns: 1, left_transposed: false, right_transposed } = op else {
+            return None;
+        };
+        let View { base: Base::Column(column), start: 0 } = matrix else { return None };
+        let (height, width) = (rows as usize, inner as usize);
+        if !(2..=SHORT).contains(&width) || height < 8 || height * width > MOST_TURNED {
+            return None;
+        }
+        let column = match self.turned.get(&(column, inner)) {
+            Some(&turned) => turned,
+            None => {
+                let values = &self.plan.columns[column as usize];
+                let turned = (0..width * height).map(|k| values[k % height * width + k / height]).collect();
+                self.plan.columns.push(turned);
+                let made = self.plan.columns.len() as u32 - 1;
+                self.turned.insert((column, inner), made);
+                made
+            }
+        };
+        let op = MatrixOp::Product { rows, inner, columns: 1, left_transposed: true, right_transposed };
+        Some((op, View { base: Base::Column(column), start: 0 }))
+    }
+
+    /// Gives columns of which loops read more than their rows room behind the last one.
+    fn pad_columns(&mut self) {
+        let PackedProgram { steps, columns, .. } = &mut self.plan;
+        for step in steps {
+            let PlanStep::Loop(rows) = step else { continue };
+            let read = rows_with_padding(rows.rows);
+            for operand in rows.code.iter_mut().flat_map(registers::operands) {
+                let Operand::Vector(View { base: Base::Column(column), start }) = *operand else { continue };
+                let column = &mut columns[column as usize];
+                if start as usize + read > column.len() {
+                    let mut values = column.to_vec();
+                    values.resize(start as usize + read, 0.0);
+                    *column = values.into();
+                }
             }
         }
     }
@@ -379,6 +438,7 @@ impl<'a> Packer<'a> {
             made.partial += table.segments * table.lanes * made.unit.min(rows).div_ceil(table.span);
         }
         registers::assign(&mut made);
+        made.is_small = made.fits_chunks();
         made
     }
 

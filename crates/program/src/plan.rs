@@ -102,6 +102,8 @@ pub(crate) struct Loop {
     pub(crate) unit: usize,
     /// Lanes of the sums by segment of a unit.
     pub(crate) partial: usize,
+    /// Whether its rows are so few that they are done in chunks.
+    pub(crate) is_small: bool,
 }
 
 /// Operations on scalars, one after the other.

@@ -8,7 +8,11 @@ use crate::order::{FEW, LANES, TILE, sum};
 use pulp::{Simd, WithSimd};
 
 /// Results whose sums go side by side.
-const SIDE: usize = 8;
+pub(super) const SIDE: usize = 8;
+/// Numbers of a matrix that stays in the cache however it is read.
+const CACHED: usize = 1 << 16;
+/// The longest sums that are done lane by lane whatever the matrix.
+pub(crate) const SHORT: usize = 8 * LANES;
 
 /// The shapes of a product of `rows` x `columns` with sums over `inner`; factors may be stored transposed.
 #[derive(Clone, Copy, Debug)]
@@ -60,15 +64,30 @@ impl WithSimd for Product<'_> {
             }
         } else if !right_transposed && columns > 1 {
             for (i, out) in out.chunks_exact_mut(columns).enumerate() {
-                let left = |k: usize| if left_transposed { a[k * rows + i] } else { a[i * inner + k] };
-                weighted_rows(left, b, inner, columns, 1, out, scratch);
+                let (start, step) = if left_transposed { (i, rows) } else { (i * inner, 1) };
+                weighted_rows(Weights { values: a, start, step }, b, inner, columns, 1, out, scratch);
             }
         } else {
             for j in 0..columns {
-                let right = |k: usize| if right_transposed { b[j * inner + k] } else { b[k * columns + j] };
-                weighted_rows(right, a, inner, rows, columns, &mut out[j..], scratch);
+                let (start, step) = if right_transposed { (j * inner, 1) } else { (j, columns) };
+                weighted_rows(Weights { values: b, start, step }, a, inner, rows, columns, &mut out[j..], scratch);
             }
         }
+    }
+}
+
+/// A row or a column of a matrix.
+#[derive(Clone, Copy)]
+struct Weights<'a> {
+    values: &'a [f64],
+    start: usize,
+    step: usize,
+}
+
+impl Weights<'_> {
+    #[inline(always)]
+    fn at(self, k: usize) -> f64 {
+        self.values[self.start + k * self.step]
     }
 }
 
@@ -133,7 +152,7 @@ fn joined(lanes: &[f64; LANES]) -> f64 {
 /// Writes the sums of the rows of a matrix of `inner` x `width`, each times its weight, to each `step`-th place of `out`.
 #[inline(always)]
 fn weighted_rows(
-    weight: impl Fn(usize) -> f64,
+    weights: Weights<'_>,
     matrix: &[f64],
     inner: usize,
     width: usize,
@@ -141,7 +160,10 @@ fn weighted_rows(
     out: &mut [f64],
     scratch: &mut Vec<f64>,
 ) {
-    let (lanes, padded) = (if inner <= FEW { 1 } else { LANES }, width.next_multiple_of(SIDE));
+    if inner <= SHORT || (inner <= TILE && inner * width <= CACHED) {
+        return short_weighted_rows(weights, matrix, inner, width, step, out);
+    }
+    let (lanes, padded) = (LANES, width.next_multiple_of(SIDE));
     let tiles = inner.div_ceil(TILE).max(1);
     scratch.clear();
     scratch.resize(lanes * padded + if tiles > 1 { tiles * width + tiles } else { 0 }, 0.0);
@@ -149,7 +171,7 @@ fn weighted_rows(
     for tile in 0..tiles {
         sums.fill(0.0);
         for k in tile * TILE..inner.min((tile + 1) * TILE) {
-            let (weight, lane) = (weight(k), k % lanes * padded);
+            let (weight, lane) = (weights.at(k), k % lanes * padded);
             for (piece, sums) in sums[lane..lane + padded].as_chunks_mut::<SIDE>().0.iter_mut().enumerate() {
                 let at = k * width + piece * SIDE;
                 match matrix[at..].first_chunk::<SIDE>() {
@@ -191,4 +213,91 @@ fn weighted_rows(
         }
         *out = sum(one);
     }
+}
+
+/// The same for short sums: lane by lane, so that no lane stands in memory. A lane without a product adds nothing: no sum
+/// of 0 and a product is -0.
+#[inline(always)]
+fn short_weighted_rows(weights: Weights<'_>, matrix: &[f64], inner: usize, width: usize, step: usize, out: &mut [f64]) {
+    for start in (0..width).step_by(SIDE) {
+        let side = Side { weights, matrix, inner, width, start };
+        let sums = if inner <= FEW {
+            side.lane(0, 1)
+        } else {
+            let mut eight = [[0.0; SIDE]; 8];
+            for (k, sums) in eight.iter_mut().enumerate() {
+                *sums = side.lane(k, LANES);
+                if k + 16 < inner {
+                    *sums = plus(*sums, side.lane(k + 16, LANES));
+                }
+                if k + 8 < inner {
+                    let mut other = side.lane(k + 8, LANES);
+                    if k + 24 < inner {
+                        other = plus(other, side.lane(k + 24, LANES));
+                    }
+                    *sums = plus(*sums, other);
+                }
+            }
+            let [a, b, c, d, e, f, g, h] = eight;
+            plus(plus(plus(a, e), plus(c, g)), plus(plus(b, f), plus(d, h)))
+        };
+        let out = &mut out[start * step..];
+        match out.first_chunk_mut::<SIDE>() {
+            Some(out) if step == 1 && start + SIDE <= width => *out = sums,
+            _ => {
+                for (out, &x) in out.iter_mut().step_by(step).zip(&sums[..SIDE.min(width - start)]) {
+                    *out = x;
+                }
+            }
+        }
+    }
+}
+
+/// Results that stand side by side.
+#[derive(Clone, Copy)]
+struct Side<'a> {
+    weights: Weights<'a>,
+    matrix: &'a [f64],
+    inner: usize,
+    width: usize,
+    start: usize,
+}
+
+impl Side<'_> {
+    /// The sums of each `lanes`-th product.
+    #[inline(always)]
+    fn lane(self, first: usize, lanes: usize) -> [f64; SIDE] {
+        let mut sums = [0.0; SIDE];
+        let mut k = first;
+        while k < self.inner {
+            let weight = self.weights.at(k);
+            let from = &self.matrix[k * self.width + self.start..];
+            // What stands behind the row is summed too, and not used.
+            let row = match from.first_chunk::<SIDE>() {
+                Some(row) => *row,
+                None => filled_up(from),
+            };
+            for i in 0..SIDE {
+                sums[i] += row[i] * weight;
+            }
+            k += lanes;
+        }
+        sums
+    }
+}
+
+/// The last elements of a matrix, apart so that sums stay in the processor.
+#[inline(never)]
+pub(super) fn filled_up(from: &[f64]) -> [f64; SIDE] {
+    let mut row = [0.0; SIDE];
+    row[..from.len()].copy_from_slice(from);
+    row
+}
+
+#[inline(always)]
+fn plus(mut a: [f64; SIDE], b: [f64; SIDE]) -> [f64; SIDE] {
+    for k in 0..SIDE {
+        a[k] += b[k];
+    }
+    a
 }

@@ -1,6 +1,6 @@
 //! The block interpreter: each instruction of a loop over a block of rows, so that blocks stay in the cache.
 
-use super::EvaluationOptions;
+use super::{EvaluationOptions, rows_with_padding};
 use crate::operation::{Lanes, kernel};
 use crate::order::{FEW, LANES, TILE, halve};
 use crate::plan::{Base, Instruction, Loop, Operand, View};
@@ -11,10 +11,13 @@ use std::sync::Arc;
 /// Rows of the longest block.
 pub(crate) const BLOCK: usize = 512;
 
+/// Numbers between two registers, so that their rows are not all in the same places of the cache.
+const ROOM: usize = 8;
+
 /// A register: a value of each row of a block. Aligned as the widest vectors are.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
-struct Register([f64; BLOCK]);
+struct Register([f64; BLOCK + ROOM]);
 
 /// The memory of a loop's registers and lanes.
 #[derive(Clone, Debug)]
@@ -30,7 +33,7 @@ struct SumLanes([f64; LANES]);
 
 impl LoopScratch {
     pub(crate) fn new(registers: usize, sums: usize) -> Self {
-        Self { registers: vec![Register([0.0; BLOCK]); registers], lanes: vec![SumLanes([0.0; LANES]); sums] }
+        Self { registers: vec![Register([0.0; BLOCK + ROOM]); registers], lanes: vec![SumLanes([0.0; LANES]); sums] }
     }
 }
 
@@ -118,6 +121,7 @@ impl WithSimd for RowRange<'_, '_> {
         let mut start = range.start;
         while start < range.end {
             let count = block.min(range.end - start);
+            let filled = count + if start + count == rows.rows { rows_with_padding(rows.rows) - rows.rows } else { 0 };
             for instruction in &rows.code {
                 match *instruction {
                     Instruction::Map { op, out, args } => {
@@ -126,11 +130,11 @@ impl WithSimd for RowRange<'_, '_> {
                         let Some((out, after)) = rest.split_first_mut() else { continue };
                         let split = SplitRegisters { before, after };
                         let args = [
-                            split.read(inputs, args[0], start, count),
-                            split.read(inputs, args[1], start, count),
-                            split.read(inputs, args[2], start, count),
+                            split.read(inputs, args[0], start, filled),
+                            split.read(inputs, args[1], start, filled),
+                            split.read(inputs, args[2], start, filled),
                         ];
-                        kernel(op, &mut out.0[..count], args);
+                        kernel(op, &mut out.0[..filled], args);
                     }
                     Instruction::Gather { out, source, length, index } => {
                         let source = inputs.view(source, length as usize);

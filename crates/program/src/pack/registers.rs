@@ -44,7 +44,7 @@ pub(crate) fn assign(made: &mut Loop) {
     made.registers = count as usize;
 }
 
-fn operands(instruction: &mut Instruction) -> impl Iterator<Item = &mut Operand> {
+pub(super) fn operands(instruction: &mut Instruction) -> impl Iterator<Item = &mut Operand> {
     let operands: [Option<&mut Operand>; 3] = match instruction {
         Instruction::Map { args: [a, b, c], .. } => [Some(a), Some(b), Some(c)],
         Instruction::Gather { .. } => [None, None, None],

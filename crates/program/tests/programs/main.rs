@@ -1,7 +1,9 @@
 //! Programs against dual numbers, finite differences and densities derived by hand; bits over widths, blocks and threads.
 
 mod eigen;
+mod few;
 mod hand;
 mod random;
 mod same;
 mod table;
+mod threads;
