@@ -549,6 +549,18 @@ impl Graph {
                     return Some(self.mul(x, y));
                 }
             }
+            // Of a number and its negative, and of both differences of two numbers, one is enough.
+            Op::Abs | Op::ExpMinusAbs => {
+                if let Some(x) = minus(self, a) {
+                    return Some(self.apply(op, &[x]));
+                }
+                if let Node::Map(Op::Sub, [x, y, _]) = self.nodes[a.at()]
+                    && y < x
+                {
+                    let other = self.sub(y, x);
+                    return Some(self.apply(op, &[other]));
+                }
+            }
             Op::Select => {
                 if let Node::Constant(bits) = self.nodes[a.at()] {
                     let chosen = if f64::from_bits(bits) != 0.0 { args[1] } else { args[2] };
