@@ -4,6 +4,8 @@
 //! |--|--|
 //! | draws of a problem, in one call | [`sample`], or [`sample_to_folder`] for a run that can go on later |
 //! | a problem from a model's name and settings | [`models::Registry`] |
+//! | a problem from a program in Stan's language | [`stan`] |
+//! | a problem by functions, with its gradient | [`program`], [`models::DensityProblem`] |
 //! | a problem from a density of your own | [`density::LogDensity`], [`models::DensityProblem`], [`check_model`] |
 //! | R-hat, effective sample sizes, divergences, advice | [`Trace::diagnose`], [`diag`] |
 //! | how well a model predicts | [`Trace::loo`], [`check_predictive`] |
@@ -53,7 +55,9 @@ mod pictures;
 mod predictive;
 mod prior_conflict;
 mod problem;
+pub mod program;
 mod sampling;
+pub mod stan;
 
 pub use comparison::{
     ComparedCriterion, ComparedParameter, ComparedTimes, ComparedTrace, ComparisonLimits, DifferingSetting,

@@ -1,5 +1,5 @@
 //! Samples a density of its own, and does with the draws what Octopus can do: diagnosis, predictive checks, LOO, pictures,
-//! a file for ArviZ, a run folder, calibration.
+//! a file for ArviZ, a run folder, calibration. Then samples the same model as a Stan program.
 
 mod exam;
 
@@ -8,6 +8,7 @@ use octopus::calibrate::{CalibrationSettings, Mover, judge, run};
 use octopus::models::DensityProblem;
 use octopus::report::{Format, write_figures};
 use octopus::sampler::SamplerConfig;
+use octopus::stan::{Data, StanProblem, StanProgram};
 use octopus::{Picture, check_model, check_predictive};
 use std::convert::Infallible;
 use std::error::Error;
@@ -16,6 +17,21 @@ use std::process::ExitCode;
 
 const STUDENTS: usize = 60;
 const PASSED: usize = 48;
+
+/// The model in Stan's language.
+const PROGRAM: &str = "data { int N; array[N] int<lower=0, upper=1> passed; }
+                       parameters { real<lower=0, upper=1> pass_rate; }
+                       model { passed ~ bernoulli(pass_rate); }";
+
+/// Samples the Stan program, and returns the mean of its rate if the draws are sound.
+fn mean_of_stan_program(results: &[f64], config: SamplerConfig) -> Result<Option<f64>, Box<dyn Error>> {
+    let results: Vec<i64> = results.iter().map(|&result| result as i64).collect();
+    let data = Data::new("the exam").with_int("N", results.len() as i64).with_ints("passed", &results);
+    let problem = StanProblem::bind(StanProgram::parse("exam.stan", PROGRAM)?, data)?;
+    let diagnosis = octopus::sample(&problem, config)?.diagnose()?;
+    let rate = diagnosis.summary.get("pass_rate").filter(|_| diagnosis.good());
+    Ok(rate.map(|rate| rate.mean))
+}
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     octopus::log_to_stderr(octopus::tracing::Level::WARN);
@@ -60,7 +76,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     if folder.exists() {
         std::fs::remove_dir_all(&folder)?;
     }
-    let same = octopus::sample_to_folder(&problem, config, &folder)?;
+    let same = octopus::sample_to_folder(&problem, config.clone(), &folder)?;
     let same = same.data.groups["posterior"].variables == trace.data.groups["posterior"].variables;
 
     // Is the sampler right about the model? Ranks of true values over 50 data sets.
@@ -74,6 +90,11 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let calibrated = judge(&simulator, &settings, &mut found, 1e-3)?.calibrated;
     println!("calibrated over 50 data sets: {calibrated}");
 
-    let sound = check.good() && diagnosis.good() && !loo.doubtful() && calibrated && same && (mean - exact).abs() < 0.01;
+    // The same model as a Stan program.
+    let of_stan = mean_of_stan_program(&results, config)?;
+    println!("mean of pass_rate by the Stan program: {of_stan:?}");
+    let agrees = of_stan.is_some_and(|mean| (mean - exact).abs() < 0.01);
+
+    let sound = agrees && check.good() && diagnosis.good() && !loo.doubtful() && calibrated && same && (mean - exact).abs() < 0.01;
     Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -67,10 +67,26 @@ impl ProgramBinding {
                 (data, labelled, file.record(&table))
             }
         };
-        let data = data.overlaid(set);
+        Self::join(program, data.overlaid(set), labelled, record, settings::write(&own)?)
+    }
+
+    /// Binds a program to data that are here already. The settings have its text for the record; they build nothing again.
+    pub(super) fn given(program: StanProgram, data: Data) -> Result<Self, BuildError> {
+        let texts = program.files().map(|(name, text)| (name.to_owned(), Value::from(text))).collect();
+        let settings = Table::from_iter([("program_text".to_owned(), Value::Table(texts))]);
+        let record = DataRecord { source: data.source().to_owned(), ..DataRecord::default() };
+        Self::join(program, data, Vec::new(), record, settings)
+    }
+
+    fn join(
+        program: StanProgram,
+        data: Data,
+        labelled: Vec<LabelledSize>,
+        record: DataRecord,
+        settings: Table,
+    ) -> Result<Self, BuildError> {
         let sha256 = data_sha256(&data, labelled.iter().map(|size| &size.labels));
         let bound = BoundModel::new(&program, &data).map_err(|error| of_binding(&error))?;
-        let settings = settings::write(&own)?;
         Ok(Self { program, bound, data, labelled, record: DataRecord { sha256, ..record }, settings })
     }
 

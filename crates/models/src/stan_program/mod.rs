@@ -88,7 +88,12 @@ pub(crate) struct StanSettings {
 impl StanSettings {
     fn read(settings: &Table) -> Result<Self, BuildError> {
         if !settings.contains_key("program") {
-            let what = "no program is given: give FILE.stan as the model, or `program` in a file of settings";
+            let what = match settings.contains_key("program_text") {
+                true => {
+                    "the program that made this run has the model's text and data in itself: only it can build them"
+                }
+                false => "no program is given: give FILE.stan as the model, or `program` in a file of settings",
+            };
             return Err(BuildError::Program(what.to_owned()));
         }
         settings::read(settings)

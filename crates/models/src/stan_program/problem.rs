@@ -37,7 +37,35 @@ impl StanProblem {
     /// # Errors
     /// When the program is wrong, or not the run's, or the data cannot be read or do not fit.
     pub fn new(settings: &Table, table: Option<DataTable>) -> Result<Self, BuildError> {
-        let binding = ProgramBinding::new(StanSettings::read(settings)?, table)?;
+        Self::of(ProgramBinding::new(StanSettings::read(settings)?, table)?)
+    }
+
+    /// Binds a program to its data. The trace has the observations, the log likelihoods `log_lik` and the replicated data
+    /// `y_rep` in ArviZ's groups.
+    ///
+    /// A run in a folder has the program's text in its record and can be read by every command, but
+    /// `octopus resume` cannot build it again: for that the program and its data must be files
+    /// ([`StanProblem::new`]).
+    ///
+    /// ```
+    /// use octopus_bind::Data;
+    /// use octopus_models::{Problem, StanProblem};
+    /// use octopus_stan::StanProgram;
+    ///
+    /// let text = "data { int N; array[N] int y; } parameters { real<lower=0, upper=1> p; } model { y ~ bernoulli(p); }";
+    /// let data = Data::new("three throws").with_int("N", 3).with_ints("y", &[1, 0, 1]);
+    /// let problem = StanProblem::bind(StanProgram::parse("coin.stan", text)?, data)?;
+    /// assert_eq!(problem.density().layout().variables[0].name, "p");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the data do not fit, or the program asks for what is not supported.
+    pub fn bind(program: StanProgram, data: Data) -> Result<Self, BuildError> {
+        Self::of(ProgramBinding::given(program, data)?)
+    }
+
+    fn of(binding: ProgramBinding) -> Result<Self, BuildError> {
         let mut density = binding.density()?;
         name_axes(&mut density, &binding.program, &binding.labelled);
         let ProgramBinding { program, bound, data, record, settings, .. } = binding;

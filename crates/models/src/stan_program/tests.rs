@@ -149,6 +149,24 @@ fn data_that_the_program_does_not_declare_are_told() {
     );
 }
 
+/// A program and data of the caller's make the problem that files make, but no settings build it again.
+#[test]
+fn a_program_is_bound_without_files() {
+    let json = r#"{"N": 4, "J": 3, "clinic": [1, 2, 1, 3], "age": [1.5, -0.5, 0, 2], "ill": [0, 1, 1, 0], "scale": 2}"#;
+    let of_files = Case::new(CLINICS, "d.json", json).built("d.json", "").unwrap();
+    let program = StanProgram::parse("clinics", CLINICS).unwrap();
+    let problem = StanProblem::bind(program.clone(), Data::json("by hand", json).unwrap()).unwrap();
+    assert_eq!(problem.density().layout(), of_files.density().layout());
+    assert_eq!(problem.statements(), of_files.statements());
+    assert_eq!(problem.data().sha256, of_files.data().sha256);
+    assert_eq!((problem.data().source.as_str(), problem.data().observations), ("by hand", 0));
+    assert_eq!(problem.settings()["program_text"]["clinics"].as_str(), Some(CLINICS));
+    let again = StanModel.build(problem.settings(), None).map(|_| ()).unwrap_err().to_string();
+    assert!(again.contains("only it can build"), "{again}");
+    let wrong = StanProblem::bind(program, Data::new("by hand")).map(|_| ()).unwrap_err().to_string();
+    assert!(wrong.contains("by hand") && wrong.contains("`N` is missing"), "{wrong}");
+}
+
 /// A run's settings make the same problem again, unless program or data have changed.
 #[test]
 fn settings_make_the_same_problem_or_say_what_changed() {
