@@ -3,7 +3,7 @@
 //! everywhere.
 //!
 //! Eigenvalues ascend. An eigenvector has length 1, and its first element of at least [`LEADING`] of its largest one is
-//! positive: rounding changes no sign where two elements have the same size, as those of symmetric kernels have.
+//! positive: rounding changes no sign where two elements have the same size, as symmetric kernels make them.
 
 use crate::number::Number;
 
