@@ -7,7 +7,7 @@
 //! | data against their declarations | `declared.rs` |
 //! | what a program asks for and gives, before there are data | `interface.rs` |
 //! | statements and expressions | `interpreter/` |
-//! | loops whose passes are bound all at once | `interpreter/lanes.rs`; `interpreter/carried.rs` where they carry state |
+//! | loops whose passes are bound all at once | `interpreter/lanes.rs`; `interpreter/classes.rs` where data make passes differ, `interpreter/carried.rs` where they carry state |
 //! | functions and densities | `interpreter/library.rs`, `interpreter/density.rs` |
 //! | constrained parameters | `transform.rs` |
 //! | generated quantities that the graph cannot hold, draw by draw | `generated.rs` |
