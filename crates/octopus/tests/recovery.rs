@@ -86,7 +86,8 @@ fn functions_and_stan_make_the_same_density() {
         assert!(a.iter().zip(&b).all(close), "{a:?} is not {b:?}");
         let width = ours.layout().width();
         let (mut a, mut b) = (vec![0.0; width], vec![0.0; width]);
-        (ours.expand(&x, &mut a), stans.expand(&x, &mut b));
+        ours.expand(&x, &mut a);
+        stans.expand(&x, &mut b);
         assert!(a.iter().zip(&b).all(close), "{a:?} is not {b:?}");
     }
     let check = octopus::check_model(&by_functions(), 1);
