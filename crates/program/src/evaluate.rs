@@ -106,8 +106,8 @@ impl Workspace {
                 PlanStep::Matrix { op, args: [a, b], lengths, out } => {
                     let mut to = mem::take(&mut self.slots[*out as usize]);
                     let mut products = mem::take(&mut self.products);
-                    let inputs = self.inputs(plan, position);
-                    let (a, b) = (inputs.view(*a, lengths[0]), inputs.view(*b, lengths[1]));
+                    let inputs = self.inputs(plan, &padded);
+                    let (a, b) = (inputs.view_with_room(*a, lengths[0]), inputs.view_with_room(*b, lengths[1]));
                     let made = &mut to[..op.length()];
                     match *op {
                         MatrixOp::Cholesky { rows } => {

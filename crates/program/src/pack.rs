@@ -41,7 +41,7 @@ struct Packer<'a> {
     scalars: Vec<Option<u32>>,
     slots: Vec<Option<u32>>,
     /// The turned copies of matrices by their columns and widths.
-    turned: HashMap<(u32, u32), u32>,
+    turned: HashMap<(u32, usize), u32>,
     plan: PackedProgram,
 }
 
@@ -322,28 +322,32 @@ impl<'a> Packer<'a> {
         }
     }
 
-    /// The product of a matrix of data and a vector with the matrix turned, so that results stand side by side in memory.
+    /// The product of a matrix of data and a vector with the matrix turned: results of short sums then stand side by side
+    /// in memory, and so do the products of a long one.
     fn turned(&mut self, op: MatrixOp, matrix: View) -> Option<(MatrixOp, View)> {
-        let MatrixOp::Product { rows, inner, columns: 1, left_transposed: false, right_transposed } = op else {
+        let MatrixOp::Product { rows, inner, columns: 1, left_transposed, right_transposed } = op else {
             return None;
         };
         let View { base: Base::Column(column), start: 0 } = matrix else { return None };
-        let (height, width) = (rows as usize, inner as usize);
-        if !(2..=SHORT).contains(&width) || height < 8 || height * width > MOST_TURNED {
+        let (height, width) = if left_transposed { (inner, rows) } else { (rows, inner) };
+        let (height, width) = (height as usize, width as usize);
+        let helps = if left_transposed { height > SHORT } else { height >= 8 && width <= SHORT };
+        if !helps || width < 2 || height * width > MOST_TURNED {
             return None;
         }
-        let column = match self.turned.get(&(column, inner)) {
+        let column = match self.turned.get(&(column, width)) {
             Some(&turned) => turned,
             None => {
                 let values = &self.plan.columns[column as usize];
-                let turned = (0..width * height).map(|k| values[k % height * width + k / height]).collect();
-                self.plan.columns.push(turned);
+                let turned = (0..width * height).map(|k| values[k % height * width + k / height]);
+                // With room behind the last row.
+                self.plan.columns.push(turned.chain([0.0; order::LANES]).collect());
                 let made = self.plan.columns.len() as u32 - 1;
-                self.turned.insert((column, inner), made);
+                self.turned.insert((column, width), made);
                 made
             }
         };
-        let op = MatrixOp::Product { rows, inner, columns: 1, left_transposed: true, right_transposed };
+        let op = MatrixOp::Product { rows, inner, columns: 1, left_transposed: !left_transposed, right_transposed };
         Some((op, View { base: Base::Column(column), start: 0 }))
     }
 

@@ -9,10 +9,8 @@ use pulp::{Simd, WithSimd};
 
 /// Results whose sums go side by side.
 pub(super) const SIDE: usize = 8;
-/// Numbers of a matrix that stays in the cache however it is read.
-const CACHED: usize = 1 << 16;
-/// The longest sums that are done lane by lane whatever the matrix.
-pub(crate) const SHORT: usize = 8 * LANES;
+/// The longest sums that are done lane by lane.
+pub(crate) const SHORT: usize = 4 * LANES;
 
 /// The shapes of a product of `rows` x `columns` with sums over `inner`; factors may be stored transposed.
 #[derive(Clone, Copy, Debug)]
@@ -160,7 +158,7 @@ fn weighted_rows(
     out: &mut [f64],
     scratch: &mut Vec<f64>,
 ) {
-    if inner <= SHORT || (inner <= TILE && inner * width <= CACHED) {
+    if inner <= SHORT {
         return short_weighted_rows(weights, matrix, inner, width, step, out);
     }
     let (lanes, padded) = (LANES, width.next_multiple_of(SIDE));
@@ -221,6 +219,10 @@ fn weighted_rows(
 fn short_weighted_rows(weights: Weights<'_>, matrix: &[f64], inner: usize, width: usize, step: usize, out: &mut [f64]) {
     for start in (0..width).step_by(SIDE) {
         let side = Side { weights, matrix, inner, width, start };
+        if (inner.max(1) - 1) * width + start + SIDE > matrix.len() {
+            side.at_the_end(&mut out[start * step..], step);
+            continue;
+        }
         let sums = if inner <= FEW {
             side.lane(0, 1)
         } else {
@@ -264,7 +266,7 @@ struct Side<'a> {
 }
 
 impl Side<'_> {
-    /// The sums of each `lanes`-th product.
+    /// The sums of each `lanes`-th product. What stands behind a row is summed too, and not used.
     #[inline(always)]
     fn lane(self, first: usize, lanes: usize) -> [f64; SIDE] {
         let mut sums = [0.0; SIDE];
@@ -272,11 +274,7 @@ impl Side<'_> {
         while k < self.inner {
             let weight = self.weights.at(k);
             let from = &self.matrix[k * self.width + self.start..];
-            // What stands behind the row is summed too, and not used.
-            let row = match from.first_chunk::<SIDE>() {
-                Some(row) => *row,
-                None => filled_up(from),
-            };
+            let Some(row) = from.first_chunk::<SIDE>() else { break };
             for i in 0..SIDE {
                 sums[i] += row[i] * weight;
             }
@@ -284,14 +282,18 @@ impl Side<'_> {
         }
         sums
     }
-}
 
-/// The last elements of a matrix, apart so that sums stay in the processor.
-#[inline(never)]
-pub(super) fn filled_up(from: &[f64]) -> [f64; SIDE] {
-    let mut row = [0.0; SIDE];
-    row[..from.len()].copy_from_slice(from);
-    row
+    /// The same one by one, where there is no room behind the matrix.
+    #[inline(never)]
+    fn at_the_end(self, out: &mut [f64], step: usize) {
+        for (out, column) in out.iter_mut().step_by(step).zip(self.start..self.width) {
+            let mut products = [0.0; SHORT];
+            for (k, product) in products.iter_mut().enumerate().take(self.inner) {
+                *product = self.matrix[k * self.width + column] * self.weights.at(k);
+            }
+            *out = sum(&products[..self.inner]);
+        }
+    }
 }
 
 #[inline(always)]

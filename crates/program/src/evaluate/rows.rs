@@ -1,5 +1,6 @@
 //! The block interpreter: each instruction of a loop over a block of rows, so that blocks stay in the cache.
 
+use super::small::padded;
 use super::{EvaluationOptions, rows_with_padding};
 use crate::operation::{Lanes, kernel};
 use crate::order::{FEW, LANES, TILE, halve};
@@ -51,14 +52,24 @@ impl<'a> Inputs<'a> {
     /// Returns `length` elements of a vector.
     #[inline(always)]
     pub(crate) fn view(&self, view: View, length: usize) -> &'a [f64] {
-        let whole = match view.base {
+        let start = view.start as usize;
+        &self.whole(view.base)[start..start + length]
+    }
+
+    /// The same with a few numbers that stand behind them, if there are any.
+    pub(crate) fn view_with_room(&self, view: View, length: usize) -> &'a [f64] {
+        let (whole, start) = (self.whole(view.base), view.start as usize);
+        &whole[start..whole.len().min(start + padded(length))]
+    }
+
+    #[inline(always)]
+    fn whole(&self, base: Base) -> &'a [f64] {
+        match base {
             Base::Column(column) => &self.columns[column as usize],
             Base::Position => self.position,
             Base::Slot(slot) => &self.slots[slot as usize][..],
             Base::Scalars => self.scalars,
-        };
-        let start = view.start as usize;
-        &whole[start..start + length]
+        }
     }
 }
 

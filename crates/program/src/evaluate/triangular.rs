@@ -2,7 +2,7 @@
 //! order, and elements of a row are done side by side.
 
 use super::EvaluationOptions;
-use super::product::{SIDE, filled_up};
+use super::product::SIDE;
 use pulp::{Simd, WithSimd};
 
 /// Writes the lower triangle L with L L' = A. `scratch` is memory that later steps use again.
@@ -105,7 +105,7 @@ impl Solve<'_> {
     #[inline(always)]
     fn one_column(self) {
         let Self { l, b, x, n, transposed, .. } = self;
-        x.copy_from_slice(b);
+        x.copy_from_slice(&b[..n]);
         if transposed {
             for i in (0..n).rev() {
                 let row = &l[i * n..=i * n + i];
@@ -138,11 +138,12 @@ impl Solve<'_> {
             let diagonal = l[i * n + i];
             for (piece, own) in own[..width].as_chunks_mut::<SIDE>().0.iter_mut().enumerate() {
                 let from = &b[i * columns + piece * SIDE..];
-                // What stands behind the row is done too, and not used.
-                let mut rest = match from.first_chunk::<SIDE>() {
-                    Some(row) => *row,
-                    None => filled_up(from),
-                };
+                match from.first_chunk::<SIDE>() {
+                    // What stands behind the row is done too, and not used.
+                    Some(row) => *own = *row,
+                    None => own[..from.len()].copy_from_slice(from),
+                }
+                let mut rest = *own;
                 for (done, row) in before.chunks_exact(width).enumerate() {
                     let factor = if transposed { l[(n - 1 - done) * n + i] } else { l[i * n + done] };
                     rest = less(rest, factor, &row[piece * SIDE..]);
