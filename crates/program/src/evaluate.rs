@@ -121,7 +121,9 @@ impl Workspace {
                             Some(shape) => product::product(options, shape, a, b, made, &mut products),
                             None => op.evaluate(a, b, made, &mut products),
                         },
-                        MatrixOp::EigendecomposeSym { .. } => op.evaluate(a, b, made, &mut products),
+                        MatrixOp::EigendecomposeSym { .. } => {
+                            op.evaluate(&a[..lengths[0]], &b[..lengths[1]], made, &mut products);
+                        }
                     }
                     self.products = products;
                     self.slots[*out as usize] = to;
