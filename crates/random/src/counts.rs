@@ -4,15 +4,18 @@
 //! |--|--|
 //! | Poisson | a product of uniforms below a mean of 10, else PTRS (Hörmann 1993, Insurance: Mathematics and Economics 12) |
 //! | binomial | waiting times below a mean of 10 (Devroye 1986, X.4.3), else BTRS (Hörmann 1993, JSCS 46) |
-//! | hypergeometric | ball by ball |
+//! | hypergeometric | ball by ball up to 1000 balls, else HRUA (Stadlober 1990, JCAM 31), as in NumPy |
 //!
-//! Both of Hörmann's methods propose by a transformed uniform, and refuse by the mass function itself.
+//! The methods of Hörmann and Stadlober propose by a transformed uniform, and refuse by the mass function itself.
 
 use crate::Stream;
 use crate::exact::{exp, ln, ln_1p, ln_gamma};
 
 /// From this mean on draws are made by transformed rejection.
 const REJECTION_FROM: f64 = 10.0;
+
+/// Up to this number balls are drawn one by one.
+const MOST_BALLS: f64 = 1000.0;
 
 /// Largest mean of [`poisson`]: beyond, the mass function loses digits that the test needs.
 pub const LARGEST_POISSON_MEAN: f64 = 1_073_741_824.0;
@@ -109,7 +112,6 @@ fn by_waiting_times(random: &mut Stream, trials: f64, probability: f64) -> f64 {
 }
 
 /// Returns how many of `drawn` balls are white, taken out of `white` and `black` ones; NaN where there are fewer balls.
-/// Time is proportional to the balls that are drawn, or that are left.
 pub fn hypergeometric(random: &mut Stream, drawn: u32, white: u32, black: u32) -> f64 {
     let all = f64::from(white) + f64::from(black);
     let drawn = f64::from(drawn);
@@ -121,6 +123,10 @@ pub fn hypergeometric(random: &mut Stream, drawn: u32, white: u32, black: u32) -
     let (mut white_left, mut left) = (f64::from(white), all);
     let mut count = 0.0;
     let mut taken = if is_rest { all - drawn } else { drawn };
+    if taken > MOST_BALLS {
+        let count = by_ratio_of_uniforms(random, taken, white_left, f64::from(black));
+        return if is_rest { f64::from(white) - count } else { count };
+    }
     while taken > 0.0 {
         if random.uniform() * left < white_left {
             white_left -= 1.0;
@@ -130,6 +136,39 @@ pub fn hypergeometric(random: &mut Stream, drawn: u32, white: u32, black: u32) -
         taken -= 1.0;
     }
     if is_rest { f64::from(white) - count } else { count }
+}
+
+/// White balls among `drawn` ones, which are at most half of all.
+fn by_ratio_of_uniforms(random: &mut Stream, drawn: f64, white: f64, black: f64) -> f64 {
+    // Stadlober's constants: 2 sqrt(2 / e), and 3 - 2 sqrt(3 / e).
+    const SLOPE: f64 = 1.715_527_769_921_413_5;
+    const WIDTH: f64 = 0.898_916_162_058_898_8;
+    let all = white + black;
+    // The colour of which there are fewer balls is counted.
+    let (few, many) = (white.min(black), white.max(black));
+    let (p, q) = (few / all, many / all);
+    let center = drawn * p + 0.5;
+    let deviation = ((all - drawn) * drawn * p * q / (all - 1.0) + 0.5).sqrt();
+    let width = SLOPE * deviation + WIDTH;
+    let end = (drawn.min(few) + 1.0).min((center + 16.0 * deviation).floor());
+    let log_inverse_mass = |count: f64| {
+        let rest = [count, few - count, drawn - count, many - drawn + count];
+        rest.into_iter().fold(0.0, |sum, balls| sum + ln_gamma(balls + 1.0))
+    };
+    let at_mode = log_inverse_mass(((drawn + 1.0) * (few + 1.0) / (all + 2.0)).floor());
+    loop {
+        let (u, v) = (random.uniform(), random.uniform());
+        let place = center + width * (v - 0.5) / u;
+        if !(place >= 0.0 && place < end) {
+            continue;
+        }
+        let count = place.floor();
+        let height = at_mode - log_inverse_mass(count);
+        let is_refused_at_once = u * (u - height) >= 1.0;
+        if u * (4.0 - u) - 3.0 <= height || (!is_refused_at_once && 2.0 * ln(u) <= height) {
+            return if white > black { drawn - count } else { count };
+        }
+    }
 }
 
 #[cfg(test)]
@@ -182,6 +221,24 @@ mod tests {
             let variance = n * p * (1.0 - p);
             let fourth = variance * (1.0 + 3.0 * (n - 2.0) * p * (1.0 - p));
             check(found, (n * p, variance), fourth, &format!("binomial {n} {p}"));
+        }
+        // Both methods, both colours, and more balls than are left.
+        for (drawn, white, black) in [
+            (900, 3000, 5000),
+            (1500, 3000, 5000),
+            (1500, 5000, 3000),
+            (6000, 3000, 5000),
+            (1_000_000_000, 1_000_000_000, 1_000_000_000),
+            (2_000_000_000, 1_000_000_000, 2_147_483_647),
+            (2_000_000, 4, 2_147_483_647),
+        ] {
+            let found = moments(&mut || hypergeometric(&mut random, drawn, white, black));
+            let (n, all, p) = (f64::from(drawn), f64::from(white) + f64::from(black), f64::from(white));
+            let p = p / all;
+            let variance = n * p * (1.0 - p) * (all - n) / (all - 1.0);
+            // At most a binomial distribution's.
+            let fourth = variance * (1.0 + 3.0 * variance);
+            check(found, (n * p, variance), fourth, &format!("hypergeometric {drawn} {white} {black}"));
         }
     }
 }
