@@ -1,10 +1,18 @@
 //! Reverse mode: the derivatives of a program are nodes of the same program.
 //!
 //! A scalar that serves many rows gets the sum of what they give; a gather gives sums by segment; an operation gives by
-//! the slopes of its row in the table; a scan gives by a backward scan.
+//! the slopes of its row in the table; a scan gives by a backward scan. What the slices of one vector give is put together
+//! once, or each of a thousand elements that are taken one by one would give a thousand zeros.
 
 use crate::graph::{Graph, Node, NodeId};
 use std::collections::HashMap;
+
+/// The adjoint of some rows of a vector.
+struct SliceAdjoint {
+    start: usize,
+    rows: usize,
+    adjoint: NodeId,
+}
 
 impl Graph {
     /// Returns the derivative of the scalar `target` by each node of `by`, of the node's length or a scalar for all its
@@ -19,6 +27,7 @@ impl Graph {
         let count = self.nodes.len();
         let depends = self.depending_on(by);
         let mut adjoints: Vec<Option<NodeId>> = vec![None; count];
+        let mut of_slices: HashMap<NodeId, Vec<SliceAdjoint>> = HashMap::new();
         let mut of_outputs: HashMap<NodeId, Vec<(NodeId, NodeId)>> = HashMap::new();
         for &(node, adjoint) in seeds {
             self.accumulate(&mut adjoints, node, adjoint);
@@ -35,6 +44,9 @@ impl Graph {
                     }
                 }
                 continue;
+            }
+            if let Some(slices) = of_slices.remove(&out) {
+                self.give_slices(&mut adjoints, out, slices);
             }
             let Some(g) = adjoints[id] else { continue };
             let rows = self.len(out);
@@ -57,12 +69,8 @@ impl Graph {
                     self.give(&mut adjoints, x, slope, 1);
                 }
                 Node::Slice(source, start, _) => {
-                    let (before, all) = (start as usize, self.len(source));
-                    let own = self.broadcast(g, rows);
-                    let left = self.column(vec![0.0; before]);
-                    let right = self.column(vec![0.0; all - before - rows]);
-                    let slope = self.concat(&[left, own, right]);
-                    self.give(&mut adjoints, source, slope, 1);
+                    let adjoint = self.broadcast(g, rows);
+                    of_slices.entry(source).or_default().push(SliceAdjoint { start: start as usize, rows, adjoint });
                 }
                 Node::Concat(pieces) => {
                     let mut start = 0;
@@ -94,6 +102,35 @@ impl Graph {
         self.accumulate(adjoints, to, slope);
     }
 
+    /// Adds to the adjoint of `whole` what its slices give: slices that do not overlap are one vector, with zeros between.
+    fn give_slices(&mut self, adjoints: &mut [Option<NodeId>], whole: NodeId, mut slices: Vec<SliceAdjoint>) {
+        let all = self.len(whole);
+        slices.sort_by_key(|slice| (slice.start, slice.rows));
+        let mut layers: Vec<(usize, Vec<NodeId>)> = Vec::new();
+        for SliceAdjoint { start, rows, adjoint } in slices {
+            let free = match layers.iter().position(|(end, _)| *end <= start) {
+                Some(free) => free,
+                None => {
+                    layers.push((0, Vec::new()));
+                    layers.len() - 1
+                }
+            };
+            let (end, pieces) = &mut layers[free];
+            if start > *end {
+                pieces.push(self.column(vec![0.0; start - *end]));
+            }
+            pieces.push(adjoint);
+            *end = start + rows;
+        }
+        for (end, mut pieces) in layers {
+            if end < all {
+                pieces.push(self.column(vec![0.0; all - end]));
+            }
+            let slope = self.concat(&pieces);
+            self.give(adjoints, whole, slope, 1);
+        }
+    }
+
     fn accumulate(&mut self, adjoints: &mut [Option<NodeId>], to: NodeId, slope: NodeId) {
         adjoints[to.at()] = Some(match adjoints[to.at()] {
             Some(before) => self.add(before, slope),
@@ -113,5 +150,37 @@ impl Graph {
             depends[id] = any;
         }
         depends
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Graph;
+    use crate::plain::evaluate;
+
+    /// Slices that overlap and leave gaps, and what many of them take.
+    #[test]
+    fn slices_of_one_vector_give_once() {
+        const LENGTH: usize = 2000;
+        let mut graph = Graph::new();
+        let x = graph.parameter(LENGTH);
+        let mut terms = Vec::new();
+        for k in (0..LENGTH).filter(|k| k % 7 != 3) {
+            let element = graph.element(x, k);
+            let factor = graph.constant(k as f64);
+            terms.push(graph.mul(factor, element));
+        }
+        let run = graph.slice(x, 5, 9);
+        terms.push(graph.sum(run));
+        let terms = graph.concat(&terms);
+        let target = graph.sum(terms);
+        let before = graph.element_count();
+        let gradient = graph.gradient(target, &[x])[0].expect("it depends on x");
+        assert!(graph.element_count() < before + 20 * LENGTH, "{}", graph.element_count());
+        let slopes = &evaluate(&graph, &[gradient], &[0.0; LENGTH])[0];
+        for (k, slope) in slopes.iter().enumerate() {
+            let own = if k % 7 == 3 { 0.0 } else { k as f64 };
+            assert_eq!(*slope, own + f64::from(u8::from((5..14).contains(&k))), "{k}");
+        }
     }
 }

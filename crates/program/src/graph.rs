@@ -153,7 +153,7 @@ impl Graph {
     }
 
     /// Returns the first misuse.
-    pub(crate) fn fault(&self) -> Option<&ProgramError> {
+    pub fn fault(&self) -> Option<&ProgramError> {
         self.fault.as_ref()
     }
 

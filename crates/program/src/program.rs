@@ -11,6 +11,9 @@ use crate::plain;
 use crate::plan::{PackedProgram, PlanStep, RootPlace};
 use std::sync::Arc;
 
+/// Numbers that an evaluation may keep at a time: 2 GiB of memory.
+const MOST_NUMBERS: usize = 1 << 28;
+
 /// A program that computes a log density and its gradient. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Program {
@@ -56,6 +59,10 @@ impl Program {
         }
         let (graph, roots) = lower(&whole, &roots);
         let plan = pack(&graph, &roots);
+        let length = plan.slots.iter().fold(0_usize, |sum, &length| sum.saturating_add(length));
+        if length > MOST_NUMBERS {
+            return Err(ProgramError::TooLong { operation: "an evaluation", length, most: MOST_NUMBERS });
+        }
         Ok(Self {
             plan: plan.into(),
             graph: graph.into(),
