@@ -32,6 +32,8 @@ pub(crate) enum Generator {
     Each(DrawNumber),
     /// It draws one whole number given containers, or a container.
     Many(DrawMany),
+    /// It draws a square matrix, of which the first parameter is the number of rows.
+    Square(DrawMany),
 }
 
 /// The generator of a name with `_rng` at its end.
@@ -39,6 +41,9 @@ pub(crate) fn generator(name: &str) -> Option<Generator> {
     let name = name.strip_suffix("_rng")?;
     if let Some(draw) = reals::generator(name).or_else(|| wholes::generator(name)) {
         return Some(Generator::Each(draw));
+    }
+    if let Some(draw) = matrices::square(name) {
+        return Some(Generator::Square(draw));
     }
     vectors::generator(name).or_else(|| matrices::generator(name)).map(Generator::Many)
 }

@@ -26,6 +26,13 @@ pub(super) fn generator(name: &str) -> Option<DrawMany> {
             let sigma = inverse_wishart(random, x[1].values, n, nu)?;
             Ok((cholesky(DrawParameter { values: &sigma, dims: &[n, n] })?, vec![n, n]))
         },
+        _ => return None,
+    })
+}
+
+/// Draws whose first parameter is the number of rows, a whole number that is not below 0.
+pub(super) fn square(name: &str) -> Option<DrawMany> {
+    Some(match name {
         "lkj_corr_cholesky" => |random, x| {
             let n = x[0].values[0] as usize;
             Ok((lkj(random, n, positive("eta", x[1].values[0])?)?, vec![n, n]))

@@ -104,10 +104,11 @@ impl Interpreter<'_> {
     /// A node as a value of the shared sizes.
     pub(crate) fn whole(&mut self, node: NodeId, shared: SharedSizes) -> Tensor {
         let lanes = if shared.laned { self.lane_count() } else { 1 };
-        let node = if shared.count() * lanes == 0 { node } else { self.graph.broadcast(node, shared.count() * lanes) };
+        let count = shared.count() * lanes;
+        let node = if count == 0 { node } else { self.graph.broadcast(node, count) };
         let elements = match self.graph.depends_on_parameters(node) {
             true => Elements::Whole(node),
-            false => Elements::Data(self.graph.known(node).unwrap_or_default().into()),
+            false => Elements::Data(self.known_elements(node, count).unwrap_or_default().into()),
         };
         Tensor::new(shared.ty, shared.dims, shared.laned, elements)
     }

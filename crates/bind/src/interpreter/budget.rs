@@ -85,6 +85,9 @@ impl Interpreter<'_> {
         if self.budget.steps > most_steps {
             return wrong(span, format!("the program has not come to its end after {most_steps} steps here"));
         }
+        if let Some(fault) = self.graph.fault() {
+            return wrong(span, fault.to_string());
+        }
         let most = most_elements / ELEMENTS_OF_A_NODE;
         if self.graph.node_count() > most {
             return wrong(

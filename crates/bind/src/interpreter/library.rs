@@ -89,7 +89,7 @@ impl Arguments {
         }
     }
 
-    fn size_at(&self, me: &mut Interpreter<'_>, k: usize) -> Run<usize> {
+    pub(super) fn size_at(&self, me: &mut Interpreter<'_>, k: usize) -> Run<usize> {
         let size = self.count_at(me, k)?;
         match usize::try_from(size) {
             Ok(size) if size <= me.budget.most_elements => Ok(size),
@@ -284,7 +284,7 @@ fn reducing(name: &str) -> Option<Plain> {
         "cholesky_decompose" => |me, a| {
             let x = a.tensor(me, 0);
             me.work(x.count().saturating_mul(x.dims.first().copied().unwrap_or(0)), a.span)?;
-            Ok(me.cholesky(&x)?.into())
+            Ok(me.cholesky(&x, a.span)?.into())
         },
         "diag_pre_multiply" => |me, a| {
             let (v, m) = (a.tensor(me, 0), a.tensor(me, 1));
@@ -777,11 +777,11 @@ impl Interpreter<'_> {
     }
 
     /// The Cholesky factor.
-    pub(crate) fn cholesky(&mut self, x: &Tensor) -> Run<Tensor> {
-        let [n, _] = x.dims[..] else { return Err(Stop::Lanes) };
+    pub(crate) fn cholesky(&mut self, x: &Tensor, span: Span) -> Run<Tensor> {
         if x.laned {
             return Err(Stop::Lanes);
         }
+        let n = self.square(x, span)?;
         let node = self.node(x);
         let node = self.graph.cholesky(node, n);
         Ok(self.made(node, StanType::MATRIX, vec![n, n]))

@@ -77,7 +77,7 @@ impl Interpreter<'_> {
 
     /// A node of these sizes, the same in all lanes.
     pub(crate) fn made(&mut self, node: octopus_program::NodeId, ty: StanType, dims: Vec<usize>) -> Tensor {
-        let elements = match self.graph.known(node) {
+        let elements = match self.known_elements(node, dims.iter().product()) {
             Some(values) if !self.graph.depends_on_parameters(node) => Elements::Data(values.into()),
             _ => Elements::Whole(node),
         };

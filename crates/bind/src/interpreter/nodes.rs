@@ -171,6 +171,12 @@ impl Interpreter<'_> {
         }
     }
 
+    /// The `count` elements of a node, if they are known. A misused graph has one NaN in their place.
+    pub(crate) fn known_elements(&self, node: NodeId, count: usize) -> Option<Vec<f64>> {
+        let values = self.graph.known(node)?;
+        Some(if values.len() == count || self.graph.fault().is_none() { values } else { vec![f64::NAN; count] })
+    }
+
     fn number(&self, element: Element) -> Option<f64> {
         match element {
             Element::Known(x) => Some(x),

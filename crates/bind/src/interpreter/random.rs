@@ -10,6 +10,11 @@ use crate::value::{Ints, Tensor, Value};
 use octopus_random::{Key, Purpose, Stream};
 use octopus_stan::Span;
 
+/// Elements that are computed in the time of a draw.
+const ELEMENTS_OF_A_DRAW: usize = 64;
+/// Elements that are computed in the time in which a draw of a category looks at one.
+const ELEMENTS_OF_A_LOOK: usize = 4;
+
 /// The streams from which numbers are drawn: one, or one for each lane.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RandomStreams {
@@ -67,6 +72,9 @@ pub(super) fn random_function(name: &str) -> Option<Box<Function>> {
         let drawn = match generator {
             Generator::Each(draw) => me.each_drawn(draw, &mut streams, a),
             Generator::Many(draw) => me.many_drawn(draw, &mut streams, a),
+            Generator::Square(draw) => {
+                me.room_for_square(&streams, a).and_then(|()| me.many_drawn(draw, &mut streams, a))
+            }
         };
         me.random = Some(streams);
         match drawn? {
@@ -77,6 +85,15 @@ pub(super) fn random_function(name: &str) -> Option<Box<Function>> {
 }
 
 impl Interpreter<'_> {
+    /// Demands that the matrices can be made of which the first argument is the number of rows.
+    fn room_for_square(&mut self, streams: &RandomStreams, a: &Arguments) -> Run<()> {
+        let rows = a.size_at(self, 0)?;
+        let elements = self.room(&[rows, rows], a.span)?;
+        self.room(&[elements, streams.each.len()], a.span)?;
+        let numbers = elements.saturating_mul(ELEMENTS_OF_A_DRAW);
+        self.work(elements.saturating_mul(rows).saturating_add(numbers).saturating_mul(streams.each.len()), a.span)
+    }
+
     /// Begins a loop: the addresses of its passes, if numbers can be drawn.
     pub(crate) fn pass_streams(&mut self) -> Option<PassStreams> {
         let streams = self.random.as_mut()?;
@@ -91,7 +108,9 @@ impl Interpreter<'_> {
         let count = if a.ty.dimensions() == 0 { 1 } else { shared.count() };
         let dims = if a.ty.dimensions() == 0 { Vec::new() } else { vec![count] };
         let known = all_known(&args, a.span)?;
-        let mut values = Vec::with_capacity(count * streams.each.len());
+        let drawn = self.room(&[count, streams.each.len()], a.span)?;
+        self.work(drawn.saturating_mul(ELEMENTS_OF_A_DRAW), a.span)?;
+        let mut values = Vec::with_capacity(drawn);
         let mut x = vec![0.0; args.len()];
         for (lane, stream) in streams.each.iter_mut().enumerate() {
             for k in 0..count {
@@ -112,6 +131,16 @@ impl Interpreter<'_> {
     fn many_drawn(&mut self, draw: DrawMany, streams: &mut RandomStreams, a: &Arguments) -> Run<Drawn<Value>> {
         let args: Vec<Tensor> = a.values.iter().map(|value| self.tensor(value)).collect();
         let known = all_known(&args, a.span)?;
+        for arg in &args {
+            // Of vectors each element may be drawn for, of matrices a factor may be made.
+            let count = arg.count();
+            let of_one = match (&arg.dims[..], a.ty.dimensions()) {
+                (&[rows, _], _) if arg.ty.arrays == 0 => count.saturating_mul(rows),
+                (_, 0) => count.saturating_mul(ELEMENTS_OF_A_LOOK),
+                _ => count.saturating_mul(ELEMENTS_OF_A_DRAW),
+            };
+            self.work(of_one.saturating_mul(streams.each.len()), a.span)?;
+        }
         let (mut values, mut dims) = (Vec::new(), Vec::new());
         for (lane, stream) in streams.each.iter_mut().enumerate() {
             let mut parameters = Vec::with_capacity(args.len());

@@ -12,7 +12,7 @@ use octopus_program::Op;
 use octopus_stan::{BaseType, Span, StanType};
 
 impl Interpreter<'_> {
-    fn square(&self, x: &Tensor, span: Span) -> Run<usize> {
+    pub(super) fn square(&self, x: &Tensor, span: Span) -> Run<usize> {
         let (rows, columns) = shape(x, span)?;
         if rows != columns {
             return wrong(span, format!("it takes a square matrix, and this one has sizes {rows} x {columns}"));
@@ -95,7 +95,7 @@ impl Interpreter<'_> {
         if b.dims.first() != Some(&n) {
             return wrong(span, format!("a matrix of {n} rows, and {:?} on the other side", b.dims));
         }
-        let l = self.cholesky(a)?;
+        let l = self.cholesky(a, span)?;
         let half = self.solve_lower(&l, b, false)?;
         self.solve_lower(&l, &half, true)
     }
@@ -299,7 +299,7 @@ pub(super) fn linear(name: &str) -> Option<Plain> {
         "log_determinant_spd" => |me, a| {
             let x = a.tensor(me, 0);
             me.square(&x, a.span)?;
-            let l = me.cholesky(&x)?;
+            let l = me.cholesky(&x, a.span)?;
             let half = me.log_of_diagonal(&l, a.span)?;
             Ok(me.mul(&Tensor::number(2.0), &half, a.span)?.into())
         },
