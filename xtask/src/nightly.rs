@@ -1,8 +1,9 @@
 //! `cargo xtask nightly`: what takes too long for every change, and must hold all the same.
 //!
-//! It runs the tests that are ignored although they judge something, the whole of `interpret`, hostile command lines, and
-//! the benchmarks, whose times are held against the last good night's. Then come the deliberate faults: ours in the
-//! sources and in the committed PTX, a part of our own kinds, and cargo-mutants' where it is installed.
+//! It runs the tests that are ignored although they judge something, the whole of `interpret`, hostile command lines,
+//! damaged Stan programs, and the benchmarks, whose times are held against the last good night's. Then come the
+//! deliberate faults: ours in the sources and in the committed PTX, a part of our own kinds, and cargo-mutants' where it
+//! is installed.
 //! `cargo xtask tidy` checks that each ignored test is known here.
 
 use crate::bench::{self, BenchOptions};
@@ -24,6 +25,20 @@ pub(crate) const LONG: [&str; 5] = [
     "mutations_of_a_night",
 ];
 
+/// What the fuzzer of Stan programs is started with: its seeds, then ten minutes in 2 GiB of memory.
+const FUZZ: [&str; 10] = [
+    "fuzz",
+    "run",
+    "stan",
+    "--sanitizer=none",
+    "corpus/stan",
+    "../crates/stan/tests/programs",
+    "--",
+    "-max_total_time=600",
+    "-rss_limit_mb=2048",
+    "-timeout=20",
+];
+
 /// The parts that our own kinds of faults are tried in, one a night.
 const PARTS: u64 = 8;
 
@@ -42,11 +57,22 @@ pub(crate) fn run(root: &Path) -> Result<TaskOutcome> {
         eprintln!("xtask: SKIPPED: cargo-mutants is not installed (`cargo install cargo-mutants --locked`)");
         Ok(TaskOutcome::Passed)
     };
+    let fuzzed = || {
+        if !cargo_has(root, "fuzz") {
+            eprintln!("xtask: SKIPPED: cargo-fuzz is not installed (`cargo install cargo-fuzz --locked`)");
+            return Ok(TaskOutcome::Passed);
+        }
+        let mut fuzzer = cargo(&root.join("fuzz"), &FUZZ);
+        // It stands for a nightly compiler.
+        fuzzer.env("RUSTC_BOOTSTRAP", "1");
+        run::step("fuzzed programs", &mut fuzzer, check_failed)
+    };
     let times = BenchOptions::nightly(crate::place::target(root).join(TIMES));
     let outcomes = [
         run::step("long tests", &mut tests, check_failed)?,
         interpret::run(root, true)?,
         hostile::run(root, &HostileOptions::nightly())?,
+        fuzzed()?,
         bench::run(root, &times)?,
         mutants::run(root, &[])?,
         mutants::run(root, &["--ptx".to_owned()])?,

@@ -109,3 +109,119 @@ fn long_loops_that_end_are_taken() {
     let sum = 14.392_726_722_865_72;
     assert!((model.log_density(&[sum]) - 0.0).abs() < 1e-12);
 }
+
+#[test]
+fn matrices_that_are_not_square_are_refused_where_they_stand() {
+    // Found by mutations: the graph had a NaN in place of a matrix, whose elements were asked for then.
+    let text = "parameters { real a; } model { matrix[4, 2] m = rep_matrix(0, 4, 2);
+        for (n in 1:4) target += normal_lpdf(a | 0, sum(cholesky_decompose(m)[2])); }";
+    let (_, message) = refused(text, BindOptions::default());
+    assert!(message.contains("square") && message.contains("hostile.stan:2:"), "{message}");
+}
+
+/// Binds, and expands one point: how long that took, and the numbers.
+fn expanded(text: &str, options: BindOptions) -> (Duration, Vec<f64>) {
+    let program = StanProgram::parse("hostile.stan", text).unwrap_or_else(|error| panic!("{error}"));
+    let model = BoundModel::with_options(&program, &Data::new("none"), options).unwrap_or_else(|e| panic!("{e}"));
+    assert!(model.warnings.is_empty(), "{:?}", model.warnings);
+    let begun = Instant::now();
+    let numbers = model.expand(&vec![0.1; model.dim()]);
+    println!("{:?}: {:?}", begun.elapsed(), &numbers[..numbers.len().min(5)]);
+    (begun.elapsed(), numbers)
+}
+
+/// Draws of extreme distributions: each is a number or an error, at once.
+#[test]
+fn extreme_draws_come_to_an_end() {
+    let one = |call: &str| format!("parameters {{ real a; }} generated quantities {{ real s = {call}; }}");
+    for call in [
+        "binomial_rng(2147483647, 0.5)",
+        "binomial_rng(2147483647, 4e-9)",
+        "binomial_rng(2147483647, 1e-320)",
+        "beta_binomial_rng(2147483647, 1e-300, 1e-300)",
+        "poisson_rng(1e9)",
+        "poisson_log_rng(-1e300)",
+        "hypergeometric_rng(1000000000, 1000000000, 1000000000)",
+        "hypergeometric_rng(2147483647, 2147483647, 2147483647)",
+        "sum(multinomial_rng([0.2, 0.3, 0.5]', 1000000000))",
+        "sum(dirichlet_rng(rep_vector(1e-300, 100000)))",
+        "discrete_range_rng(-2147483647, 2147483647)",
+        "von_mises_rng(0, 1e300)",
+        "gamma_rng(1e-310, 1)",
+    ] {
+        let (took, numbers) = expanded(&one(call), BindOptions::default());
+        assert!(took < Duration::from_secs(20) && numbers[1].is_finite(), "{call}: {took:?}, {}", numbers[1]);
+    }
+    for call in [
+        "poisson_rng(1e300)",
+        "neg_binomial_2_rng(1e300, 1e300)",
+        "neg_binomial_2_log_rng(1e300, 1)",
+        "sum(lkj_corr_rng(2000000000, 1))",
+        "sum(lkj_corr_rng(50000, 1))",
+        "sum(lkj_corr_rng(-2, 1))",
+    ] {
+        let (took, numbers) = expanded(&one(call), BindOptions::default());
+        assert!(took < Duration::from_secs(20) && numbers[1].is_nan(), "{call}: {took:?}, {}", numbers[1]);
+    }
+}
+
+/// Blocks that would draw for ever end with their steps, and the draw has NaN.
+#[test]
+fn draws_without_an_end_take_no_more_than_their_steps() {
+    let usual = BindOptions::default();
+    let options = BindOptions { most_steps: usual.most_steps / 25, ..usual };
+    for statements in [
+        "int t = 0; while (1) t += 1;",
+        "real t = 0; while (t < 100) t = normal_rng(0, 1);",
+        "real t = 0; while (1) t = sum(normal_rng(rep_vector(0, 100000), 1));",
+        "real t = 0; while (1) t = hypergeometric_rng(1000000000, 1000000000, 1000000000);",
+        "real t = 0; while (1) t = sum(multi_normal_rng(rep_vector(0, 200), identity_matrix(200)));",
+        "real t = 0; while (1) t = sum(wishart_rng(201, identity_matrix(200)));",
+        "real t = 0; while (1) t = sum(lkj_corr_rng(200, 1));",
+        "real t = 0; while (1) t = sum(dirichlet_rng(rep_vector(1, 100000)));",
+    ] {
+        let text = format!("parameters {{ real a; }} generated quantities {{ {statements} }}");
+        let (took, numbers) = expanded(&text, options);
+        // Half a second on a machine that does nothing else.
+        assert!(took < Duration::from_secs(60) && numbers[1].is_nan(), "{statements}: {took:?}");
+    }
+}
+
+/// Elements that are taken one by one of a long parameter had a column of zeros each in the gradient.
+#[test]
+fn a_matrix_of_many_parameters_has_a_small_gradient() {
+    let text = "parameters { corr_matrix[120] a; } model { target += sum(a); }";
+    let program = StanProgram::parse("hostile.stan", text).expect("a program");
+    let model = BoundModel::new(&program, &Data::new("none")).expect("a model");
+    let compiled = model.compile().expect("a compiled model");
+    let x: Vec<f64> = (0..model.dim()).map(|k| 0.3 * (0.7 + 1.3 * k as f64).sin()).collect();
+    let mut gradient = vec![0.0; x.len()];
+    compiled.logp_grad(&mut compiled.workspace(), &x, &mut gradient).expect("a value");
+    for k in [0, 1, 119, 3000, model.dim() - 1] {
+        let at = |step: f64| {
+            let mut x = x.clone();
+            x[k] += step;
+            model.log_density(&x)
+        };
+        let slope = (at(1e-5) - at(-1e-5)) / 2e-5;
+        assert!((slope - gradient[k]).abs() < 1e-5 * (1.0 + slope.abs()), "{k}: {slope}, {}", gradient[k]);
+    }
+}
+
+/// What the fuzzer begins with is bound, so that its changes of it come far.
+#[test]
+fn the_seeds_of_the_fuzzer_are_bound() {
+    let folder = std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/stan");
+    let mut count = 0;
+    for file in std::fs::read_dir(folder).expect("the folder") {
+        let text = std::fs::read_to_string(file.expect("a file").path()).expect("a seed");
+        let json = text.lines().last().and_then(|line| line.strip_prefix("//")).expect("data in the last line");
+        let data = Data::json("seed", json).expect("data");
+        let program = StanProgram::parse("seed.stan", &text).unwrap_or_else(|error| panic!("{error}"));
+        let model = BoundModel::new(&program, &data).unwrap_or_else(|error| panic!("{error}"));
+        assert!(model.log_density(&vec![0.25; model.dim()]).is_finite());
+        assert!(model.expand(&vec![0.25; model.dim()]).iter().all(|x| x.is_finite()));
+        count += 1;
+    }
+    assert!(count >= 2, "{count} seeds");
+}
