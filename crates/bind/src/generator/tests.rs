@@ -38,7 +38,7 @@ fn drawn(name: &str, random: &mut Stream, arguments: &[Argument]) -> Drawn<Vec<f
             let scalars: Vec<f64> = arguments.iter().map(|argument| argument.values[0]).collect();
             Ok(vec![draw(random, &scalars)?])
         }
-        Generator::Many(draw) => {
+        Generator::Many(draw) | Generator::Square(draw) => {
             let parameters: Vec<DrawParameter<'_>> =
                 arguments.iter().map(|a| DrawParameter { values: &a.values, dims: &a.dims }).collect();
             Ok(draw(random, &parameters)?.0)
