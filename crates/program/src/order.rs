@@ -127,10 +127,12 @@ mod tests {
             values.iter().enumerate().for_each(|(i, x)| lanes[i % LANES] += x);
             halve(&mut lanes)
         };
-        match values.len() {
-            0..=FEW => values.iter().fold(0.0, |sum, x| sum + x),
-            0..=TILE => tile(values),
-            _ => by_the_rule(&values.chunks(TILE).map(tile).collect::<Vec<_>>()),
+        if values.len() <= FEW {
+            values.iter().fold(0.0, |sum, x| sum + x)
+        } else if values.len() <= TILE {
+            tile(values)
+        } else {
+            by_the_rule(&values.chunks(TILE).map(tile).collect::<Vec<_>>())
         }
     }
 

@@ -63,12 +63,12 @@ impl WithSimd for Product<'_> {
         } else if !right_transposed && columns > 1 {
             for (i, out) in out.chunks_exact_mut(columns).enumerate() {
                 let (start, step) = if left_transposed { (i, rows) } else { (i * inner, 1) };
-                weighted_rows(Weights { values: a, start, step }, b, inner, columns, 1, out, scratch);
+                weighted_rows(RowWeights { values: a, start, step }, b, inner, columns, 1, out, scratch);
             }
         } else {
             for j in 0..columns {
                 let (start, step) = if right_transposed { (j * inner, 1) } else { (j, columns) };
-                weighted_rows(Weights { values: b, start, step }, a, inner, rows, columns, &mut out[j..], scratch);
+                weighted_rows(RowWeights { values: b, start, step }, a, inner, rows, columns, &mut out[j..], scratch);
             }
         }
     }
@@ -76,13 +76,13 @@ impl WithSimd for Product<'_> {
 
 /// A row or a column of a matrix.
 #[derive(Clone, Copy)]
-struct Weights<'a> {
+struct RowWeights<'a> {
     values: &'a [f64],
     start: usize,
     step: usize,
 }
 
-impl Weights<'_> {
+impl RowWeights<'_> {
     #[inline(always)]
     fn at(self, k: usize) -> f64 {
         self.values[self.start + k * self.step]
@@ -150,7 +150,7 @@ fn joined(lanes: &[f64; LANES]) -> f64 {
 /// Writes the sums of the rows of a matrix of `inner` x `width`, each times its weight, to each `step`-th place of `out`.
 #[inline(always)]
 fn weighted_rows(
-    weights: Weights<'_>,
+    weights: RowWeights<'_>,
     matrix: &[f64],
     inner: usize,
     width: usize,
@@ -216,7 +216,14 @@ fn weighted_rows(
 /// The same for short sums: lane by lane, so that no lane stands in memory. A lane without a product adds nothing: no sum
 /// of 0 and a product is -0.
 #[inline(always)]
-fn short_weighted_rows(weights: Weights<'_>, matrix: &[f64], inner: usize, width: usize, step: usize, out: &mut [f64]) {
+fn short_weighted_rows(
+    weights: RowWeights<'_>,
+    matrix: &[f64],
+    inner: usize,
+    width: usize,
+    step: usize,
+    out: &mut [f64],
+) {
     for start in (0..width).step_by(SIDE) {
         let side = Side { weights, matrix, inner, width, start };
         if (inner.max(1) - 1) * width + start + SIDE > matrix.len() {
@@ -258,7 +265,7 @@ fn short_weighted_rows(weights: Weights<'_>, matrix: &[f64], inner: usize, width
 /// Results that stand side by side.
 #[derive(Clone, Copy)]
 struct Side<'a> {
-    weights: Weights<'a>,
+    weights: RowWeights<'a>,
     matrix: &'a [f64],
     inner: usize,
     width: usize,

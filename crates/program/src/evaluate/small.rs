@@ -27,10 +27,12 @@ pub(crate) fn padded(length: usize) -> usize {
 
 /// Returns the rows of which a loop reads and computes: those behind the last one are not used.
 pub(crate) fn rows_with_padding(rows: usize) -> usize {
-    match rows {
-        0..=LANES => rows.next_multiple_of(SIDE),
-        ..=MOST_PADDED => rows.next_multiple_of(LANES),
-        _ => rows,
+    if rows <= LANES {
+        rows.next_multiple_of(SIDE)
+    } else if rows <= MOST_PADDED {
+        rows.next_multiple_of(LANES)
+    } else {
+        rows
     }
 }
 
