@@ -171,7 +171,13 @@ impl ProgramBuilder {
         for &term in &self.terms {
             target = self.graph.add(target, term);
         }
-        let (variables, values): (Vec<Variable>, Vec<NodeId>) = self.variables.into_iter().unzip();
+        let (mut variables, values): (Vec<Variable>, Vec<NodeId>) = self.variables.into_iter().unzip();
+        // A layout says of all coordinates whose they are, or of none.
+        let is_parameter = |variable: &&Variable| variable.role != Role::Derived;
+        let named: usize = variables.iter().filter(is_parameter).map(Variable::len).sum();
+        if named != self.graph.dim() {
+            variables.iter_mut().for_each(|variable| variable.role = Role::Derived);
+        }
         for (k, variable) in variables.iter().enumerate() {
             if variables[..k].iter().any(|before| before.name == variable.name) {
                 return Err(ProgramError::Name(variable.name.clone()));

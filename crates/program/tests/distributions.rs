@@ -249,9 +249,23 @@ fn bounds_have_their_jacobians() {
     let prior: f64 = expected.iter().map(|x| -0.5 * x * x).sum();
     let value = density.logp_grad(&x, &mut [0.0; 6]).expect("finite");
     assert!((value - jacobian - prior).abs() < 1e-13 * value.abs(), "{value} {}", jacobian + prior);
+    let is_derived = |variable: &octopus_density::Variable| variable.role == Role::Derived;
+    assert!(
+        density.layout().variables.iter().all(is_derived),
+        "a layout says of all coordinates whose they are, or of none"
+    );
+}
+
+#[test]
+fn a_layout_tells_the_coordinates_of_parameters_where_all_are_known() {
+    let mut m = ProgramBuilder::new();
+    let (a, b) = (m.vector("a", 3), m.positive("b"));
+    m.normal(a, 0.0, b);
+    m.derived("c", a + b);
+    let density = m.finish("known").expect("a program");
     let roles: Vec<Role> = density.layout().variables.iter().map(|variable| variable.role).collect();
-    assert_eq!(roles[4], Role::Parameter { offset: 5, transform: Transform::Exp });
-    assert_eq!(roles[0], Role::Derived);
+    let parameter = |offset, transform| Role::Parameter { offset, transform };
+    assert_eq!(roles, [parameter(0, Transform::Identity), parameter(3, Transform::Exp), Role::Derived]);
 }
 
 #[test]
