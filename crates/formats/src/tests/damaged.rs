@@ -171,8 +171,8 @@ fn replay(target: &str, file: &Path) {
             folder::unpack(&fs::read(file).unwrap(), dir.path());
             _ = read_zarr(dir.path());
         }
-        // `octopus-runs` reads these.
-        "run" => {}
+        // `octopus-runs` and `octopus-bind` read these.
+        "run" | "stan" => {}
         other => panic!("fuzz/corpus/{other}: no such target"),
     }
 }
