@@ -9,12 +9,12 @@ use crate::observations::TraceGroups;
 use crate::shape::rows_to_columns;
 use crate::stan_density::{DensityParts, StanDensity, stream_at};
 use crate::transform;
-use crate::uses::{for_each_expression, for_each_statement};
+use crate::uses::calls_in;
 use crate::value::Tensor;
 use octopus_density::{Dim, Labels, Layout, Role, Variable};
 use octopus_program::{Graph, NodeId, Op, Program, ProgramDensity, ProgramError, evaluate};
 use octopus_random::{Purpose, Stream};
-use octopus_stan::{Callee, ExpressionKind, FunctionId, ProgramBlock, Span, Statement, StatementKind};
+use octopus_stan::{Callee, FunctionId, ProgramBlock, Span, Statement, StatementKind};
 use std::collections::HashSet;
 
 /// Numbers that each draw has: a parameter, a transformed parameter or a generated quantity.
@@ -388,19 +388,7 @@ fn record(
 
 /// Whether statements draw random numbers: what does so has a name that says so.
 fn draws_random(statements: &[Statement]) -> bool {
-    let is_random = |call: &octopus_stan::Call| call.name.ends_with("_rng");
-    let mut found = false;
-    for_each_expression(statements, &mut |expression| {
-        if let ExpressionKind::Call(call) = &expression.kind {
-            found |= is_random(call);
-        }
-    });
-    for_each_statement(statements, &mut |statement| {
-        if let StatementKind::Call(call) = &statement.kind {
-            found |= is_random(call);
-        }
-    });
-    found
+    calls_in(statements).iter().any(|call| call.name.ends_with("_rng"))
 }
 
 /// Stan counts elements from 1.
@@ -414,18 +402,7 @@ fn unsupported(program: &octopus_stan::StanProgram, blocks: &[&[Statement]]) -> 
     let mut waiting: Vec<&[Statement]> = blocks.to_vec();
     let mut seen: HashSet<FunctionId> = HashSet::new();
     while let Some(statements) = waiting.pop() {
-        let mut calls = Vec::new();
-        for_each_expression(statements, &mut |expression| {
-            if let ExpressionKind::Call(call) = &expression.kind {
-                calls.push(call);
-            }
-        });
-        for_each_statement(statements, &mut |statement| match &statement.kind {
-            StatementKind::Call(call) => calls.push(call),
-            StatementKind::Tilde(tilde) => calls.push(&tilde.density),
-            _ => {}
-        });
-        for call in calls {
+        for call in calls_in(statements) {
             match call.callee {
                 Callee::User(id) if seen.insert(id) => waiting.push(&program.functions[id.0].body),
                 Callee::Math if !is_supported(&call.name) => found.push((call.span, call.name.clone())),

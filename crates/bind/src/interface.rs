@@ -1,7 +1,7 @@
 //! What a program asks for and gives, before there are data: its variables with their sizes, its functions.
 
 use crate::interpreter::is_supported;
-use crate::uses::{for_each_expression, for_each_statement};
+use crate::uses::{calls_in, for_each_expression, for_each_statement};
 use octopus_stan::{
     BaseType, Call, Callee, Constraint, Declaration, Diagnostic, Expression, ExpressionKind, Index, ProgramBlock,
     StanProgram, StanType, Statement, StatementKind, Suffix, VariableId,
@@ -117,18 +117,8 @@ impl UsedFunctions {
         let bodies = program.functions.iter().map(|function| function.body.as_slice());
         let blocks = ProgramBlock::ALL.into_iter().map(|block| program.block(block));
         for statements in bodies.chain(blocks) {
-            let mut calls: Vec<&Call> = Vec::new();
-            for_each_expression(statements, &mut |expression| {
-                if let ExpressionKind::Call(call) = &expression.kind {
-                    calls.push(call);
-                }
-            });
-            for_each_statement(statements, &mut |statement| match &statement.kind {
-                StatementKind::Call(call) => calls.push(call),
-                StatementKind::Tilde(tilde) => calls.push(&tilde.density),
-                _ => {}
-            });
-            calls.into_iter().filter(|call| call.callee == Callee::Math).for_each(|call| found.add(program, call));
+            let calls = calls_in(statements).into_iter();
+            calls.filter(|call| call.callee == Callee::Math).for_each(|call| found.add(program, call));
         }
         found.unsupported.sort_by_key(|diagnostic| (diagnostic.place.line, diagnostic.place.column));
         found

@@ -1,4 +1,4 @@
-//! Which variables some statements read, write and declare.
+//! What statements use: the variables that they read, write and declare, and the functions that they call.
 
 use octopus_stan::{
     BinaryOp, Call, Expression, ExpressionKind, Index, LValue, Printable, Statement, StatementKind, Tilde, VariableId,
@@ -179,4 +179,20 @@ fn expression<'a>(of: &'a Expression, visit: &mut impl FnMut(&'a Expression)) {
         }
         _ => {}
     }
+}
+
+/// Returns the calls of functions and densities in statements.
+pub(crate) fn calls_in(statements: &[Statement]) -> Vec<&Call> {
+    let mut calls = Vec::new();
+    for_each_expression(statements, &mut |expression| {
+        if let ExpressionKind::Call(call) = &expression.kind {
+            calls.push(call);
+        }
+    });
+    for_each_statement(statements, &mut |statement| match &statement.kind {
+        StatementKind::Call(call) => calls.push(call),
+        StatementKind::Tilde(tilde) => calls.push(&tilde.density),
+        _ => {}
+    });
+    calls
 }

@@ -549,7 +549,7 @@ impl Graph {
                     return Some(self.mul(x, y));
                 }
             }
-            // Of a number and its negative, and of both differences of two numbers, one is enough.
+            // x and -x have the same value here, and so have x - y and y - x.
             Op::Abs | Op::ExpMinusAbs => {
                 if let Some(x) = minus(self, a) {
                     return Some(self.apply(op, &[x]));

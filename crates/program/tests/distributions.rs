@@ -106,8 +106,8 @@ fn tails_are_scipys() {
                     Ok(log) => check(&m, log, &position, *expected, &what),
                     Err(error) => assert!(matches!(error, ProgramError::Tail { .. }), "{error}"),
                 }
-                // Of data, and of data but for the bound where there are such formulas: 1 less the other side's sum, which
-                // keeps no digits far out.
+                // All arguments are data, or all but the bound. The probability may be 1 less the other side's sum,
+                // which keeps no digits far out.
                 let mut m = Graph::new();
                 let known: Vec<NodeId> = args.iter().map(|&x| m.constant(x)).collect();
                 let log = m.log_tail(distribution, tail, &known).expect("a logarithm");

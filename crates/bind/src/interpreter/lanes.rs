@@ -35,7 +35,7 @@ pub(crate) struct LoopLanes {
     pub(crate) outcomes: Option<Vec<i64>>,
 }
 
-/// What became of a loop that was to be bound for all passes at once.
+/// How binding all passes of a loop at once ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LanesOutcome {
     Bound,

@@ -132,7 +132,7 @@ impl Interpreter<'_> {
         let args: Vec<Tensor> = a.values.iter().map(|value| self.tensor(value)).collect();
         let known = all_known(&args, a.span)?;
         for arg in &args {
-            // Of vectors each element may be drawn for, of matrices a factor may be made.
+            // A draw may take one number for each element of a vector, and a factor of a matrix.
             let count = arg.count();
             let of_one = match (&arg.dims[..], a.ty.dimensions()) {
                 (&[rows, _], _) if arg.ty.arrays == 0 => count.saturating_mul(rows),

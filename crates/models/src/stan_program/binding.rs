@@ -133,7 +133,7 @@ fn of_binding(error: &BindError) -> BuildError {
     }
 }
 
-/// Refuses what is said about columns and cells of a file that is no table.
+/// Refuses settings of columns and cells where the file is no table.
 fn of_table_alone(file: &TableFile) -> Result<(), BuildError> {
     if *file == TableFile::at(&file.path) {
         return Ok(());

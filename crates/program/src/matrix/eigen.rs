@@ -275,7 +275,7 @@ mod tests {
             for seed in 0..20 {
                 let x = numbers(n * n, 31 * n + seed);
                 decomposes(&symmetric(n, |i, j| x[i * n + j]), n, "random");
-                // Of rank 2: all other eigenvalues are 0.
+                // The rank is 2: all other eigenvalues are 0.
                 decomposes(&symmetric(n, |i, j| x[i] * x[j] - x[n * n - 1 - i] * x[n * n - 1 - j]), n, "rank 2");
                 decomposes(&symmetric(n, |i, j| if i - j < 2 { x[i * n + j] } else { 0.0 }), n, "tridiagonal");
                 let graded = |i: usize, j: usize| x[i * n + j] * 0.01_f64.powi((i + j) as i32);
