@@ -107,7 +107,7 @@ fn lanes_draw_what_passes_draw() {
         data { int N; vector[N] x; } parameters { real a; real<lower=0> s; } model { a ~ normal(0, 1); s ~ exponential(1); }
         generated quantities {
           vector[N] one; array[N] int two; vector[N] three; array[N] real four; matrix[N, 5] five; real six = 0;
-          array[N] int seven; vector[3] eight;
+          array[N] int seven; vector[3] eight; vector[N] nine;
           for (n in 1:N) {
             real m = a * x[n];
             one[n] = normal_rng(m, s);
@@ -120,6 +120,8 @@ fn lanes_draw_what_passes_draw() {
             if (one[n] > a) four[n] += exponential_rng(1);
           }
           for (k in 1:3) eight[k] = multi_normal_rng(rep_vector(k, 2), identity_matrix(2))[2];
+          // A walk: its first passes branch in another way, and the rest keeps its streams.
+          for (n in 1:N) { if (n < 6) nine[n] = normal_rng(0, 1); else nine[n] = nine[n - 1] + normal_rng(0, s); }
         }";
     let x: Vec<f64> = (0..20).map(|k| (k as f64).sin()).collect();
     let data = Data::new("d").with_int("N", 20).with_reals("x", &x);
