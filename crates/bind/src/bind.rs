@@ -4,17 +4,18 @@ use crate::data::Data;
 use crate::declared::{bind_data, unused};
 use crate::error::BindError;
 use crate::generated::{GeneratedBlock, SizedVariable, for_each_bound};
+use crate::generative::{Obstacle, ReadObservations, likelihood, observations};
 use crate::interpreter::{Budget, Interpreter, RandomStreams, Run, Stop, is_supported};
 use crate::observations::TraceGroups;
 use crate::shape::rows_to_columns;
 use crate::stan_density::{DensityParts, StanDensity, stream_at};
 use crate::transform;
 use crate::uses::calls_in;
-use crate::value::Tensor;
+use crate::value::{Tensor, Value};
 use octopus_density::{Dim, Labels, Layout, Role, Variable};
 use octopus_program::{Graph, NodeId, Op, Program, ProgramDensity, ProgramError, evaluate};
 use octopus_random::{Purpose, Stream};
-use octopus_stan::{Callee, FunctionId, ProgramBlock, Span, Statement, StatementKind};
+use octopus_stan::{Callee, Diagnostic, FunctionId, ProgramBlock, Span, Statement, StatementKind, VariableId};
 use std::collections::HashSet;
 
 /// Numbers that each draw has: a parameter, a transformed parameter or a generated quantity.
@@ -94,8 +95,12 @@ pub struct BoundModel {
     /// How many bounds of compiled generated quantities do not hold.
     violations: Option<NodeId>,
     /// Generated quantities that are computed draw by draw.
-    block: Option<GeneratedBlock>,
+    pub(crate) block: Option<GeneratedBlock>,
     groups: TraceGroups,
+    /// What the sampling statements say of the observations, where generated quantities say nothing.
+    pub(crate) read: Option<ReadObservations>,
+    /// The statement in which log likelihoods cannot be told apart.
+    unread: Option<Diagnostic>,
     /// What is odd about the data or left out.
     pub warnings: Vec<String>,
 }
@@ -119,8 +124,21 @@ impl BoundModel {
         data: &Data,
         options: BindOptions,
     ) -> Result<Self, BindError> {
+        Ok(Self::bound(program, data, options, &[])?.0)
+    }
+
+    /// Binds a program to its data, some of which take the place of what the program makes of them; returns all data, too.
+    pub(crate) fn bound(
+        program: &octopus_stan::StanProgram,
+        data: &Data,
+        options: BindOptions,
+        replaced: &[(VariableId, Value)],
+    ) -> Result<(Self, Vec<Option<Value>>), BindError> {
         refuse_unsupported(program)?;
-        let mut me = Interpreter::new(program);
+        let reading = likelihood(program);
+        // The same program, with variables for log likelihoods.
+        let extended = reading.as_ref().map_or(program, |reading| &reading.program);
+        let mut me = Interpreter::new(extended);
         me.uses_lanes = options.vectorise_loops;
         me.budget = Budget::of(options);
         let refused = |stop: Stop| {
@@ -142,6 +160,9 @@ impl BoundModel {
         me.random = Some(RandomStreams::one(Stream::new(0, 0, 0, Purpose::User)));
         me.statements(&program.transformed_data).map_err(refused)?;
         me.random = None;
+        for (id, value) in replaced {
+            me.values[id.0] = Some(value.clone());
+        }
         let values = me.values.clone();
         let mut quantities = Vec::new();
         let mut outputs = Vec::new();
@@ -181,7 +202,7 @@ impl BoundModel {
             record(&mut me, &program.generated_quantities, block, &mut quantities, &mut outputs);
         } else {
             // The graph keeps what the attempt has left in it, and nobody asks for that.
-            match GeneratedBlock::new(&mut me, values.clone(), known) {
+            match GeneratedBlock::new(&mut me, values.clone(), known.clone()) {
                 Ok(made) => {
                     for variable in &made.quantities {
                         let name = program.variables[variable.id.0].name.clone();
@@ -194,10 +215,36 @@ impl BoundModel {
                 Err(Stop::Lanes) => left_out(Span::default(), "sizes differ over the passes of a loop"),
             }
         }
+        let mut groups = TraceGroups::find(program, &values, &quantities, &mut warnings);
+        let mut unread = None;
+        let mut read = None;
+        if groups.log_likelihood.is_none() || groups.replicates.is_none() {
+            match reading
+                .as_ref()
+                .map_err(Obstacle::clone)
+                .and_then(|reading| observations(&mut me, program, reading, &values[..program.variables.len()], known))
+            {
+                Ok(all) => read = groups.complete(all),
+                Err(obstacle) => unread = Some(obstacle.diagnostic(program, TELL)),
+            }
+        }
         // Conditions of generated quantities are none of the density.
         me.graph.keep_guards(graph.guard_count());
-        let groups = TraceGroups::find(program, &values, &quantities, &mut warnings);
-        Ok(Self { graph, target, whole: me.graph, quantities, outputs, violations, block: generated, groups, warnings })
+        let block = generated;
+        let model = Self {
+            graph,
+            target,
+            whole: me.graph,
+            quantities,
+            outputs,
+            violations,
+            block,
+            groups,
+            read,
+            unread,
+            warnings,
+        };
+        Ok((model, values))
     }
 
     /// Compiles the log density with its gradient.
@@ -223,9 +270,14 @@ impl BoundModel {
         self.quantities.iter().flat_map(DrawQuantity::labels).collect()
     }
 
-    /// Returns the data that the program's log likelihoods and replicated data are of, if it is known which they are.
-    pub fn observed(&self) -> Option<&crate::ObservedData> {
-        self.groups.observed.as_ref()
+    /// Returns the data that the log likelihoods and the replicated data are of, if it is known which they are.
+    pub fn observed(&self) -> &[crate::ObservedData] {
+        &self.groups.observed
+    }
+
+    /// Returns the statement in which log likelihoods cannot be told apart, where there are none for that reason.
+    pub fn unread(&self) -> Option<&Diagnostic> {
+        self.unread.as_ref()
     }
 
     /// Returns the numbers of a draw at an unconstrained point, in the order of [`labels`](Self::labels). Random numbers
@@ -296,13 +348,41 @@ impl BoundModel {
         let compiled = ProgramDensity::compile(name, graph, self.target, Layout { variables: all }, &nodes)?;
         let block = if with_generated { self.block.clone() } else { None };
         let layout = Layout { variables };
-        Ok(StanDensity::new(DensityParts { compiled, block, layout, kept, bounds, generated, groups }))
+        let replicate = self.read.as_ref().and_then(|read| read.replicate.clone());
+        let terms = match self.read.as_ref().and_then(|read| read.terms) {
+            Some(node) if with_generated => {
+                let mut graph = self.whole.clone();
+                let nothing = graph.constant(0.0);
+                Some(ProgramDensity::compile(name, &graph, nothing, terms_layout(graph.len(node)), &[node])?)
+            }
+            _ => None,
+        };
+        Ok(StanDensity::new(DensityParts {
+            compiled,
+            block,
+            layout,
+            kept,
+            bounds,
+            generated,
+            groups,
+            terms,
+            replicate,
+        }))
     }
 
     /// Returns the log density at an unconstrained point, evaluated plainly.
     pub fn log_density(&self, position: &[f64]) -> f64 {
         evaluate(&self.graph, &[self.target], position)[0][0]
     }
+}
+
+/// What to do where log likelihoods cannot be told apart.
+const TELL: &str = "write `log_lik` and `y_rep` in the block `generated quantities`";
+
+/// The layout of log likelihoods.
+fn terms_layout(count: usize) -> Layout {
+    let dims = vec![Dim { name: "term".into(), labels: Labels::Range(count) }];
+    Layout { variables: vec![Variable { name: "terms".into(), dims, role: Role::Derived }] }
 }
 
 /// A quantity as a variable of the trace.

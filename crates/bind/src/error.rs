@@ -37,6 +37,13 @@ pub enum BindError {
     Program(#[from] ProgramError),
 }
 
+impl BindError {
+    /// The error of a draw that failed, which names its place.
+    pub(crate) fn simulation(reason: String) -> Self {
+        Self::Data(vec![reason])
+    }
+}
+
 struct Lines<'a>(&'a [Diagnostic]);
 
 impl fmt::Display for Lines<'_> {

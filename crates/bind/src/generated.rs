@@ -32,6 +32,8 @@ pub(crate) struct GeneratedBlock {
     known: Vec<SizedVariable>,
     /// The quantities, in their order.
     pub(crate) quantities: Vec<SizedVariable>,
+    /// Declarations whose bounds must hold in the end.
+    bounded: Vec<Statement>,
     uses_lanes: bool,
     limits: Budget,
 }
@@ -47,14 +49,25 @@ impl GeneratedBlock {
                 quantities.push(SizedVariable { id, ty: program.variables[id.0].ty, dims: me.sizes_of(declaration)? });
             }
         }
-        Ok(Self {
-            program: program.clone(),
-            values,
-            known,
-            quantities,
-            uses_lanes: me.uses_lanes,
-            limits: me.budget.renewed(),
-        })
+        let bounded = program.generated_quantities.clone();
+        Ok(Self { bounded, ..Self::of_statements(me, program.clone(), values, known, quantities) })
+    }
+
+    /// A block whose statements are `program`'s generated quantities, and which gives the values that `quantities` have then.
+    pub(crate) fn of_statements(
+        me: &Interpreter<'_>,
+        program: StanProgram,
+        values: Vec<Option<Value>>,
+        known: Vec<SizedVariable>,
+        quantities: Vec<SizedVariable>,
+    ) -> Self {
+        let (uses_lanes, limits) = (me.uses_lanes, me.budget.renewed());
+        Self { program, values, known, quantities, bounded: Vec::new(), uses_lanes, limits }
+    }
+
+    /// The same, whose values obey the bounds of these declarations, or are none.
+    pub(crate) fn within(self, bounded: Vec<Statement>) -> Self {
+        Self { bounded, ..self }
     }
 
     /// Numbers of all quantities.
@@ -92,42 +105,42 @@ impl GeneratedBlock {
         match me.statements(&self.program.generated_quantities)? {
             Flow::On | Flow::Return(_) | Flow::Break | Flow::Continue => {}
         }
-        for_each_bound(&self.program.generated_quantities, |declaration, bound, is_lower| {
-            let value = me.values[declaration.variable.0].clone();
-            let (Some(value), limit) = (value, me.expression(bound)?) else { return Ok(()) };
-            let (value, limit) = (me.tensor(&value), me.tensor(&limit));
-            let (Some(values), Some(limits)) = (value.known(), limit.known()) else { return Ok(()) };
-            let at = |place: usize| limits.get(if limits.len() == 1 { 0 } else { place }).copied().unwrap_or(f64::NAN);
-            let is_outside = |(place, &x): (usize, &f64)| if is_lower { x < at(place) } else { x > at(place) };
-            match values.iter().enumerate().find(|&element| is_outside(element)) {
-                None => Ok(()),
-                Some((place, x)) => {
-                    let (name, side) = (
-                        &self.program.variables[declaration.variable.0].name,
-                        if is_lower { "below its lower bound" } else { "above its upper bound" },
-                    );
-                    wrong(bound.span, format!("{name} is {x}, {side} {}", at(place)))
-                }
-            }
-        })?;
+        demand_bounds(&mut me, &self.bounded)?;
         let mut from = 0;
         for variable in &self.quantities {
             let Some(value) = me.values[variable.id.0].take() else { continue };
             let out = &mut out[from..from + variable.len()];
             from += variable.len();
-            match &value {
-                Value::Int(x) => out.fill(*x as f64),
-                Value::Real(x) => out.fill(*x),
-                Value::Ints(ints) => out.iter_mut().zip(ints.values.iter()).for_each(|(out, &x)| *out = x as f64),
-                Value::Reals(tensor) => match tensor.known() {
-                    Some(values) => out.iter_mut().zip(values).for_each(|(out, &x)| *out = x),
-                    None => out.fill(f64::NAN),
-                },
-                Value::Void => out.fill(f64::NAN),
+            match value.numbers() {
+                Some(values) => out.iter_mut().zip(values).for_each(|(out, x)| *out = x),
+                None => out.fill(f64::NAN),
             }
         }
         Ok(())
     }
+}
+
+/// Demands, in a run on a draw, that declared variables obey their bounds.
+pub(crate) fn demand_bounds(me: &mut Interpreter<'_>, statements: &[Statement]) -> Run<()> {
+    let program = me.program;
+    for_each_bound(statements, |declaration, bound, is_lower| {
+        let value = me.values[declaration.variable.0].clone();
+        let (Some(value), limit) = (value, me.expression(bound)?) else { return Ok(()) };
+        let (value, limit) = (me.tensor(&value), me.tensor(&limit));
+        let (Some(values), Some(limits)) = (value.known(), limit.known()) else { return Ok(()) };
+        let at = |place: usize| limits.get(if limits.len() == 1 { 0 } else { place }).copied().unwrap_or(f64::NAN);
+        let is_outside = |(place, &x): (usize, &f64)| if is_lower { x < at(place) } else { x > at(place) };
+        match values.iter().enumerate().find(|&element| is_outside(element)) {
+            None => Ok(()),
+            Some((place, x)) => {
+                let (name, side) = (
+                    &program.variables[declaration.variable.0].name,
+                    if is_lower { "below its lower bound" } else { "above its upper bound" },
+                );
+                wrong(bound.span, format!("{name} is {x}, {side} {}", at(place)))
+            }
+        }
+    })
 }
 
 /// Visits the bounds of the variables that a block declares at its top: each bound, and whether it is the lower one.

@@ -16,6 +16,7 @@ mod matrix;
 mod nodes;
 mod random;
 mod statement;
+mod variate;
 
 use crate::value::{Tensor, Value};
 use lanes::LoopLanes;
@@ -27,6 +28,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 pub(crate) use budget::Budget;
+pub(crate) use density::OF_PREDICTORS;
 pub(crate) use library::is_supported;
 pub(crate) use random::RandomStreams;
 

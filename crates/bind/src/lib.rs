@@ -9,9 +9,10 @@
 //! | statements and expressions | `interpreter/` |
 //! | loops whose passes are bound all at once | `interpreter/lanes.rs`; `interpreter/classes.rs` where data make passes differ, `interpreter/carried.rs` where they carry state |
 //! | functions and densities | `interpreter/library.rs`, `interpreter/density.rs` |
-//! | constrained parameters | `transform.rs` |
+//! | constrained parameters, and back | `transform.rs`, `unconstrain.rs` |
 //! | generated quantities that the graph cannot hold, draw by draw | `generated.rs` |
 //! | draws of Stan's distributions | `generator/` |
+//! | log likelihoods, and draws of parameters and data, by sampling statements | `generative/` |
 //! | what comes out | `bind.rs`, `stan_density.rs`, `observations.rs` |
 //!
 //! ```
@@ -35,6 +36,7 @@ mod data;
 mod declared;
 mod error;
 mod generated;
+mod generative;
 mod generator;
 mod interface;
 mod interpreter;
@@ -42,12 +44,14 @@ mod observations;
 mod shape;
 mod stan_density;
 mod transform;
+mod unconstrain;
 mod uses;
 mod value;
 
 pub use bind::{BindOptions, BoundModel, DrawQuantity};
 pub use data::{Data, DataNumbers, DataValue};
 pub use error::BindError;
+pub use generative::{GenerativeModel, JointDraw, SimulatorProgram};
 pub use interface::{DeclaredSize, DeclaredVariable, UsedFunctions};
 pub use observations::ObservedData;
 pub use stan_density::{DrawFailures, StanDensity};

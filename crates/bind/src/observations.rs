@@ -1,7 +1,9 @@
 //! Which generated quantities belong to the trace's groups of observations, by Stan's and ArviZ's conventions of names:
-//! `log_lik` are log likelihoods, and `y_rep` replicates the data `y`.
+//! `log_lik` are log likelihoods, and `y_rep` replicates the data `y`. What a program does not generate, its sampling
+//! statements say (`generative/`).
 
 use crate::bind::DrawQuantity;
+use crate::generative::ReadObservations;
 use crate::value::Value;
 use octopus_stan::{ProgramBlock, StanProgram, StatementKind};
 use std::ops::Range;
@@ -18,10 +20,14 @@ const OUTCOME: &str = "y";
 pub struct ObservedData {
     /// The name in the program.
     pub name: String,
-    /// The sizes; none for one number.
+    /// The sizes; none for one number. Of data of which only some numbers are observations, how many.
     pub shape: Vec<usize>,
     /// The numbers, the last index fastest.
     pub values: Vec<f64>,
+    /// How many log likelihoods they have: one for each number, or for each vector where vectors are observed.
+    pub terms: usize,
+    /// The places of the numbers among all of the data's, where they are only some.
+    pub places: Option<Vec<usize>>,
 }
 
 /// The places of what belongs to groups of observations, among all numbers of a draw.
@@ -29,12 +35,38 @@ pub struct ObservedData {
 pub(crate) struct TraceGroups {
     pub(crate) log_likelihood: Option<Range<usize>>,
     pub(crate) replicates: Option<Range<usize>>,
-    pub(crate) observed: Option<ObservedData>,
+    pub(crate) observed: Vec<ObservedData>,
 }
 
 impl TraceGroups {
+    /// How many log likelihoods a draw has; as many as replicated numbers where it has none.
     pub(crate) fn observations(&self) -> usize {
-        self.log_likelihood.as_ref().or(self.replicates.as_ref()).map_or(0, Range::len)
+        let generated = self.log_likelihood.as_ref().or(self.replicates.as_ref());
+        generated.map_or_else(|| self.observed.iter().map(|one| one.terms).sum(), Range::len)
+    }
+
+    /// How many numbers a replicate has.
+    pub(crate) fn predictions(&self) -> usize {
+        let generated = self.replicates.as_ref();
+        generated.map_or_else(|| self.observed.iter().map(|one| one.values.len()).sum(), Range::len)
+    }
+
+    /// Adds what sampling statements say where nothing is generated, and leaves of it what is needed: all of it, or what the
+    /// program's own `log_lik` or replicates are also of.
+    pub(crate) fn complete(&mut self, read: ReadObservations) -> Option<ReadObservations> {
+        let generated = [&self.log_likelihood, &self.replicates].map(|own| own.as_ref().map(Range::len));
+        let used = match (generated, &read.observed[..]) {
+            ([None, None], _) => read,
+            ([Some(terms), None], [only]) if terms == only.terms => ReadObservations { terms: None, ..read },
+            ([None, Some(numbers)], [only])
+                if numbers == only.terms && self.observed.iter().any(|own| own.name == only.name) =>
+            {
+                ReadObservations { replicate: None, ..read }
+            }
+            _ => return None,
+        };
+        self.observed.clone_from(&used.observed);
+        Some(used)
     }
 
     /// Finds the groups of these quantities. What does not fit stays in the posterior, and a warning says so.
@@ -82,7 +114,7 @@ impl TraceGroups {
         Self {
             log_likelihood: likelihood.map(place),
             replicates: replicated.map(|(quantity, _)| place(quantity)),
-            observed: replicated.map(|(_, data)| data.clone()).or_else(of_likelihood),
+            observed: replicated.map(|(_, data)| data.clone()).or_else(of_likelihood).into_iter().collect(),
         }
     }
 }
@@ -96,12 +128,6 @@ fn data_of(program: &StanProgram, values: &[Option<Value>], name: &str) -> Optio
         _ => None,
     })?;
     let value = values[declared.0].as_ref()?;
-    let numbers = match value {
-        Value::Int(x) => vec![*x as f64],
-        Value::Real(x) => vec![*x],
-        Value::Ints(ints) => ints.values.iter().map(|&x| x as f64).collect(),
-        Value::Reals(tensor) => tensor.known()?.to_vec(),
-        Value::Void => return None,
-    };
-    Some(ObservedData { name: name.to_owned(), shape: value.dims().to_vec(), values: numbers })
+    let (shape, values) = (value.dims().to_vec(), value.numbers()?);
+    Some(ObservedData { name: name.to_owned(), shape, terms: values.len(), values, places: None })
 }

@@ -2,6 +2,7 @@
 //! observations.
 
 use crate::generated::GeneratedBlock;
+use crate::generative::ReplicateBlock;
 use crate::observations::{ObservedData, TraceGroups};
 use octopus_density::{DensityError, DrawAddress, Layout, LogDensity, Variable};
 use octopus_program::{Program, ProgramDensity};
@@ -31,6 +32,10 @@ pub struct StanDensity {
     /// The places of compiled generated quantities.
     generated: Range<usize>,
     groups: TraceGroups,
+    /// Log likelihoods by the sampling statements.
+    terms: Option<ProgramDensity>,
+    /// Replicates by the sampling statements.
+    replicate: Option<ReplicateBlock>,
     width: usize,
     failures: Mutex<Failures>,
 }
@@ -61,13 +66,16 @@ pub(crate) struct DensityParts {
     pub(crate) bounds: Range<usize>,
     pub(crate) generated: Range<usize>,
     pub(crate) groups: TraceGroups,
+    pub(crate) terms: Option<ProgramDensity>,
+    pub(crate) replicate: Option<ReplicateBlock>,
 }
 
 impl StanDensity {
     pub(crate) fn new(parts: DensityParts) -> Self {
-        let DensityParts { compiled, block, layout, kept, bounds, generated, groups } = parts;
+        let DensityParts { compiled, block, layout, kept, bounds, generated, groups, terms, replicate } = parts;
         let width = compiled.layout().width() + block.as_ref().map_or(0, GeneratedBlock::width);
-        Self { compiled, block, layout, kept, bounds, generated, groups, width, failures: Mutex::default() }
+        let failures = Mutex::default();
+        Self { compiled, block, layout, kept, bounds, generated, groups, terms, replicate, width, failures }
     }
 
     /// Returns the compiled log density with its gradient.
@@ -76,13 +84,13 @@ impl StanDensity {
     }
 
     /// Gives axes of variables other names and labels; names and sizes of variables stay.
-    pub fn name_axes(&mut self, name: impl FnMut(&mut Variable)) {
-        self.layout.variables.iter_mut().for_each(name);
+    pub fn name_axes(&mut self, name: impl FnOnce(&mut [Variable])) {
+        name(&mut self.layout.variables);
     }
 
     /// Returns the data that the log likelihoods and the replicated data are of, if it is known which they are.
-    pub fn observed(&self) -> Option<&ObservedData> {
-        self.groups.observed.as_ref()
+    pub fn observed(&self) -> &[ObservedData] {
+        &self.groups.observed
     }
 
     /// Returns the draws that were expanded without generated quantities, because their computation failed.
@@ -91,10 +99,17 @@ impl StanDensity {
         DrawFailures { count: failures.count, first: failures.first.as_ref().map(|(_, reason)| reason.clone()) }
     }
 
+    /// What is compiled of a draw: parameters and transformed parameters come first.
+    pub(crate) fn known(&self, position: &[f64]) -> Vec<f64> {
+        let mut known = vec![0.0; self.compiled.layout().width()];
+        self.compiled.expand(position, &mut known);
+        known
+    }
+
     /// All numbers of a draw, and why there are no generated quantities.
     fn all(&self, position: &[f64], random: &mut Stream) -> (Vec<f64>, Option<String>) {
         // Whoever goes on with the stream gets other numbers.
-        let random = Stream::new(random.next_bits(), 0, 0, Purpose::Predictive);
+        let random = own_stream(random);
         let mut all = vec![0.0; self.width];
         let compiled = self.compiled.layout().width();
         self.compiled.expand(position, &mut all[..compiled]);
@@ -115,6 +130,11 @@ impl StanDensity {
             rest = after;
         }
     }
+}
+
+/// A stream of its own for what is drawn now.
+pub(crate) fn own_stream(random: &mut Stream) -> Stream {
+    Stream::new(random.next_bits(), 0, 0, Purpose::Predictive)
 }
 
 /// The stream of a position that has no address.
@@ -162,25 +182,31 @@ impl LogDensity for StanDensity {
         self.groups.observations()
     }
 
+    fn predictions(&self) -> usize {
+        self.groups.predictions()
+    }
+
     fn has_log_likelihood(&self) -> bool {
-        self.groups.log_likelihood.is_some()
+        self.groups.log_likelihood.is_some() || self.terms.is_some()
     }
 
     fn has_predictions(&self) -> bool {
-        self.groups.replicates.is_some()
+        self.groups.replicates.is_some() || self.replicate.is_some()
     }
 
     fn log_likelihood(&self, position: &[f64], out: &mut [f64]) {
-        match &self.groups.log_likelihood {
-            Some(range) => out.copy_from_slice(&self.all(position, &mut stream_at(position)).0[range.clone()]),
-            None => out.fill(f64::NAN),
+        match (&self.groups.log_likelihood, &self.terms) {
+            (Some(range), _) => out.copy_from_slice(&self.all(position, &mut stream_at(position)).0[range.clone()]),
+            (None, Some(terms)) => terms.expand(position, out),
+            (None, None) => out.fill(f64::NAN),
         }
     }
 
     fn predict(&self, position: &[f64], random: &mut Stream, out: &mut [f64]) {
-        match &self.groups.replicates {
-            Some(range) => out.copy_from_slice(&self.all(position, random).0[range.clone()]),
-            None => out.fill(f64::NAN),
+        match (&self.groups.replicates, &self.replicate) {
+            (Some(range), _) => out.copy_from_slice(&self.all(position, random).0[range.clone()]),
+            (None, Some(replicate)) => replicate.run(&self.known(position), own_stream(random), out),
+            (None, None) => out.fill(f64::NAN),
         }
     }
 

@@ -156,6 +156,11 @@ fn call<'a>(of: &'a Call, visit: &mut impl FnMut(&'a Expression)) {
     of.arguments.iter().for_each(|argument| expression(argument, visit));
 }
 
+/// Visits an expression with the ones inside of it.
+pub(crate) fn for_each_inside<'a>(of: &'a Expression, visit: &mut impl FnMut(&'a Expression)) {
+    expression(of, visit);
+}
+
 fn expression<'a>(of: &'a Expression, visit: &mut impl FnMut(&'a Expression)) {
     visit(of);
     match &of.kind {

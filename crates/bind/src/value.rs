@@ -126,6 +126,17 @@ impl Value {
         self.dims().iter().product()
     }
 
+    /// All numbers, if they are known.
+    pub(crate) fn numbers(&self) -> Option<Vec<f64>> {
+        match self {
+            Self::Int(x) => Some(vec![*x as f64]),
+            Self::Real(x) => Some(vec![*x]),
+            Self::Ints(ints) => Some(ints.values.iter().map(|&x| x as f64).collect()),
+            Self::Reals(tensor) => Some(tensor.known()?.to_vec()),
+            Self::Void => None,
+        }
+    }
+
     pub(crate) fn is_laned(&self) -> bool {
         match self {
             Self::Ints(ints) => ints.laned,

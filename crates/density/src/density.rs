@@ -54,9 +54,15 @@ pub trait LogDensity: Send + Sync {
     /// Returns a short name that stands in traces and reports.
     fn name(&self) -> &str;
 
-    /// Returns the number of observations; 0 when the density is not a likelihood.
+    /// Returns the number of observations, each with a log likelihood; 0 when the density is not a likelihood.
     fn observations(&self) -> usize {
         0
+    }
+
+    /// Returns how many numbers [`predict`](Self::predict) writes: more than one for each observation where vectors are
+    /// observed.
+    fn predictions(&self) -> usize {
+        self.observations()
     }
 
     /// Returns whether [`log_likelihood`](Self::log_likelihood) writes something.

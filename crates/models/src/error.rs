@@ -47,6 +47,9 @@ pub enum ModelError {
         /// What to do, in words.
         remedy: &'static str,
     },
+    /// A simulator cannot make parameters or data, or the density does not take them.
+    #[error("{0}")]
+    Simulation(String),
     /// A setting of the model or its data is out of range.
     #[error("{field} = {value}: {expected}")]
     Setting {

@@ -52,7 +52,7 @@ pub use hierarchical_normal::{
     DataSource, GroupedFile, HierarchicalNormal, HierarchicalNormalModel, HierarchicalNormalProblem, HierarchicalPrior,
     HierarchicalSettings, HierarchicalSimulator, Likelihood, synthetic,
 };
-pub use model::{CalibrationTest, Effects, Model, NamedLikelihood, Problem, Simulated};
+pub use model::{CalibrationTest, Effects, Model, NamedLikelihood, ObservedVariable, Problem, Simulated};
 pub use option::{ModelOption, OptionGroup, OptionKind};
 pub use registry::Registry;
 pub use simulator::Simulator;

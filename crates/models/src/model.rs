@@ -144,12 +144,31 @@ pub trait Problem: Send + Sync {
     /// [`LogDensity::observations`].
     fn observation_dim(&self) -> Dim;
 
+    /// Returns the variables that are observed, in the order in which the density has their numbers: one named `y` with the
+    /// axis of [observations](Self::observation_dim), unless the model says otherwise.
+    fn observed_variables(&self) -> Vec<ObservedVariable> {
+        let axis = self.observation_dim();
+        vec![ObservedVariable { name: "y".to_owned(), numbers: axis.clone(), terms: axis }]
+    }
+
+    /// Returns what in the model keeps its log likelihoods from being told apart, and what to do; `None` where it has them,
+    /// or cannot have any.
+    fn likelihood_obstacle(&self) -> Option<String> {
+        None
+    }
+
     /// Adds the groups `observed_data` and, where the model has any, `constant_data`.
     fn add_observations(&self, data: &mut InferenceData);
 
     /// Returns a simulator that draws parameters and observations from the model, with as many observations as these
     /// data have; `None` where the model cannot be simulated.
     fn simulator(&self) -> Option<&dyn Simulator> {
+        None
+    }
+
+    /// Returns what in the model keeps it from being simulated, and what to do; `None` where it can be simulated, or nothing
+    /// can be done.
+    fn simulator_obstacle(&self) -> Option<String> {
         None
     }
 
@@ -208,6 +227,17 @@ pub trait Problem: Send + Sync {
     fn likelihoods(&self) -> Result<Vec<NamedLikelihood>, ModelError> {
         Ok(Vec::new())
     }
+}
+
+/// A variable that is observed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObservedVariable {
+    /// Its name in the groups of a trace.
+    pub name: String,
+    /// The axis of its numbers, observed and replicated.
+    pub numbers: Dim,
+    /// The axis of its log likelihoods: of vectors there is one for each.
+    pub terms: Dim,
 }
 
 /// A density with one form of its likelihood.

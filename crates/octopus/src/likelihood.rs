@@ -30,12 +30,14 @@ pub fn complete(
     if absent("observed_data") {
         problem.add_observations(&mut trace.data);
     }
-    let groups = usize::from(wanted.replicates) + usize::from(wanted.log_likelihood);
-    if groups == 0 {
+    if wanted == PredictiveParts::default() {
         return Ok(None);
     }
     let chains = trace.posterior()?.variables.values().map(Array::chains).max().unwrap_or(1);
-    let each = chains * groups * problem.density().observations();
+    let of = |is_wanted: bool, count: usize| if is_wanted { count } else { 0 };
+    let density = problem.density();
+    let numbers = of(wanted.replicates, density.predictions()) + of(wanted.log_likelihood, density.observations());
+    let each = chains * numbers;
     let used = per_chain.min(most / each.max(1)).max(1);
     let seed = trace.record.as_ref().map_or(0, |record| record.sampler.seed);
     Predictive::new(&trace.data, problem, seed, used, wanted)?.add_groups(&mut trace.data);

@@ -2,7 +2,7 @@
 
 use crate::TraceError;
 use octopus_density::{Dim, DrawAddress, Labels, LogDensity, Role};
-use octopus_models::Problem;
+use octopus_models::{ObservedVariable, Problem};
 use octopus_random::{Purpose, Stream};
 use octopus_trace::{Array, Dataset, InferenceData, Values};
 
@@ -49,8 +49,7 @@ pub struct Predictive {
     /// The numbers of the draws that were chosen in each chain.
     pub draws: Vec<usize>,
     chains: usize,
-    /// The axis of observations.
-    dim: Dim,
+    variables: Vec<ObservedVariable>,
 }
 
 impl Predictive {
@@ -76,7 +75,7 @@ impl Predictive {
         let positions = Positions::new(data, model)?;
         let count = per_chain.min(positions.draws);
         let draws: Vec<usize> = (0..count).map(|k| k * positions.draws / count).collect();
-        let observations = model.observations();
+        let (observations, predictions) = (model.observations(), model.predictions());
         let mut position = vec![0.0; model.dim()];
         let (mut replicates, mut log_likelihood) = (Vec::new(), Vec::new());
         for chain in 0..positions.chains {
@@ -85,7 +84,7 @@ impl Predictive {
                 if wanted.replicates {
                     let address = DrawAddress { seed, chain: chain as u32, draw: draw as u32 };
                     let mut random = address.stream();
-                    let mut replicate = vec![0.0; observations];
+                    let mut replicate = vec![0.0; predictions];
                     model.predict(&position, &mut random, &mut replicate);
                     replicates.push(replicate);
                 }
@@ -96,24 +95,53 @@ impl Predictive {
                 }
             }
         }
-        Ok(Self { replicates, log_likelihood, draws, chains: positions.chains, dim: problem.observation_dim() })
+        Ok(Self {
+            replicates,
+            log_likelihood,
+            draws,
+            chains: positions.chains,
+            variables: problem.observed_variables(),
+        })
     }
 
     /// Adds the groups `posterior_predictive` and `log_likelihood`, each if its quantity was made. Draws keep the
     /// labels that they have in the posterior.
     pub fn add_groups(&self, data: &mut InferenceData) {
         let labels = Labels::Integers(self.draws.iter().map(|&draw| draw as i64).collect());
-        for (group, rows) in [("posterior_predictive", &self.replicates), ("log_likelihood", &self.log_likelihood)] {
-            let Some(count) = rows.first().map(Vec::len) else { continue };
-            let Dim { name, labels: observations } = &self.dim;
-            let axes = [("chain", self.chains), ("draw", self.draws.len()), (name.as_str(), count)];
+        let numbers: fn(&ObservedVariable) -> &Dim = |variable| &variable.numbers;
+        let terms: fn(&ObservedVariable) -> &Dim = |variable| &variable.terms;
+        for (group, rows, axis) in
+            [("posterior_predictive", &self.replicates, numbers), ("log_likelihood", &self.log_likelihood, terms)]
+        {
+            if rows.is_empty() {
+                continue;
+            }
             let mut dataset = Dataset::default();
             dataset.coords.insert("chain".into(), Labels::Range(self.chains));
             dataset.coords.insert("draw".into(), labels.clone());
-            dataset.coords.insert(name.clone(), observations.clone());
-            dataset.insert("y", Array::new(axes, Values::F64(rows.concat())));
+            add_variables(&mut dataset, &self.variables, axis, (self.chains, self.draws.len()), rows);
             data.insert(group, dataset);
         }
+    }
+}
+
+/// Adds variables whose numbers stand one after the other in each row, a row for each draw.
+fn add_variables(
+    dataset: &mut Dataset,
+    variables: &[ObservedVariable],
+    axis: fn(&ObservedVariable) -> &Dim,
+    (chains, draws): (usize, usize),
+    rows: &[Vec<f64>],
+) {
+    let mut from = 0;
+    for variable in variables {
+        let Dim { name, labels } = axis(variable);
+        let count = labels.len();
+        let own = rows.iter().flat_map(|row| row.get(from..from + count).unwrap_or_default());
+        let axes = [("chain", chains), ("draw", draws), (name.as_str(), count)];
+        dataset.insert(&variable.name, Array::new(axes, Values::F64(own.copied().collect())));
+        dataset.coords.insert(name.clone(), labels.clone());
+        from += count;
     }
 }
 
@@ -133,13 +161,15 @@ impl PriorDraws {
     /// When the model has no simulator, which is what draws from its prior.
     pub fn new(problem: &dyn Problem, seed: u64, draws: usize) -> Result<Self, TraceError> {
         let model = problem.density();
-        let none = || TraceError::lacks(format!("{} has no simulator that draws from its prior", model.name()));
+        let none = || match problem.simulator_obstacle() {
+            Some(why) => TraceError::lacks(format!("{} does not say how its prior is drawn from: {why}", model.name())),
+            None => TraceError::lacks(format!("{} has no simulator that draws from its prior", model.name())),
+        };
         let simulator = problem.simulator().ok_or_else(none)?;
         let layout = model.layout();
         let mut expanded = vec![0.0; layout.width()];
         let mut variables: Vec<Vec<f64>> = vec![Vec::new(); layout.variables.len()];
-        let mut observations = vec![0.0; model.observations()];
-        let mut replicated = Vec::with_capacity(draws * observations.len());
+        let mut replicated = Vec::with_capacity(draws);
         for draw in 0..draws {
             let mut random = Stream::new(seed, 0, draw as u32, Purpose::Prior);
             let position = simulator.draw_parameters(&mut random);
@@ -147,8 +177,9 @@ impl PriorDraws {
             for ((_, range), values) in layout.ranges().zip(&mut variables) {
                 values.extend_from_slice(&expanded[range]);
             }
-            model.predict(&position, &mut random, &mut observations);
-            replicated.extend_from_slice(&observations);
+            let mut numbers = vec![0.0; model.predictions()];
+            model.predict(&position, &mut random, &mut numbers);
+            replicated.push(numbers);
         }
         let mut parameters = Dataset::default();
         for (variable, values) in layout.variables.iter().zip(variables) {
@@ -161,10 +192,8 @@ impl PriorDraws {
         }
         let mut predictive = Dataset::default();
         if model.has_predictions() {
-            let Dim { name, labels } = problem.observation_dim();
-            let axes = [("chain", 1), ("draw", draws), (name.as_str(), observations.len())];
-            predictive.insert("y", Array::new(axes, Values::F64(replicated)));
-            predictive.coords.insert(name, labels);
+            let variables = problem.observed_variables();
+            add_variables(&mut predictive, &variables, |variable| &variable.numbers, (1, draws), &replicated);
         }
         Ok(Self { parameters, predictive })
     }

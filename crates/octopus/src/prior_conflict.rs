@@ -46,7 +46,10 @@ impl std::fmt::Display for PriorConflict {
 /// from its prior.
 pub fn prior_conflicts(problem: &dyn Problem, seed: u64, posterior: &[ParameterSummary]) -> Vec<PriorConflict> {
     let (density, layout) = (problem.density(), problem.density().layout());
-    let Some(simulator) = problem.simulator().filter(|_| DRAWS * layout.width() <= MOST) else { return Vec::new() };
+    if DRAWS * layout.width() > MOST {
+        return Vec::new();
+    }
+    let Some(simulator) = problem.simulator() else { return Vec::new() };
     let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); layout.width()];
     let mut expanded = vec![0.0; layout.width()];
     for draw in 0..DRAWS {

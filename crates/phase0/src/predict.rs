@@ -35,18 +35,17 @@ pub(super) fn run(
         return Ok(Err(format!("{} has no observations to predict", density.name())));
     }
     let predictive = Predictive::new(&sampled.draws, problem, seed, PER_CHAIN, PredictiveParts::ALL)?;
-    let Some(observed) = observed(problem, &predictive) else {
+    let Some(predictions) = predictions(problem, &predictive) else {
         return Ok(Err(format!("{} adds no observations to a trace that fit its predictions", density.name())));
     };
-    let statistics = check_predictive(&observed, &predictive.replicates)?;
+    let statistics = check_predictive(&predictions.observed, &predictions.replicates(usize::MAX))?;
     Ok(Ok(Predicted { predictive, statistics }))
 }
 
-/// Returns the observations to which the replicates belong.
-fn observed(problem: &dyn Problem, predictive: &Predictive) -> Option<Vec<f64>> {
+/// Returns the observations with their replicates.
+fn predictions(problem: &dyn Problem, predictive: &Predictive) -> Option<Predictions> {
     let mut data = InferenceData::default();
     problem.add_observations(&mut data);
     predictive.add_groups(&mut data);
-    let predictions = Predictions::from_groups(data.group("observed_data")?, data.group("posterior_predictive")?)?;
-    Some(predictions.observed)
+    Predictions::from_groups(data.group("observed_data")?, data.group("posterior_predictive")?)
 }

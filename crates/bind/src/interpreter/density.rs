@@ -4,6 +4,7 @@
 use super::arithmetic::SharedSizes;
 use super::library::Arguments;
 use super::{Interpreter, Run, Stop, wrong};
+use crate::generative::EACH;
 use crate::value::{Tensor, Value};
 use octopus_program::{Distribution, JointDistribution, JointShape, Matrix, NodeId, Op, Tail};
 use octopus_stan::{Span, StanType, Tilde};
@@ -13,8 +14,10 @@ type Function = Box<dyn Fn(&mut Interpreter<'_>, &Arguments) -> Run<Value>>;
 /// What a function of a distribution gives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum DensityFunction {
-    /// The logarithm of the density.
+    /// The logarithm of the density, summed over all variates.
     Density,
+    /// The logarithm of the density of each variate.
+    Each,
     /// The logarithm of a tail's probability.
     LogTail(Tail),
     /// The probability up to the variate.
@@ -22,7 +25,7 @@ enum DensityFunction {
 }
 
 /// Suffixes of functions of distributions.
-const SUFFIXES: [(&str, DensityFunction); 7] = [
+const SUFFIXES: [(&str, DensityFunction); 8] = [
     ("_lpdf", DensityFunction::Density),
     ("_lpmf", DensityFunction::Density),
     ("_lupdf", DensityFunction::Density),
@@ -30,18 +33,19 @@ const SUFFIXES: [(&str, DensityFunction); 7] = [
     ("_lcdf", DensityFunction::LogTail(Tail::Below)),
     ("_lccdf", DensityFunction::LogTail(Tail::Above)),
     ("_cdf", DensityFunction::Below),
+    (EACH, DensityFunction::Each),
 ];
 
-/// Densities of linear predictors: the name, the density of the predictor, the place of the matrix of predictors among
+/// Densities of linear predictors: the name, the distribution given the predictor, the place of the matrix of predictors among
 /// the arguments, and whether an intercept follows it.
-const OF_PREDICTORS: [(&str, &str, usize, bool); 7] = [
-    ("normal_id_glm", "normal_lpdf", 1, true),
-    ("bernoulli_logit_glm", "bernoulli_logit_lpmf", 1, true),
-    ("binomial_logit_glm", "binomial_logit_lpmf", 2, true),
-    ("poisson_log_glm", "poisson_log_lpmf", 1, true),
-    ("neg_binomial_2_log_glm", "neg_binomial_2_log_lpmf", 1, true),
-    ("categorical_logit_glm", "categorical_logit_lpmf", 1, true),
-    ("ordered_logistic_glm", "ordered_logistic_lpmf", 1, false),
+pub(crate) const OF_PREDICTORS: [(&str, &str, usize, bool); 7] = [
+    ("normal_id_glm", "normal", 1, true),
+    ("bernoulli_logit_glm", "bernoulli_logit", 1, true),
+    ("binomial_logit_glm", "binomial_logit", 2, true),
+    ("poisson_log_glm", "poisson_log", 1, true),
+    ("neg_binomial_2_log_glm", "neg_binomial_2_log", 1, true),
+    ("categorical_logit_glm", "categorical_logit", 1, true),
+    ("ordered_logistic_glm", "ordered_logistic", 1, false),
 ];
 
 /// The function of a distribution that has this name.
@@ -50,6 +54,7 @@ pub(crate) fn density(name: &str) -> Option<Function> {
     if let Some(row) = Distribution::named(base) {
         return match wanted {
             DensityFunction::Density => Some(Box::new(move |me, a| me.density_of(row, a).map(Value::from))),
+            DensityFunction::Each => Some(Box::new(move |me, a| me.each_density_of(row, a).map(Value::from))),
             _ if !row.has_tails() => None,
             DensityFunction::LogTail(tail) => Some(Box::new(move |me, a| {
                 let log = me.log_tail(row, tail, &a.values, a.span)?;
@@ -62,14 +67,16 @@ pub(crate) fn density(name: &str) -> Option<Function> {
             })),
         };
     }
-    if wanted != DensityFunction::Density {
+    if !matches!(wanted, DensityFunction::Density | DensityFunction::Each) {
         return None;
     }
+    let is_each = wanted == DensityFunction::Each;
     if let Some(row) = JointDistribution::named(base) {
-        return Some(Box::new(move |me, a| me.joint_density_of(row, a).map(Value::from)));
+        return Some(Box::new(move |me, a| me.joint_density_of(row, is_each, a).map(Value::from)));
     }
-    let &(_, density, place, has_intercept) = OF_PREDICTORS.iter().find(|row| row.0 == base)?;
-    Some(Box::new(move |me, a| me.density_of_predictor(density, place, has_intercept, a)))
+    let &(_, distribution, place, has_intercept) = OF_PREDICTORS.iter().find(|row| row.0 == base)?;
+    let density = format!("{distribution}{}", if is_each { EACH } else { "_lpdf" });
+    Some(Box::new(move |me, a| me.density_of_predictor(&density, place, has_intercept, a)))
 }
 
 impl Interpreter<'_> {
@@ -81,10 +88,7 @@ impl Interpreter<'_> {
         if count == 0 {
             return Ok(Tensor::number(0.0));
         }
-        let nodes: Vec<NodeId> = args.iter().map(|arg| self.spread(arg, &shared)).collect();
-        let terms = self.graph.density_terms(row, &nodes);
-        let terms = terms.or_else(|error| wrong(a.span, error.to_string()))?;
-        let total = self.kept(terms, a.drops);
+        let total = self.total_of(row, &args, &shared, a)?;
         let lanes = if laned { self.lane_count() } else { 1 };
         if self.graph.len(total) == 1 && count > 1 && lanes == 1 {
             let node = self.graph.sum_of_rows(total, count);
@@ -92,6 +96,25 @@ impl Interpreter<'_> {
         }
         let whole = self.whole(total, shared);
         Ok(self.sum_of(&whole))
+    }
+
+    /// The log density of each element.
+    fn each_density_of(&mut self, row: &Distribution, a: &Arguments) -> Run<Tensor> {
+        let args: Vec<Tensor> = a.values.iter().map(|value| self.tensor(value)).collect();
+        let shared = self.shared(&args, a.span)?;
+        if shared.count() == 0 {
+            return Ok(Tensor::data(shared.ty, shared.dims, Vec::new()));
+        }
+        let total = self.total_of(row, &args, &shared, a)?;
+        Ok(self.whole(total, shared))
+    }
+
+    /// The log density of each element, or of one that serves all.
+    fn total_of(&mut self, row: &Distribution, args: &[Tensor], shared: &SharedSizes, a: &Arguments) -> Run<NodeId> {
+        let nodes: Vec<NodeId> = args.iter().map(|arg| self.spread(arg, shared)).collect();
+        let terms = self.graph.density_terms(row, &nodes);
+        let terms = terms.or_else(|error| wrong(a.span, error.to_string()))?;
+        Ok(self.kept(terms, a.drops))
     }
 
     /// The sum of the terms that stay.
@@ -113,8 +136,8 @@ impl Interpreter<'_> {
         Ok(self.whole(log, shared))
     }
 
-    /// The density of vectors, matrices or categories: the sum over all variates, in each lane.
-    fn joint_density_of(&mut self, row: &JointDistribution, a: &Arguments) -> Run<Tensor> {
+    /// The density of vectors, matrices or categories: of each variate, or the sum over all of them, in each lane.
+    fn joint_density_of(&mut self, row: &JointDistribution, is_each: bool, a: &Arguments) -> Run<Tensor> {
         let args: Vec<Tensor> = a.values.iter().map(|value| self.tensor(value)).collect();
         let width = |arg: &Tensor, shape: JointShape| match shape {
             JointShape::Number | JointShape::Numbers => 1,
@@ -133,8 +156,15 @@ impl Interpreter<'_> {
                 many = own;
             }
         }
+        // The sizes of the variates without their own.
+        let mut dims = args.first().map(|variate| variate.dims.clone()).unwrap_or_default();
+        let own = row.arguments.first().map_or(0, |variate| variate.shape.dimensions());
+        dims.truncate(dims.len().saturating_sub(own));
         if many == 0 {
-            return Ok(Tensor::number(0.0));
+            return Ok(if is_each { Tensor::data(StanType::VECTOR, dims, Vec::new()) } else { Tensor::number(0.0) });
+        }
+        if is_each && dims.iter().product::<usize>() != many {
+            return wrong(a.span, "one variate has several densities here");
         }
         let mut matrices = Vec::with_capacity(args.len());
         for (arg, argument) in args.iter().zip(row.arguments) {
@@ -159,9 +189,12 @@ impl Interpreter<'_> {
             let node = if rows * columns > 1 { self.graph.broadcast(node, rows * columns) } else { node };
             matrices.push(Matrix::new(node, rows, columns));
         }
-        let terms = self.graph.joint_density_terms(row, &matrices, laned);
+        let terms = self.graph.joint_density_terms(row, &matrices, laned || is_each);
         let terms = terms.or_else(|error| wrong(a.span, error.to_string()))?;
         let total = self.kept(terms, a.drops);
+        if is_each {
+            return Ok(self.whole(total, SharedSizes { ty: StanType::VECTOR, dims, laned }));
+        }
         if !laned {
             return Ok(self.made(total, StanType::REAL, Vec::new()));
         }

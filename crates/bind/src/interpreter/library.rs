@@ -10,6 +10,7 @@ mod sparse;
 use super::arithmetic::SharedSizes;
 use super::density::density;
 use super::random::random_function;
+use super::variate::drawn_function;
 use super::{Interpreter, Run, Stop, wrong};
 use crate::value::{Element, Ints, Tensor, Value};
 use octopus_program::{NodeId, Op};
@@ -100,7 +101,7 @@ impl Arguments {
 
 /// The function of a name.
 pub(crate) fn library(name: &str) -> Option<Box<Function>> {
-    if let Some(function) = random_function(name) {
+    if let Some(function) = random_function(name).or_else(|| drawn_function(name)) {
         return Some(function);
     }
     if let Some(density) = density(name) {

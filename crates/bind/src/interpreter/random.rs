@@ -161,7 +161,7 @@ impl Interpreter<'_> {
     }
 }
 
-fn all_known(args: &[Tensor], span: Span) -> Run<Vec<&[f64]>> {
+pub(super) fn all_known(args: &[Tensor], span: Span) -> Run<Vec<&[f64]>> {
     match args.iter().map(Tensor::known).collect() {
         Some(known) => Ok(known),
         None => wrong(span, "random numbers are made once for each draw"),
@@ -169,7 +169,7 @@ fn all_known(args: &[Tensor], span: Span) -> Run<Vec<&[f64]>> {
 }
 
 /// Numbers as a value of the function's type.
-fn made(a: &Arguments, dims: Vec<usize>, laned: bool, values: Vec<f64>) -> Value {
+pub(super) fn made(a: &Arguments, dims: Vec<usize>, laned: bool, values: Vec<f64>) -> Value {
     if a.ty.is_int() {
         let values: Vec<i64> = values.into_iter().map(|x| x as i64).collect();
         return Ints { dims, laned, values: values.into() }.into();

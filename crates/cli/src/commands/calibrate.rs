@@ -8,7 +8,7 @@ use crate::calibration::{
     only_cpu, ranks_text, setting_in_options, simulated, threads,
 };
 use crate::config::RunConfig;
-use crate::exit::{Exit, UsageError};
+use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::{Countdown, Timer};
@@ -41,14 +41,6 @@ const STOPPED: &str =
 /// When settings are out of range, the folder holds another calibration or cannot be written, or a device fails.
 pub(crate) fn run(args: &CalibrateArgs, global: Global) -> Result<Exit> {
     let model = global.models.find(&args.model)?;
-    if model.program_file().is_some() {
-        let why = format!(
-            "{}: a program says what the posterior is, not how parameters and data are drawn, which a calibration needs; \
-             `octopus validate` and `octopus sweep` judge its draws",
-            model.name()
-        );
-        return Err(UsageError(why).into());
-    }
     let config = RunConfig::of_calibration(args, model, global.models)?;
     check_false_alarm(args.false_alarm)?;
     let asked = config.device(&args.machine)?;

@@ -84,7 +84,7 @@ const NUMBER: u64 = 3 * 8;
 /// Returns what draws of the prior take of the memory, and the observations made from them.
 fn prior_need(problem: &dyn Problem, draws: usize) -> MemoryNeed {
     let density = problem.density();
-    let numbers = (density.layout().width() + density.observations()) as u64;
+    let numbers = (density.layout().width() + density.predictions()) as u64;
     MemoryNeed {
         what: format!("--prior {draws}: making the draws"),
         bytes: NUMBER.saturating_mul(numbers).saturating_mul(draws as u64),
@@ -96,7 +96,8 @@ fn prior_need(problem: &dyn Problem, draws: usize) -> MemoryNeed {
 /// no more of them than were drawn.
 fn predictive_need(problem: &dyn Problem, sampler: &SamplerConfig, per_chain: usize) -> MemoryNeed {
     let draws = (per_chain.min(sampler.draws) as u64).saturating_mul(sampler.chains as u64);
-    let numbers = 2 * problem.density().observations() as u64;
+    let density = problem.density();
+    let numbers = (density.observations() + density.predictions()) as u64;
     MemoryNeed {
         what: format!("--predictive {per_chain}: making draws of {}", counted(sampler.chains, "chain")),
         bytes: NUMBER.saturating_mul(numbers).saturating_mul(draws),

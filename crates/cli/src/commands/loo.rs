@@ -36,6 +36,12 @@ pub(crate) fn run(args: &LooArgs, global: Global) -> Result<Exit> {
         let mut trace = open(std::slice::from_ref(path), global)?;
         if trace.data.group("log_likelihood").is_none() && trace.record.is_some() {
             let problem = trace.problem(global.models)?;
+            if let (false, Some(why)) = (problem.density().has_log_likelihood(), problem.likelihood_obstacle()) {
+                anyhow::bail!(
+                    "{}: its program does not tell the log likelihoods of single observations: {why}",
+                    trace.name
+                );
+            }
             let wanted = PredictiveParts { log_likelihood: true, ..PredictiveParts::default() };
             if let Some(used) = complete(&mut trace, &*problem, wanted, args.draws, MOST)? {
                 output::warn(format!(

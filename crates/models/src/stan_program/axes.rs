@@ -1,21 +1,21 @@
 //! Labels of the data on the axes of a program's variables.
 
 use super::table::LabelledSize;
-use octopus_bind::{DeclaredVariable, StanDensity};
-use octopus_density::Dim;
+use octopus_bind::DeclaredVariable;
+use octopus_density::{Dim, Variable};
 use octopus_stan::{ProgramBlock, StanProgram};
 
 /// Gives each axis whose size is a number of labels the labels, and the name of their column.
-pub(super) fn name_axes(density: &mut StanDensity, program: &StanProgram, labelled: &[LabelledSize]) {
+pub(super) fn name_axes(variables: &mut [Variable], program: &StanProgram, labelled: &[LabelledSize]) {
     let blocks = [ProgramBlock::Parameters, ProgramBlock::TransformedParameters, ProgramBlock::GeneratedQuantities];
     let declared: Vec<_> = blocks.into_iter().flat_map(|block| DeclaredVariable::in_block(program, block)).collect();
-    density.name_axes(|variable| {
+    for variable in variables {
         let own = declared.iter().find(|declared| declared.name == variable.name);
         if let Some(own) = own.filter(|own| own.sizes.len() == variable.dims.len()) {
             let sizes: Vec<Option<&str>> = own.sizes.iter().map(|size| size.variable.as_deref()).collect();
             label(&mut variable.dims, &sizes, labelled);
         }
-    });
+    }
 }
 
 fn label(dims: &mut [Dim], sizes: &[Option<&str>], labelled: &[LabelledSize]) {

@@ -26,7 +26,12 @@ pub(super) struct ProgramBinding {
 impl StanSettings {
     /// Reads the program. Messages name its file from the working folder.
     pub(super) fn read_program(&self) -> Result<StanProgram, BuildError> {
-        StanProgram::read(shown(&self.program)).map_err(|error| of_text(&error))
+        Self::program_at(&self.program)
+    }
+
+    /// Reads a program.
+    pub(super) fn program_at(path: &Path) -> Result<StanProgram, BuildError> {
+        StanProgram::read(shown(path)).map_err(|error| of_text(&error))
     }
 }
 
@@ -117,15 +122,16 @@ fn beside(program: &Path, path: &Path) -> Result<String, BuildError> {
 }
 
 /// What is said after `error:`, which the first message says itself.
-fn without_title(text: &str) -> String {
-    text.strip_prefix("error: ").unwrap_or(text).to_owned()
+pub(super) fn without_title(text: &str) -> String {
+    let title = ["warning: ", "error: "].into_iter().find_map(|title| text.strip_prefix(title));
+    title.unwrap_or(text).to_owned()
 }
 
 fn of_text(error: &StanError) -> BuildError {
     BuildError::Program(without_title(&error.to_string()))
 }
 
-fn of_binding(error: &BindError) -> BuildError {
+pub(super) fn of_binding(error: &BindError) -> BuildError {
     let text = without_title(&error.to_string());
     match error {
         BindError::Unreadable { .. } | BindError::Format { .. } | BindError::Data(_) => BuildError::ProgramData(text),

@@ -1,12 +1,14 @@
 //! A program in Stan's language as a model: the user's file is the model, and JSON, R's dump or a table has its data.
 //!
 //! Here are its settings and its options on the command line. `table.rs` says how columns become data, `binding.rs` joins
-//! program and data, `problem.rs` has what commands ask of the result, and `overview.rs` describes a program.
+//! program and data, `problem.rs` has what commands ask of the result, `simulator.rs` draws its parameters and data, and
+//! `overview.rs` describes a program.
 
 mod axes;
 mod binding;
 mod overview;
 mod problem;
+mod simulator;
 mod table;
 
 pub use overview::ProgramOverview;
@@ -17,6 +19,7 @@ use crate::{
     Simulated, TableFile, settings,
 };
 use binding::ProgramBinding;
+use simulator::ProgramSimulator;
 use octopus_bind::{Data, DeclaredVariable};
 use octopus_formats::observations::{ColumnKind, DataTable};
 use octopus_stan::{ProgramBlock, StanProgram};
@@ -48,22 +51,43 @@ pub struct StanModel;
 /// The model's name.
 const NAME: &str = "stan";
 
-const OPTIONS: [ModelOption; 2] = [
+const PROGRAM: ModelOption = ModelOption {
+    name: "program",
+    setting: "program",
+    kind: OptionKind::Path,
+    group: OptionGroup::Model,
+    help: "The Stan program; FILE.stan as the model says the same",
+};
+const SET: ModelOption = ModelOption {
+    name: "set",
+    setting: "set",
+    kind: OptionKind::Entries,
+    group: OptionGroup::Model,
+    help: "A value of the program's data, over the file's: --set N=3 --set x=[1,2.5]; may be repeated",
+};
+const OPTIONS: [ModelOption; 2] = [PROGRAM, SET];
+
+const SIMULATOR_OPTIONS: [ModelOption; 4] = [
+    PROGRAM,
+    SET,
     ModelOption {
-        name: "program",
-        setting: "program",
+        name: "data",
+        setting: "data.file.path",
+        kind: OptionKind::Path,
+        group: OptionGroup::Data,
+        help: "The program's data, of which sizes and predictors are read; what has a sampling statement is drawn",
+    },
+    ModelOption {
+        name: "simulator",
+        setting: "simulator",
         kind: OptionKind::Path,
         group: OptionGroup::Model,
-        help: "The Stan program; `octopus sample FILE.stan` says the same",
-    },
-    ModelOption {
-        name: "set",
-        setting: "set",
-        kind: OptionKind::Entries,
-        group: OptionGroup::Model,
-        help: "A value of the program's data, over the file's: --set N=3 --set x=[1,2.5]; may be repeated",
+        help: "A second Stan program whose generated quantities are parameters and data of the first, by their names",
     },
 ];
+
+/// Steps of Geweke's test: few, since each begins with other data that are bound anew.
+const GEWEKE_STEPS: usize = 200;
 
 /// The settings of a program with its data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -83,6 +107,9 @@ pub(crate) struct StanSettings {
     /// Values of single data.
     #[serde(default, skip_serializing_if = "Table::is_empty")]
     set: Table,
+    /// The file of a second program, which draws parameters and data for a calibration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    simulator: Option<PathBuf>,
 }
 
 impl StanSettings {
@@ -167,9 +194,30 @@ impl Model for StanModel {
         self.build(settings, table)
     }
 
-    /// A program does not say how its data are made.
-    fn simulator(&self, _settings: &Table, _test: CalibrationTest) -> Result<Option<Simulated>, BuildError> {
-        Ok(None)
+    fn simulator_options(&self) -> &'static [ModelOption] {
+        &SIMULATOR_OPTIONS
+    }
+
+    /// Draws by the program's sampling statements, or by the second program that the setting `simulator` names.
+    fn simulator(&self, settings: &Table, test: CalibrationTest) -> Result<Option<Simulated>, BuildError> {
+        let own = StanSettings::read(settings)?;
+        let second = own.simulator.clone();
+        if second.is_some() && test == CalibrationTest::Geweke {
+            let what = "Geweke's test needs data given parameters, and a second program draws both at once".to_owned();
+            return Err(BuildError::Form { field: "simulator".to_owned(), what });
+        }
+        let ProgramBinding { program, data, labelled, settings, .. } = ProgramBinding::new(own, None)?;
+        let name = program.files().next().map(|(name, _)| name.to_owned()).unwrap_or_default();
+        let (made, description) = match second {
+            None => (ProgramSimulator::new(&program, &data, &labelled), name),
+            Some(path) => {
+                let simulator = StanSettings::program_at(&path)?;
+                let made = ProgramSimulator::by(&program, &simulator, &data, &labelled);
+                (made, format!("{name}, drawn by {}", path.display()))
+            }
+        };
+        let simulator = Box::new(made.map_err(|error| binding::of_binding(&error))?);
+        Ok(Some(Simulated { simulator, settings, description, geweke_steps: GEWEKE_STEPS }))
     }
 }
 

@@ -2,18 +2,21 @@
 
 use super::StanSettings;
 use super::axes::name_axes;
-use super::binding::ProgramBinding;
-use crate::{BuildError, Problem};
-use octopus_bind::{Data, DataNumbers, DataValue, DrawFailures, StanDensity};
+use super::binding::{ProgramBinding, without_title};
+use super::simulator::ProgramSimulator;
+use super::table::LabelledSize;
+use crate::{BuildError, ObservedVariable, Problem, Simulator};
+use octopus_bind::{Data, DataNumbers, DataValue, DrawFailures, ObservedData, StanDensity};
 use octopus_density::{Dim, Labels, LogDensity};
 use octopus_formats::observations::DataTable;
-use octopus_stan::{StanProgram, Statement, StatementKind};
+use octopus_stan::{Diagnostic, StanProgram, Statement, StatementKind};
 use octopus_trace::{Array, DataRecord, Dataset, InferenceData, Values};
+use std::sync::OnceLock;
 use toml::Table;
 
 /// The axis of observations.
 const OBSERVATION: &str = "observation";
-/// The variable of observations, as in the groups that are made from draws.
+/// The variable of observations that no data of the program are known to be.
 const OBSERVED: &str = "y";
 /// Numbers of a variable of the data that are kept in a trace at the most.
 const MOST: usize = 100_000;
@@ -28,6 +31,11 @@ pub struct StanProblem {
     settings: Table,
     statements: Vec<String>,
     findings: Vec<String>,
+    likelihood_obstacle: Option<String>,
+    program: StanProgram,
+    labelled: Vec<LabelledSize>,
+    /// How parameters and data are drawn, or the statement that stands in the way; read when it is asked for.
+    simulator: OnceLock<Result<ProgramSimulator, String>>,
 }
 
 impl StanProblem {
@@ -67,17 +75,17 @@ impl StanProblem {
 
     fn of(binding: ProgramBinding) -> Result<Self, BuildError> {
         let mut density = binding.density()?;
-        name_axes(&mut density, &binding.program, &binding.labelled);
-        let ProgramBinding { program, bound, data, record, settings, .. } = binding;
-        let warnings = program.warnings.iter().map(|warning| {
-            let text = warning.to_string();
-            text.strip_prefix("warning: ").unwrap_or(&text).to_owned()
-        });
-        let findings = warnings.chain(bound.warnings).collect();
+        density.name_axes(|variables| name_axes(variables, &binding.program, &binding.labelled));
+        let ProgramBinding { program, bound, data, record, settings, labelled } = binding;
+        let likelihood_obstacle = bound.unread().map(told);
+        let findings = program.warnings.iter().map(told).chain(bound.warnings).collect();
         let count = density.observations();
         let record = DataRecord { observations: count.max(record.observations), ..record };
         let statements = statements(&program);
-        Ok(Self { density, data, record, settings, statements, findings })
+        let simulator = OnceLock::new();
+        Ok(Self {
+            density, data, record, settings, statements, findings, likelihood_obstacle, program, labelled, simulator,
+        })
     }
 
     /// Returns the data by the program's names.
@@ -103,19 +111,47 @@ impl Problem for StanProblem {
         Dim { name: OBSERVATION.to_owned(), labels: Labels::Range(self.density.observations()) }
     }
 
-    /// Adds the observations as `observed_data`, where the program generates replicates or log likelihoods of them, and all other data as
+    fn observed_variables(&self) -> Vec<ObservedVariable> {
+        let all = self.density.observed();
+        if all.is_empty() {
+            let numbers = Dim { name: OBSERVATION.to_owned(), labels: Labels::Range(self.density.predictions()) };
+            return vec![ObservedVariable { name: OBSERVED.to_owned(), numbers, terms: self.observation_dim() }];
+        }
+        let is_alone = all.len() == 1;
+        let variable = |observed: &ObservedData| {
+            let axis = |what: &str| if is_alone { what.to_owned() } else { format!("{}_{what}", observed.name) };
+            let labels = match &observed.places {
+                Some(places) => Labels::Integers(places.iter().map(|&place| place as i64).collect()),
+                None => Labels::Range(observed.values.len()),
+            };
+            let numbers = Dim { name: axis(OBSERVATION), labels };
+            let terms = match observed.terms == observed.values.len() {
+                true => numbers.clone(),
+                false => Dim { name: axis("term"), labels: Labels::Range(observed.terms) },
+            };
+            ObservedVariable { name: observed.name.clone(), numbers, terms }
+        };
+        all.iter().map(variable).collect()
+    }
+
+    fn likelihood_obstacle(&self) -> Option<String> {
+        self.likelihood_obstacle.clone()
+    }
+
+    /// Adds the observations as `observed_data`, where it is known which data they are, and all other data as
     /// `constant_data`, but for very long ones.
     fn add_observations(&self, data: &mut InferenceData) {
-        let mut constant = Dataset::default();
-        let observed = self.density.observed().map(|observed| observed.name.as_str());
-        for name in self.data.names() {
+        let (mut constant, mut observed) = (Dataset::default(), Dataset::default());
+        for (variable, of) in self.observed_variables().iter().zip(self.density.observed()) {
+            let Dim { name, labels } = &variable.numbers;
+            let array = Array::new([(name.as_str(), labels.len())], self.values_of(of));
+            observed.insert(&variable.name, array);
+            observed.coords.insert(name.clone(), labels.clone());
+        }
+        let is_observed = |name: &str| self.density.observed().iter().any(|observed| observed.name == name);
+        for name in self.data.names().filter(|name| !is_observed(name)) {
             let Some(value) = self.data.get(name) else { continue };
-            if Some(name) == observed {
-                let mut observed = Dataset::default();
-                observed.insert(OBSERVED, Array::new([(OBSERVATION, value.numbers.len())], values(value)));
-                observed.coords.insert(OBSERVATION.to_owned(), Labels::Range(value.numbers.len()));
-                data.insert("observed_data", observed);
-            } else if (1..=MOST).contains(&value.numbers.len()) {
+            if (1..=MOST).contains(&value.numbers.len()) {
                 let axes: Vec<String> = (0..value.shape.len()).map(|k| format!("{name}_dim_{k}")).collect();
                 for (axis, &length) in axes.iter().zip(&value.shape) {
                     constant.coords.insert(axis.clone(), Labels::Range(length));
@@ -124,9 +160,19 @@ impl Problem for StanProblem {
                 constant.insert(name, Array::new(axes, values(value)));
             }
         }
-        if !constant.variables.is_empty() {
-            data.insert("constant_data", constant);
+        for (group, dataset) in [("observed_data", observed), ("constant_data", constant)] {
+            if !dataset.variables.is_empty() {
+                data.insert(group, dataset);
+            }
         }
+    }
+
+    fn simulator(&self) -> Option<&dyn Simulator> {
+        self.draws().ok().map(|simulator| simulator as &dyn Simulator)
+    }
+
+    fn simulator_obstacle(&self) -> Option<String> {
+        self.draws().err().map(str::to_owned)
     }
 
     fn statements(&self) -> Vec<String> {
@@ -142,6 +188,29 @@ impl Problem for StanProblem {
         let sentence = |reason| format!("generated quantities are NaN in {count} of the draws; the first: {reason}");
         first.map(sentence).into_iter().collect()
     }
+}
+
+impl StanProblem {
+    fn draws(&self) -> Result<&ProgramSimulator, &str> {
+        let made = self.simulator.get_or_init(|| {
+            let made = ProgramSimulator::new(&self.program, &self.data, &self.labelled);
+            made.map_err(|error| without_title(&error.to_string()))
+        });
+        made.as_ref().map_err(String::as_str)
+    }
+
+    /// The observed numbers, whole where they are declared so.
+    fn values_of(&self, observed: &ObservedData) -> Values {
+        match self.data.get(&observed.name).map(|value| &value.numbers) {
+            Some(DataNumbers::Ints(_)) => Values::I64(observed.values.iter().map(|&x| x as i64).collect()),
+            _ => Values::F64(observed.values.clone()),
+        }
+    }
+}
+
+/// A message without its title.
+fn told(message: &Diagnostic) -> String {
+    without_title(&message.to_string())
 }
 
 fn values(value: &DataValue) -> Values {

@@ -159,7 +159,7 @@ fn a_program_is_bound_without_files() {
     assert_eq!(problem.density().layout(), of_files.density().layout());
     assert_eq!(problem.statements(), of_files.statements());
     assert_eq!(problem.data().sha256, of_files.data().sha256);
-    assert_eq!((problem.data().source.as_str(), problem.data().observations), ("by hand", 0));
+    assert_eq!((problem.data().source.as_str(), problem.data().observations), ("by hand", 4));
     assert_eq!(problem.settings()["program_text"]["clinics"].as_str(), Some(CLINICS));
     let again = StanModel.build(problem.settings(), None).map(|_| ()).unwrap_err().to_string();
     assert!(again.contains("only it can build"), "{again}");

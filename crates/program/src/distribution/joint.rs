@@ -24,6 +24,17 @@ pub enum JointShape {
     Square,
 }
 
+impl JointShape {
+    /// Returns how many dimensions a variate of this shape has.
+    pub fn dimensions(self) -> usize {
+        match self {
+            Self::Number | Self::Numbers => 0,
+            Self::Vectors => 1,
+            Self::Square => 2,
+        }
+    }
+}
+
 /// An argument of a [`JointDistribution`].
 #[derive(Clone, Copy, Debug)]
 pub struct JointArgument {

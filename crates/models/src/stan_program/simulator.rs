@@ -1,0 +1,94 @@
+//! The simulator of a program: its own sampling statements draw parameters and data, or a second program does.
+
+use super::axes::name_axes;
+use super::table::LabelledSize;
+use crate::{ModelError, Simulator};
+use octopus_bind::{BindError, Data, GenerativeModel, SimulatorProgram, StanDensity};
+use octopus_density::{Layout, LogDensity};
+use octopus_random::Stream;
+use octopus_stan::StanProgram;
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+/// Draws parameters and data of a program.
+pub(super) struct ProgramSimulator {
+    draws: Draws,
+    layout: Layout,
+}
+
+enum Draws {
+    /// By the sampling statements.
+    Read(Box<GenerativeModel>),
+    /// By a second program, which makes both at once: data wait here for their parameters, by the bits of these.
+    Second { program: Box<SimulatorProgram>, waiting: Mutex<HashMap<Vec<u64>, Vec<f64>>> },
+}
+
+impl ProgramSimulator {
+    /// Reads how a program's parameters and data are drawn. `data` give sizes and predictors.
+    pub(super) fn new(program: &StanProgram, data: &Data, labelled: &[LabelledSize]) -> Result<Self, BindError> {
+        let draws = Draws::Read(Box::new(GenerativeModel::new(program, data)?));
+        Ok(Self::with(draws, program, labelled))
+    }
+
+    /// Lets a second program draw them.
+    pub(super) fn by(
+        program: &StanProgram,
+        simulator: &StanProgram,
+        data: &Data,
+        labelled: &[LabelledSize],
+    ) -> Result<Self, BindError> {
+        let second = Box::new(SimulatorProgram::new(program, simulator, data)?);
+        Ok(Self::with(Draws::Second { program: second, waiting: Mutex::default() }, program, labelled))
+    }
+
+    fn with(draws: Draws, program: &StanProgram, labelled: &[LabelledSize]) -> Self {
+        let density = match &draws {
+            Draws::Read(model) => model.density(),
+            Draws::Second { program, .. } => program.density(),
+        };
+        let mut layout = density.layout().clone();
+        name_axes(&mut layout.variables, program, labelled);
+        Self { draws, layout }
+    }
+}
+
+fn bits(position: &[f64]) -> Vec<u64> {
+    position.iter().map(|x| x.to_bits()).collect()
+}
+
+impl Simulator for ProgramSimulator {
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// What cannot be drawn is NaN, and [`simulate`](Self::simulate) says so.
+    fn draw_parameters(&self, random: &mut Stream) -> Vec<f64> {
+        match &self.draws {
+            Draws::Read(model) => model.draw_parameters(random).unwrap_or_else(|_| vec![f64::NAN; model.density().dim()]),
+            Draws::Second { program, waiting } => match program.draw(random) {
+                Ok(draw) => {
+                    let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+                    waiting.insert(bits(&draw.position), draw.outcomes);
+                    draw.position
+                }
+                Err(_) => vec![f64::NAN; program.density().dim()],
+            },
+        }
+    }
+
+    fn simulate(&self, position: &[f64], random: &mut Stream) -> Result<Box<dyn LogDensity>, ModelError> {
+        let failed = |reason: String| ModelError::Simulation(reason);
+        if position.iter().any(|x| x.is_nan()) {
+            return Err(failed("no parameters could be drawn".to_owned()));
+        }
+        let made: Result<StanDensity, BindError> = match &self.draws {
+            Draws::Read(model) => model.with_outcomes(&model.replicate(position, random).map_err(failed)?),
+            Draws::Second { program, waiting } => {
+                let outcomes = waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&bits(position));
+                let outcomes = outcomes.ok_or_else(|| failed("the second program draws parameters with data".to_owned()))?;
+                program.with_outcomes(&outcomes)
+            }
+        };
+        Ok(Box::new(made.map_err(|error| failed(error.to_string()))?))
+    }
+}
