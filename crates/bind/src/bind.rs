@@ -13,7 +13,9 @@ use crate::transform;
 use crate::uses::calls_in;
 use crate::value::{Tensor, Value};
 use octopus_density::{Dim, Labels, Layout, Role, Variable};
-use octopus_program::{Graph, NodeId, Op, Program, ProgramDensity, ProgramError, evaluate};
+use octopus_program::{
+    Graph, NodeId, NormalStatement, Op, Program, ProgramDensity, ProgramError, TargetTerms, evaluate,
+};
 use octopus_random::{Purpose, Stream};
 use octopus_stan::{Callee, Diagnostic, FunctionId, ProgramBlock, Span, Statement, StatementKind, VariableId};
 use std::collections::HashSet;
@@ -87,6 +89,9 @@ pub struct BoundModel {
     /// The log density.
     graph: Graph,
     target: NodeId,
+    /// Its terms, and those that are normal distributions.
+    terms: Vec<NodeId>,
+    normals: Vec<NormalStatement>,
     /// The same with what each draw has besides.
     whole: Graph,
     quantities: Vec<DrawQuantity>,
@@ -182,6 +187,7 @@ impl BoundModel {
         let terms = me.graph.concat(&me.target);
         let target = me.graph.sum(terms);
         let graph = me.graph.clone();
+        let (all_terms, normals) = (me.target.clone(), me.normals.clone());
         me.rejections_guard = false;
         let lacking = unsupported(program, &[&program.generated_quantities]);
         let mut left_out = |span: Span, message: &str| {
@@ -234,6 +240,8 @@ impl BoundModel {
         let model = Self {
             graph,
             target,
+            terms: all_terms,
+            normals,
             whole: me.graph,
             quantities,
             outputs,
@@ -345,7 +353,10 @@ impl BoundModel {
             all.push(Variable { name: "violations".into(), dims: Vec::new(), role: Role::Derived });
             bounds = width..width + 1;
         }
-        let compiled = ProgramDensity::compile(name, graph, self.target, Layout { variables: all }, &nodes)?;
+        let compiled = {
+            let target = TargetTerms { terms: &self.terms, statements: &self.normals };
+            ProgramDensity::compile(name, graph, target, Layout { variables: all }, &nodes)?
+        };
         let block = if with_generated { self.block.clone() } else { None };
         let layout = Layout { variables };
         let replicate = self.read.as_ref().and_then(|read| read.replicate.clone());
@@ -353,7 +364,8 @@ impl BoundModel {
             Some(node) if with_generated => {
                 let mut graph = self.whole.clone();
                 let nothing = graph.constant(0.0);
-                Some(ProgramDensity::compile(name, &graph, nothing, terms_layout(graph.len(node)), &[node])?)
+                let target = TargetTerms { terms: &[nothing], statements: &[] };
+                Some(ProgramDensity::compile(name, &graph, target, terms_layout(graph.len(node)), &[node])?)
             }
             _ => None,
         };

@@ -20,7 +20,7 @@ mod variate;
 
 use crate::value::{Tensor, Value};
 use lanes::LoopLanes;
-use octopus_program::{Graph, NodeId};
+use octopus_program::{Graph, NodeId, NormalStatement};
 use octopus_random::Stream;
 use octopus_stan::{Span, StanProgram};
 use std::collections::{HashMap, HashSet};
@@ -60,6 +60,10 @@ pub(crate) struct Interpreter<'a> {
     pub(crate) values: Vec<Option<Value>>,
     /// Terms of the log density, scalars.
     pub(crate) target: Vec<NodeId>,
+    /// Terms of it that are normal distributions.
+    pub(crate) normals: Vec<NormalStatement>,
+    /// The arguments of the last normal density: the variate, its location and its scale.
+    last_normal: Option<[NodeId; 3]>,
     /// Whether densities by the names `_lupdf` and `_lupmf` are without their constants: not in a function that was
     /// called as `_lpdf` or `_lpmf`.
     pub(crate) drops_constants: bool,
@@ -91,6 +95,8 @@ impl<'a> Interpreter<'a> {
             graph: Graph::new(),
             values: vec![None; program.variables.len()],
             target: Vec::new(),
+            normals: Vec::new(),
+            last_normal: None,
             drops_constants: true,
             lanes: None,
             one_by_one: HashSet::new(),
@@ -114,6 +120,28 @@ impl<'a> Interpreter<'a> {
     /// Lanes of the loop that is bound; 1 outside.
     pub(crate) fn lane_count(&self) -> usize {
         self.lanes.as_ref().map_or(1, |lanes| lanes.count)
+    }
+
+    /// Notes that the last term of the target is the normal density that was computed last.
+    pub(crate) fn note_normal(&mut self, span: Span) {
+        if let (Some([variate, location, scale]), Some(term)) = (self.last_normal, self.target.len().checked_sub(1)) {
+            let place = self.program.place(span);
+            let words: Vec<&str> = self.program.text(span).split_whitespace().collect();
+            let text = words.join(" ");
+            let label = format!("{} ({}:{})", text.trim_end_matches(';'), place.file, place.line);
+            self.normals.push(NormalStatement { variate, location, scale, term, label });
+        }
+    }
+
+    /// Forgets terms of the target from this one on.
+    pub(crate) fn forget_terms(&mut self, first: usize) {
+        self.target.truncate(first);
+        self.forget_normals(first);
+    }
+
+    /// Forgets which terms from this one on are normal densities.
+    pub(crate) fn forget_normals(&mut self, first: usize) {
+        self.normals.retain(|normal| normal.term < first);
     }
 
     /// Adds all elements of all lanes to the log density.

@@ -4,7 +4,7 @@
 use crate::generated::GeneratedBlock;
 use crate::generative::ReplicateBlock;
 use crate::observations::{ObservedData, TraceGroups};
-use octopus_density::{DensityError, DrawAddress, Layout, LogDensity, Variable};
+use octopus_density::{DensityError, DrawAddress, Effects, Layout, LogDensity, Variable};
 use octopus_program::{Program, ProgramDensity};
 use octopus_random::{Key, Purpose, Stream};
 use std::ops::Range;
@@ -197,7 +197,11 @@ impl LogDensity for StanDensity {
     fn log_likelihood(&self, position: &[f64], out: &mut [f64]) {
         match (&self.groups.log_likelihood, &self.terms) {
             (Some(range), _) => out.copy_from_slice(&self.all(position, &mut stream_at(position)).0[range.clone()]),
-            (None, Some(terms)) => terms.expand(position, out),
+            // The terms are of the program as it is written.
+            (None, Some(terms)) => match self.effects() {
+                Some(effects) => terms.expand(&effects.as_written(position), out),
+                None => terms.expand(position, out),
+            },
             (None, None) => out.fill(f64::NAN),
         }
     }
@@ -208,6 +212,10 @@ impl LogDensity for StanDensity {
             (None, Some(replicate)) => replicate.run(&self.known(position), own_stream(random), out),
             (None, None) => out.fill(f64::NAN),
         }
+    }
+
+    fn effects(&self) -> Option<&dyn Effects> {
+        self.compiled.effects()
     }
 
     fn has_tested_gradient(&self) -> bool {

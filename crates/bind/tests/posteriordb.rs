@@ -5,6 +5,7 @@
 //! profile `release`, since they take minutes.
 
 use octopus_bind::{BindOptions, BoundModel, Data};
+use octopus_density::LogDensity;
 use octopus_sampler::{Phase, Sampler, SamplerConfig};
 use octopus_stan::StanProgram;
 use std::time::Instant;
@@ -171,7 +172,8 @@ fn distance(program: &str, data: &str, reference: &str) -> Option<(f64, String)>
             continue;
         }
         for x in block.chains.iter().flat_map(|chain| chain.positions.chunks(model.dim())) {
-            for ((sum, square), value) in sums.iter_mut().zip(&mut squares).zip(model.expand(x)) {
+            let x = density.effects().map_or_else(|| x.to_vec(), |effects| effects.as_written(x));
+            for ((sum, square), value) in sums.iter_mut().zip(&mut squares).zip(model.expand(&x)) {
                 *sum += value;
                 *square += value * value;
             }

@@ -10,7 +10,6 @@ mod warm_up;
 
 use crate::CalibrateError;
 use crate::address::{StreamPurpose, sampler_seed, stream};
-use octopus_density::to_centered;
 use octopus_models::Simulator;
 use octopus_sampler::{Phase, Sampler, SamplerConfig};
 use serde::Serialize;
@@ -118,7 +117,7 @@ pub fn self_check(
     }
     let adaptation = run.adaptation();
     for (chain, (mut x, step)) in ends.into_iter().zip(run.step_sizes()).enumerate() {
-        to_centered(&adaptation.hierarchies(&*density), &adaptation.centerings, &mut x);
+        adaptation.take_natural(&*density, &mut x);
         replay::compare(&*density, adaptation, run.config(), &x, step, chain as u32, &mut transitions)?;
     }
     let mut closed = Tally::new("transitions on closed orbits", "transitions");

@@ -11,7 +11,7 @@ use crate::CalibrateError;
 use crate::address::{StreamPurpose, sampler_seed, step_stream, stream};
 use crate::quantities::Coordinates;
 use crate::run::{TURN, on_threads};
-use octopus_density::{LogDensity, to_centered};
+use octopus_density::LogDensity;
 use octopus_diag::{MeanTest, holm, mean_zero, student_limit};
 use octopus_models::Simulator;
 use octopus_sampler::reference::{RandomAddress, ReferenceChain};
@@ -316,7 +316,7 @@ fn move_on(
     }
     let (adaptation, steps) = (learners.adaptation(), learners.step_sizes());
     let step = steps.iter().sum::<f64>() / steps.len().max(1) as f64;
-    to_centered(&adaptation.hierarchies(density), &adaptation.centerings, position);
+    adaptation.take_natural(density, position);
     let mut chain = ReferenceChain::new(density, adaptation, position)?;
     let mut divergences = 0;
     for iteration in 0..config.draws as u32 {
@@ -485,7 +485,7 @@ mod tests {
             let mut learners = Sampler::new(&*density, SamplerConfig { seed, ..settings.sampler.clone() }).unwrap();
             while learners.advance(usize::MAX).unwrap().is_some() {}
             let (adaptation, sizes) = (learners.adaptation(), learners.step_sizes());
-            to_centered(&adaptation.hierarchies(&*density), &adaptation.centerings, &mut x);
+            adaptation.take_natural(&*density, &mut x);
             let mut chain = ReferenceChain::new(&*density, adaptation, &x).unwrap();
             for iteration in 0..3 {
                 let stats = chain.transition(sizes[0], 4, 0.5, RandomAddress { seed, chain: 1, iteration }).unwrap();

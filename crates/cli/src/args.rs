@@ -525,7 +525,7 @@ mod tests {
 
     #[test]
     fn words_are_those_of_the_settings() {
-        for word in ["adaptive", "centered", "non-centered"] {
+        for word in ["adaptive", "as-written", "centered", "non-centered"] {
             let cli = parse(&["octopus", "validate", "--parameterization", word]).unwrap();
             let Command::Validate(args) = cli.command else { panic!("another command") };
             let text = serde_json::to_string(&args.parameterization).unwrap();

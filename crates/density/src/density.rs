@@ -3,7 +3,7 @@
 //! It asks for log density and gradient, variables, log likelihoods, predictions, and where chains start.
 
 use crate::gpu::GpuDensity;
-use crate::{Centering, DensityError, Hierarchy, Layout, centering};
+use crate::{Centering, DensityError, Effects, Hierarchy, Layout, centering};
 use octopus_random::{Purpose, Stream};
 
 /// The address of a draw: which draw of which run.
@@ -96,6 +96,13 @@ pub trait LogDensity: Send + Sync {
     /// Returns the hierarchical blocks whose coordinates the sampler may choose.
     fn hierarchies(&self) -> &[Hierarchy] {
         &[]
+    }
+
+    /// Returns what the density does with effects whose location and scale are any functions of its other coordinates, if it
+    /// has such effects. It has no [`hierarchies`](Self::hierarchies) then, and each effect's own coordinate is standard
+    /// normal and non-centered.
+    fn effects(&self) -> Option<&dyn Effects> {
+        None
     }
 
     /// Returns the compiled kernels that compute this density, if there are any: only a density with kernels is sampled

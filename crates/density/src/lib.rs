@@ -85,6 +85,7 @@
 
 mod centering;
 mod density;
+mod effects;
 mod error;
 pub mod gpu;
 mod gradient;
@@ -96,6 +97,7 @@ pub use centering::{
     to_centered, to_non_centered,
 };
 pub use density::{DrawAddress, LogDensity};
+pub use effects::{EffectBlock, EffectCoordinates, Effects};
 pub use error::DensityError;
 pub use gradient::{
     DIRECTIONS, GradientCheck, ValueAndGradient, WrongSlope, check_gradient, coordinate_name, probe_sign,

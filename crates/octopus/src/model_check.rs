@@ -100,6 +100,7 @@ pub fn check_model(problem: &dyn Problem, seed: u64) -> ModelCheck {
         });
         checks.push(hierarchies::information(density, &points));
     }
+    checks.extend(density.effects().map(|effects| hierarchies::walked(density, effects, &points)));
     checks.push(likelihood(density, &points));
     finish(density, points.len(), from_prior, checks)
 }

@@ -1,6 +1,7 @@
 //! A model built by functions: parameters with their bounds, statements, and a log density that samplers run.
 
-use crate::density::ProgramDensity;
+use crate::density::{ProgramDensity, TargetTerms};
+use crate::effects::NormalStatement;
 use crate::distribution::Distribution;
 use crate::error::ProgramError;
 use crate::formula::Value;
@@ -26,6 +27,7 @@ pub struct ProgramBuilder {
     /// The graph; its methods make any other node.
     pub graph: Graph,
     terms: Vec<NodeId>,
+    normals: Vec<NormalStatement>,
     variables: Vec<(Variable, NodeId)>,
 }
 
@@ -148,11 +150,24 @@ impl ProgramBuilder {
     /// Adds the log density of a distribution, named as in Stan, to the target: the variate is first among the arguments.
     pub fn observe(&mut self, distribution: &str, args: &[Value]) {
         let nodes: Vec<NodeId> = args.iter().map(|arg| arg.node(&mut self.graph)).collect();
+        self.note_normal(distribution, &nodes);
         let term = match Distribution::named(distribution) {
             Some(distribution) => self.graph.log_density(distribution, &nodes),
             None => self.graph.refuse(ProgramError::Distribution(distribution.into())),
         };
         self.terms.push(term);
+    }
+
+    /// Keeps a statement of a normal distribution, among which hierarchies are found.
+    fn note_normal(&mut self, distribution: &str, nodes: &[NodeId]) {
+        let (variate, location, scale) = match (distribution, nodes) {
+            ("normal", &[variate, location, scale]) => (variate, location, scale),
+            ("std_normal", &[variate]) => (variate, self.graph.constant(0.0), self.graph.constant(1.0)),
+            _ => return,
+        };
+        let name = self.variables.iter().find(|(_, value)| *value == variate).map(|(variable, _)| &variable.name);
+        let label = format!("{} ~ {distribution}", name.map_or("..", String::as_str));
+        self.normals.push(NormalStatement { variate, location, scale, term: self.terms.len(), label });
     }
 
     /// Adds the sum of a vector to the target.
@@ -166,11 +181,7 @@ impl ProgramBuilder {
     ///
     /// # Errors
     /// [`ProgramError`]: the first misuse, with what to do.
-    pub fn finish(mut self, name: &str) -> Result<ProgramDensity, ProgramError> {
-        let mut target = self.graph.constant(0.0);
-        for &term in &self.terms {
-            target = self.graph.add(target, term);
-        }
+    pub fn finish(self, name: &str) -> Result<ProgramDensity, ProgramError> {
         let (mut variables, values): (Vec<Variable>, Vec<NodeId>) = self.variables.into_iter().unzip();
         // A layout says of all coordinates whose they are, or of none.
         let is_parameter = |variable: &&Variable| variable.role != Role::Derived;
@@ -183,6 +194,7 @@ impl ProgramBuilder {
                 return Err(ProgramError::Name(variable.name.clone()));
             }
         }
+        let target = TargetTerms { terms: &self.terms, statements: &self.normals };
         ProgramDensity::compile(name, &self.graph, target, Layout { variables }, &values)
     }
 

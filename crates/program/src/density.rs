@@ -1,16 +1,23 @@
 //! A program as a log density that samplers run.
 
+use crate::effects::{NormalStatement, ProgramEffects, WithEffects};
 use crate::error::ProgramError;
 use crate::evaluate::Workspace;
 use crate::graph::{Graph, NodeId};
 use crate::program::{Program, Values};
-use octopus_density::{DensityError, Layout, LogDensity};
+use octopus_density::{DensityError, EffectBlock, EffectCoordinates, Effects, Layout, LogDensity, Role};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, TryLockError};
 
-/// The memory of an evaluation of the program, and of its variables.
-type Workspaces = (Workspace, Workspace);
+/// The memory of an evaluation.
+#[derive(Debug)]
+struct Workspaces {
+    program: Workspace,
+    values: Workspace,
+    /// The coordinates with the inputs of a program with effects.
+    position: Vec<f64>,
+}
 
 /// A place for workspaces, which is locked while they are used. Two places share no line of the cache.
 #[derive(Debug, Default)]
@@ -44,26 +51,53 @@ pub struct ProgramDensity {
     layout: Layout,
     program: Program,
     values: Values,
+    effects: Option<ProgramEffects>,
     places: Box<[WorkspacePlace]>,
 }
 
+/// A target as the sum of its terms.
+#[derive(Clone, Copy, Debug)]
+pub struct TargetTerms<'a> {
+    /// Scalars whose sum is the log density.
+    pub terms: &'a [NodeId],
+    /// Terms that are statements of normal distributions: hierarchies are found among them.
+    pub statements: &'a [NormalStatement],
+}
+
 impl ProgramDensity {
-    /// Compiles a program whose variables, in the layout's order, are the nodes `values`.
+    /// Compiles a program whose variables, in the layout's order, are the nodes `values`. Effects of hierarchies have
+    /// coordinates in units of their prior, however they are written: see [`LogDensity::effects`].
     ///
     /// # Errors
     /// [`ProgramError`]: the first misuse of the graph.
     pub fn compile(
         name: &str,
         graph: &Graph,
-        target: NodeId,
+        target: TargetTerms<'_>,
         layout: Layout,
         values: &[NodeId],
     ) -> Result<Self, ProgramError> {
-        let program = Program::compile(graph, target)?;
-        let values = Values::compile(graph, values);
+        let TargetTerms { terms, statements } = target;
+        if let Some(error) = graph.fault() {
+            return Err(error.clone());
+        }
+        let (program, values, effects) = match ProgramEffects::compile(graph, terms, statements, values)? {
+            Some(WithEffects { effects, walked, values }) => (walked, values, Some(effects)),
+            None => {
+                let mut graph = graph.clone();
+                let terms = graph.concat(terms);
+                let target = graph.sum(terms);
+                (Program::compile(&graph, target)?, Values::compile(&graph, values), None)
+            }
+        };
+        let mut layout = layout;
+        if effects.is_some() {
+            // Coordinates are effects in units of their prior, and no variables.
+            layout.variables.iter_mut().for_each(|variable| variable.role = Role::Derived);
+        }
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let places = (0..PLACES_A_THREAD * threads).map(|_| WorkspacePlace::default()).collect();
-        Ok(Self { name: name.into(), layout, program, values, places })
+        Ok(Self { name: name.into(), layout, program, values, effects, places })
     }
 
     /// Returns the program.
@@ -72,7 +106,10 @@ impl ProgramDensity {
     }
 
     fn with_workspaces<T>(&self, work: impl FnOnce(&mut Workspaces) -> T) -> T {
-        let fresh = || Box::new((self.program.workspace(), self.values.workspace()));
+        let fresh = || {
+            let (program, values) = (self.program.workspace(), self.values.workspace());
+            Box::new(Workspaces { program, values, position: Vec::new() })
+        };
         let (before, from) = self.places.split_at(thread_number() % self.places.len());
         for WorkspacePlace(place) in from.iter().chain(before) {
             let mut own = match place.try_lock() {
@@ -102,11 +139,23 @@ impl LogDensity for ProgramDensity {
     }
 
     fn logp_grad(&self, position: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
-        self.with_workspaces(|own| Ok(self.program.logp_grad(&mut own.0, position, gradient)?))
+        self.with_workspaces(|Workspaces { program, position: whole, .. }| match &self.effects {
+            None => Ok(self.program.logp_grad(program, position, gradient)?),
+            Some(effects) => {
+                effects.natural_position(position, whole);
+                Ok(self.program.logp_grad(program, whole, gradient)?)
+            }
+        })
     }
 
     fn expand(&self, position: &[f64], out: &mut [f64]) {
-        self.with_workspaces(|own| self.values.write(&mut own.1, position, out));
+        self.with_workspaces(|Workspaces { values, position: whole, .. }| match &self.effects {
+            None => self.values.write(values, position, out),
+            Some(effects) => {
+                effects.natural_position(position, whole);
+                self.values.write(values, whole, out);
+            }
+        });
     }
 
     fn name(&self) -> &str {
@@ -116,5 +165,45 @@ impl LogDensity for ProgramDensity {
     /// Slopes come from the table, whose rows are tested.
     fn has_tested_gradient(&self) -> bool {
         true
+    }
+
+    fn effects(&self) -> Option<&dyn Effects> {
+        self.effects.as_ref().map(|_| self as &dyn Effects)
+    }
+}
+
+/// What a program without effects has of them.
+const NONE: &str = "effects are asked of a program that has none";
+
+impl Effects for ProgramDensity {
+    fn blocks(&self) -> &[EffectBlock] {
+        self.effects.as_ref().map_or(&[], ProgramEffects::blocks)
+    }
+
+    fn logp_grad_in(&self, own: &EffectCoordinates, x: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
+        let Some(effects) = &self.effects else { return Err(DensityError::Broken(NONE.into())) };
+        self.with_workspaces(|Workspaces { program, position, .. }| {
+            effects.position(own, x, position);
+            Ok(self.program.logp_grad(program, position, gradient)?)
+        })
+    }
+
+    fn to_natural(&self, own: &EffectCoordinates, x: &mut [f64]) -> f64 {
+        self.effects.as_ref().map_or(0.0, |effects| effects.to_natural(own, x))
+    }
+
+    fn from_natural(&self, own: &EffectCoordinates, x: &mut [f64]) {
+        if let Some(effects) = &self.effects {
+            effects.from_natural(own, x);
+        }
+    }
+
+    fn values(&self, natural: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        self.effects.as_ref().map_or_else(Default::default, |effects| effects.values(natural))
+    }
+
+    fn likelihood_grad(&self, position: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
+        let Some(effects) = &self.effects else { return Err(DensityError::Broken(NONE.into())) };
+        effects.likelihood_grad(position, gradient)
     }
 }

@@ -23,6 +23,8 @@ pub struct Program {
     guards: Arc<[Arc<str>]>,
     /// The first coordinate and the length of each parameter, with the place of its slope among the roots.
     slopes: Arc<[(usize, usize, Option<usize>)]>,
+    /// Coordinates; what comes after them in a position are inputs.
+    dim: usize,
     options: EvaluationOptions,
 }
 
@@ -32,6 +34,11 @@ impl Program {
     /// # Errors
     /// [`ProgramError`]: the first misuse of the graph, or a target that is a vector.
     pub fn compile(graph: &Graph, target: NodeId) -> Result<Self, ProgramError> {
+        Self::compile_by(graph, target, graph.dim())
+    }
+
+    /// The same with slopes by the first `dim` coordinates; the others are inputs.
+    pub(crate) fn compile_by(graph: &Graph, target: NodeId, dim: usize) -> Result<Self, ProgramError> {
         if let Some(error) = graph.fault() {
             return Err(error.clone());
         }
@@ -39,7 +46,12 @@ impl Program {
             return Err(ProgramError::Target(graph.len(target)));
         }
         let mut whole = graph.clone();
-        let parameters = whole.parameters.clone();
+        let mut length = 0;
+        let mut parameters = whole.parameters.clone();
+        parameters.retain(|&parameter| {
+            length += whole.len(parameter);
+            length <= dim
+        });
         let gradient = whole.gradient(target, &parameters);
         if let Some(error) = whole.fault() {
             return Err(error.clone());
@@ -69,6 +81,7 @@ impl Program {
             roots: roots.into(),
             guards: whole.guards.iter().map(|guard| guard.message.clone()).collect(),
             slopes: slopes.into(),
+            dim,
             options: EvaluationOptions::widest(),
         })
     }
@@ -91,7 +104,7 @@ impl Program {
 
     /// Returns the number of unconstrained coordinates.
     pub fn dim(&self) -> usize {
-        self.plan.dim
+        self.dim
     }
 
     /// Returns the memory of one evaluation at a time. Evaluations with it allocate nothing while no loop is shared by

@@ -283,11 +283,16 @@ fn keep(sampler: &mut Sampler<'_>, writer: &mut RunWriter) -> Result<(), RunErro
 }
 
 fn of_sampler(sampler: &Sampler<'_>) -> toml::Table {
-    adaptation(sampler.adaptation(), &sampler.step_sizes(), sampler.warm_up())
+    adaptation(sampler.density(), sampler.adaptation(), &sampler.step_sizes(), sampler.warm_up())
 }
 
 /// Returns the results of warm-up for `run.toml`.
-pub fn adaptation(found: &Adaptation, step_sizes: &[f64], warm_up: Option<usize>) -> toml::Table {
+pub fn adaptation(
+    density: &dyn LogDensity,
+    found: &Adaptation,
+    step_sizes: &[f64],
+    warm_up: Option<usize>,
+) -> toml::Table {
     let list = |values: &[f64]| toml::Value::Array(values.iter().copied().map(toml::Value::Float).collect());
     let mut table = toml::Table::new();
     if let Some(iterations) = warm_up {
@@ -309,6 +314,10 @@ pub fn adaptation(found: &Adaptation, step_sizes: &[f64], warm_up: Option<usize>
         }
     });
     table.insert("information".into(), toml::Value::Array(information.map(toml::Value::from).collect()));
+    if let Some(effects) = density.effects() {
+        let labels = effects.blocks().iter().map(|block| toml::Value::from(block.to_string()));
+        table.insert("hierarchies".into(), toml::Value::Array(labels.collect()));
+    }
     table
 }
 

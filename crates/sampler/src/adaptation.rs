@@ -3,6 +3,7 @@
 //! Which coordinates (centering) a run has, its first metric, and the range of variances are decided here.
 
 mod dual_averaging;
+mod effects;
 mod information;
 mod low_rank;
 mod pool;
@@ -13,8 +14,9 @@ mod superchains;
 mod window;
 
 pub(crate) use dual_averaging::DualAveraging;
+pub(crate) use effects::effect_coordinates;
 pub use information::LearnedInformation;
-pub(crate) use information::{is_learned, learn_information, learned_centering, with_learned};
+pub(crate) use information::{block_sizes, is_learned, learn_information, learned_centering, with_learned};
 pub(crate) use low_rank::MAX_RANK;
 pub(crate) use pool::{HostPool, Side, WindowPool};
 pub(crate) use pooled::PooledStep;
@@ -25,10 +27,10 @@ pub(crate) use window::Window;
 
 use crate::config::{MetricKind, Parameterization};
 use crate::error::SamplerError;
-use crate::trajectory::{MetricEstimate, Vectors};
+use crate::trajectory::{MetricEstimate, Space, Vectors};
 use low_rank::{SpikeRows, find_spikes};
 use octopus_density::warp::Buffer;
-use octopus_density::{Centering, Hierarchy, LogDensity};
+use octopus_density::{Centering, EffectBlock, Hierarchy, LogDensity};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -41,7 +43,7 @@ const VARIANCE_RANGE: (f64, f64) = (1e-20, 1e20);
 /// What all chains share: the coordinates and the metric.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Adaptation {
-    /// The coordinates of each hierarchical block of the density.
+    /// The coordinates of each hierarchical block of the density: of its hierarchies, or else of its effects.
     pub centerings: Vec<Centering>,
     /// The metric in those coordinates.
     pub metric: MetricEstimate,
@@ -56,18 +58,29 @@ impl Adaptation {
     pub fn hierarchies<'d>(&self, density: &'d dyn LogDensity) -> Cow<'d, [Hierarchy]> {
         with_learned(density.hierarchies(), &self.learned)
     }
+
+    /// Converts `position` from the density's own coordinates to those of the sampler, in place.
+    pub fn take_natural(&self, density: &dyn LogDensity, position: &mut [f64]) {
+        Space::of(density, self).take_natural(position);
+    }
 }
 
 /// Returns the coordinates of each hierarchical block in which a run begins. It keeps them to its end, but where it learns
 /// what the density does not say.
 pub(crate) fn centerings(density: &dyn LogDensity, parameterization: Parameterization) -> Vec<Centering> {
     let of_block = |block: &Hierarchy| match parameterization {
-        Parameterization::NonCentered => Centering::NonCentered,
+        Parameterization::NonCentered | Parameterization::AsWritten => Centering::NonCentered,
         Parameterization::Centered => Centering::Centered,
         Parameterization::Adaptive if block.is_informed() => Centering::Standardised,
         Parameterization::Adaptive => Centering::NonCentered,
     };
-    density.hierarchies().iter().map(of_block).collect()
+    let of_effects = |block: &EffectBlock| match parameterization {
+        Parameterization::NonCentered | Parameterization::Adaptive => Centering::NonCentered,
+        Parameterization::Centered => Centering::Centered,
+        Parameterization::AsWritten => block.written,
+    };
+    let effects = density.effects().map_or(&[][..], |effects| effects.blocks());
+    density.hierarchies().iter().map(of_block).chain(effects.iter().map(of_effects)).collect()
 }
 
 /// Returns a first diagonal from the gradients at the chains' starting points (as nutpie): steep directions are narrow.

@@ -24,6 +24,9 @@ pub enum Parameterization {
     /// that tells nothing and has kernels, which could not read what is learned, stays non-centered.
     #[default]
     Adaptive,
+    /// The coordinates in which the model's author wrote it: a program's effects are what they are in the program. Other
+    /// densities are non-centered.
+    AsWritten,
 }
 
 /// The Euclidean metric (inverse mass matrix) and what it is estimated from.

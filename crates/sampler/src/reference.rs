@@ -39,7 +39,7 @@ impl<'d> ReferenceChain<'d> {
     pub fn new(density: &'d dyn LogDensity, adaptation: &Adaptation, x: &[f64]) -> Result<Self, DensityError> {
         let dim = density.dim();
         let mut chain = Self {
-            space: Space::of_blocks(density, adaptation.hierarchies(density), adaptation.centerings.clone()),
+            space: Space::of(density, adaptation),
             metric: Metric::new(&adaptation.metric),
             vectors: Vectors::new(dim),
             point: Point { x: Buffer::from_slice(x), ..Point::zeros(dim) },

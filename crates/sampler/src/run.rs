@@ -107,6 +107,11 @@ impl<'d> Sampler<'d> {
         Ok(sampler)
     }
 
+    /// Returns the density that is sampled.
+    pub fn density(&self) -> &'d dyn LogDensity {
+        self.run_state.density()
+    }
+
     /// Returns the settings of the run.
     pub fn config(&self) -> &SamplerConfig {
         self.run_state.config()

@@ -14,7 +14,7 @@ pub use status::BatchStep;
 pub(crate) use status::{Runs, SetStatus};
 
 use crate::adaptation::{
-    Adaptation, LearnedInformation, PooledStep, SPREADING, Schedule, WindowVariance, are_alike, are_mixed, centerings,
+    Adaptation, LearnedInformation, PooledStep, SPREADING, Schedule, WindowVariance, are_alike, are_mixed, block_sizes, centerings,
     initial_metric, is_learned, learn,
 };
 use crate::config::{INIT_TRIES, SamplerConfig, Strategy};
@@ -23,7 +23,7 @@ use crate::engine::{ChainState, EngineChains, Shared, Tuning};
 use crate::error::SamplerError;
 use crate::trajectory::{Address, Space};
 use coordinates::{learned_centerings, learned_space};
-use octopus_density::{DensityError, Hierarchy, LogDensity};
+use octopus_density::{DensityError, LogDensity};
 use octopus_random::Purpose;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -344,9 +344,10 @@ impl CheckpointState {
         let dim = density.dim();
         state.config.validate()?;
         let learned = &state.adaptation.learned;
-        let blocks = density.hierarchies();
-        let may_learn = |(block, learned): (&Hierarchy, &Option<LearnedInformation>)| match learned {
-            Some(learned) => is_learned(density, block, &state.config) && learned.is_of(block.z.len()),
+        let blocks: Vec<(usize, bool)> =
+            block_sizes(density).into_iter().zip(is_learned(density, &state.config)).collect();
+        let may_learn = |(&(size, is_learned), learned): (&(usize, bool), &Option<LearnedInformation>)| match learned {
+            Some(learned) => is_learned && learned.is_of(size),
             None => true,
         };
         let metric = &state.adaptation.metric;

@@ -8,6 +8,7 @@ use crate::interpreter::{Interpreter, Run, wrong};
 use crate::stan_density::StanDensity;
 use crate::unconstrain::unconstrained;
 use crate::value::{Elements, Ints, Tensor, Value};
+use octopus_density::LogDensity;
 use octopus_random::Stream;
 use octopus_stan::{ProgramBlock, StanProgram, StatementKind, VariableRole};
 
@@ -49,7 +50,7 @@ impl DrawnProgram {
             }
             position.extend(own);
         }
-        Ok(position)
+        Ok(self.density.effects().map_or(position.clone(), |effects| effects.from_written(&position)))
     }
 
     /// The density of other data, which were drawn.

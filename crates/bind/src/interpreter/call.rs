@@ -3,7 +3,7 @@
 use super::library::{Arguments, Function, library};
 use super::{Flow, Interpreter, Run, wrong};
 use crate::value::Value;
-use octopus_stan::{Call, Callee, FunctionId, Span, StanType, Suffix, Tilde};
+use octopus_stan::{Call, Callee, Expression, ExpressionKind, FunctionId, Span, StanType, Suffix, Tilde};
 use std::rc::Rc;
 
 impl Interpreter<'_> {
@@ -84,7 +84,28 @@ impl Interpreter<'_> {
         self.add_to_target(&value);
         if tilde.lower.is_some() || tilde.upper.is_some() {
             self.truncation(tilde, span)?;
+        } else if is_normal(&tilde.density) {
+            self.note_normal(span);
         }
         Ok(())
     }
+
+    /// `target += value`
+    pub(crate) fn increment(&mut self, value: &Expression, span: Span) -> Run<()> {
+        let computed = self.expression(value)?;
+        let computed = self.tensor(&computed);
+        self.add_to_target(&computed);
+        if let ExpressionKind::Call(call) = &value.kind
+            && is_normal(call)
+        {
+            self.note_normal(span);
+        }
+        Ok(())
+    }
+}
+
+/// Whether a call is the library's density of normal numbers.
+fn is_normal(call: &Call) -> bool {
+    let name = call.name.strip_suffix("_lpdf").or_else(|| call.name.strip_suffix("_lupdf")).unwrap_or(&call.name);
+    call.callee == Callee::Math && matches!(name, "normal" | "std_normal")
 }

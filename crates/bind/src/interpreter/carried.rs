@@ -187,6 +187,8 @@ impl Interpreter<'_> {
         }
         let Some(made) = self.graph.close_recurrence(mark, passes, &values, &results) else { return false };
         let to: HashMap<NodeId, NodeId> = results.into_iter().zip(made).collect();
+        // What they were of may have been made anew.
+        self.forget_normals(first_target);
         for term in &mut self.target[first_target..] {
             *term = to.get(term).copied().unwrap_or(*term);
         }

@@ -46,7 +46,7 @@ impl Interpreter<'_> {
                     count += parts.len().saturating_sub(1);
                     if parts.len() < 2 || count > most {
                         self.values = values;
-                        self.target.truncate(first_target);
+                        self.forget_terms(first_target);
                         self.graph.rewind(&mark);
                         self.budget.restore_variables(budget);
                         return Err(split);

@@ -88,7 +88,13 @@ impl Interpreter<'_> {
         if count == 0 {
             return Ok(Tensor::number(0.0));
         }
-        let total = self.total_of(row, &args, &shared, a)?;
+        let nodes: Vec<NodeId> = args.iter().map(|arg| self.spread(arg, &shared)).collect();
+        let total = self.total_of(row, &nodes, a)?;
+        self.last_normal = match (row.name, &nodes[..]) {
+            ("normal", &[variate, location, scale]) => Some([variate, location, scale]),
+            ("std_normal", &[variate]) => Some([variate, self.graph.constant(0.0), self.graph.constant(1.0)]),
+            _ => None,
+        };
         let lanes = if laned { self.lane_count() } else { 1 };
         if self.graph.len(total) == 1 && count > 1 && lanes == 1 {
             let node = self.graph.sum_of_rows(total, count);
@@ -105,14 +111,14 @@ impl Interpreter<'_> {
         if shared.count() == 0 {
             return Ok(Tensor::data(shared.ty, shared.dims, Vec::new()));
         }
-        let total = self.total_of(row, &args, &shared, a)?;
+        let nodes: Vec<NodeId> = args.iter().map(|arg| self.spread(arg, &shared)).collect();
+        let total = self.total_of(row, &nodes, a)?;
         Ok(self.whole(total, shared))
     }
 
     /// The log density of each element, or of one that serves all.
-    fn total_of(&mut self, row: &Distribution, args: &[Tensor], shared: &SharedSizes, a: &Arguments) -> Run<NodeId> {
-        let nodes: Vec<NodeId> = args.iter().map(|arg| self.spread(arg, shared)).collect();
-        let terms = self.graph.density_terms(row, &nodes);
+    fn total_of(&mut self, row: &Distribution, nodes: &[NodeId], a: &Arguments) -> Run<NodeId> {
+        let terms = self.graph.density_terms(row, nodes);
         let terms = terms.or_else(|error| wrong(a.span, error.to_string()))?;
         Ok(self.kept(terms, a.drops))
     }

@@ -207,7 +207,7 @@ impl Interpreter<'_> {
             return Attempt::Bound(outer);
         }
         self.values = values;
-        self.target.truncate(first_target);
+        self.forget_terms(first_target);
         self.graph.rewind(&mark);
         self.budget.restore_variables(budget);
         Attempt::Failed(Failure { split, shared, outcomes })

@@ -32,11 +32,7 @@ impl Interpreter<'_> {
         match &statement.kind {
             StatementKind::Declare(declaration) => self.declare(declaration)?,
             StatementKind::Assign { to, op, value } => self.assign(to, *op, value, span)?,
-            StatementKind::Target(value) | StatementKind::Jacobian(value) => {
-                let value = self.expression(value)?;
-                let value = self.tensor(&value);
-                self.add_to_target(&value);
-            }
+            StatementKind::Target(value) | StatementKind::Jacobian(value) => self.increment(value, span)?,
             StatementKind::Tilde(tilde) => self.tilde(tilde, span)?,
             StatementKind::Call(call) => {
                 self.call(call, None, span)?;

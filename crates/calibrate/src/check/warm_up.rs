@@ -73,7 +73,9 @@ impl<'a> WarmUp<'a> {
             let expected = match self.config.parameterization {
                 Parameterization::Adaptive if block.is_informed() => Centering::Standardised,
                 Parameterization::Centered => Centering::Centered,
-                Parameterization::Adaptive | Parameterization::NonCentered => Centering::NonCentered,
+                Parameterization::Adaptive | Parameterization::NonCentered | Parameterization::AsWritten => {
+                    Centering::NonCentered
+                },
             };
             if *found != expected {
                 return Ok(Some(format!("effects are {found:?}, {expected:?} was asked for")));

@@ -192,8 +192,9 @@ pub(crate) struct SamplerArgs {
     pub(crate) seed: Option<u64>,
     /// Coordinates of the effects while sampling [default: adaptive]
     ///
-    /// adaptive standardises each effect given the scales. Reported draws are always of the non-centered model.
-    #[arg(long, value_parser = words::<Parameterization>(&["adaptive", "centered", "non-centered"]))]
+    /// adaptive standardises each effect given the scales, and as-written takes a Stan program's effects as they are in the
+    /// program. Reported draws are the model's own variables in any case.
+    #[arg(long, value_parser = words::<Parameterization>(&["adaptive", "as-written", "centered", "non-centered"]))]
     pub(crate) parameterization: Option<Parameterization>,
     /// Metric [default: auto]
     #[arg(long, value_parser = words::<MetricKind>(&["auto", "low-rank", "diag", "diag-draws"]))]

@@ -34,7 +34,7 @@ pub(crate) struct ValidateArgs {
     /// Coordinates of the effects while sampling [default: adaptive]
     ///
     /// adaptive standardises each effect given the scales. Reported draws are always of the non-centered model.
-    #[arg(long, value_parser = words::<Parameterization>(&["adaptive", "centered", "non-centered"]))]
+    #[arg(long, value_parser = words::<Parameterization>(&["adaptive", "as-written", "centered", "non-centered"]))]
     pub(crate) parameterization: Option<Parameterization>,
     /// Metric [default: auto]
     #[arg(long, value_parser = words::<MetricKind>(&["auto", "low-rank", "diag", "diag-draws"]))]

@@ -94,7 +94,7 @@ fn of_slow_chains(settings: Option<&SettingsInUse>) -> String {
         (CoordinatesInUse::NoHierarchy, _) => {
             return format!(
                 "{metric}tune and draw longer, or reparameterise; the model declares no hierarchy, so no coordinates adapt: a \
-                 model with effects of groups tells of them by LogDensity::hierarchies"
+                 Stan program declares one by `theta ~ normal(mu, tau)`, a model in Rust by LogDensity::hierarchies"
             );
         }
         (CoordinatesInUse::NoInformation, _) => {

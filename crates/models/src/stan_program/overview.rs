@@ -22,6 +22,8 @@ pub struct ProgramOverview {
     pub generated_quantities: Vec<VariableOverview>,
     /// The number of unconstrained coordinates; `None` without data.
     pub coordinates: Option<usize>,
+    /// The effects of hierarchies that were found, each block with its statement; none without data.
+    pub hierarchies: Vec<String>,
     /// The distributions that it uses.
     pub distributions: Vec<String>,
     /// The other functions of the library that it uses.
@@ -66,6 +68,10 @@ impl ProgramOverview {
             transformed_parameters: variables(ProgramBlock::TransformedParameters),
             generated_quantities: variables(ProgramBlock::GeneratedQuantities),
             coordinates: problem.map(|problem| problem.density().dim()),
+            hierarchies: problem
+                .and_then(|problem| problem.density().effects())
+                .map(|effects| effects.blocks().iter().map(ToString::to_string).collect())
+                .unwrap_or_default(),
             distributions: used.distributions.into_iter().collect(),
             functions: used.functions.into_iter().collect(),
             unsupported: used.unsupported.iter().map(ToString::to_string).collect(),
@@ -95,6 +101,10 @@ impl fmt::Display for ProgramOverview {
                 });
                 writeln!(f, "  {declaration} {name}{}", sizes.unwrap_or_default())?;
             }
+        }
+        if !self.hierarchies.is_empty() {
+            writeln!(f, "hierarchies")?;
+            self.hierarchies.iter().try_for_each(|block| writeln!(f, "  {block}"))?;
         }
         for (title, names) in [("distributions", &self.distributions), ("functions", &self.functions)] {
             if !names.is_empty() {

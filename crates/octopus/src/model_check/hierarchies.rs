@@ -2,7 +2,7 @@
 //! data that measure `theta_j` as the information says.
 
 use super::{failed, passed, skipped};
-use octopus_density::{Hierarchy, LogDensity, coordinate_name};
+use octopus_density::{EffectCoordinates, Effects, Hierarchy, LogDensity, check_gradient, coordinate_name};
 use octopus_diag::{Check, counted};
 use octopus_report::significant;
 
@@ -16,6 +16,10 @@ const AWAY: f64 = 2.0;
 /// Coordinates are in range, and each belongs to one block.
 pub(super) fn declared(density: &dyn LogDensity) -> Check {
     let (id, blocks, dim) = ("hierarchies", density.hierarchies(), density.dim());
+    if let Some(effects) = density.effects() {
+        let found: Vec<String> = effects.blocks().iter().map(ToString::to_string).collect();
+        return passed(id, format!("found: {}", found.join("; ")));
+    }
     let advice = "mend the Hierarchy that the density returns";
     if blocks.is_empty() {
         let message = "no hierarchy is declared; effects of groups mix best when LogDensity::hierarchies tells of them";
@@ -51,6 +55,41 @@ pub(super) fn declared(density: &dyn LogDensity) -> Check {
     let informed = blocks.iter().filter(|block| block.is_informed()).count();
     let blocks = counted(blocks.len(), "block");
     passed(id, format!("{blocks} of {}; {informed} with information about them", counted(effects, "effect")))
+}
+
+/// In coordinates that warm-up might learn, the value is that of the density and the Jacobian, the gradient is right, and the
+/// way there is that back.
+pub(super) fn walked(density: &dyn LogDensity, effects: &dyn Effects, points: &[Vec<f64>]) -> Check {
+    let id = "coordinates";
+    let count = effects.blocks().iter().map(|block| block.coordinates.len()).sum();
+    let mut own = EffectCoordinates { is_linked: true, ..EffectCoordinates::natural(count) };
+    own.tops.iter_mut().enumerate().for_each(|(j, top)| *top = (j as f64).sin());
+    own.precisions.iter_mut().enumerate().for_each(|(j, precision)| *precision = (j as f64).cos().exp());
+    let advice = "this is a fault of the program's rewriting: run with --parameterization as-written, and tell us";
+    for (turn, x) in points.iter().enumerate() {
+        let mut natural = x.clone();
+        let jacobian = effects.to_natural(&own, &mut natural);
+        let mut gradient = vec![0.0; x.len()];
+        let (Ok(found), Ok(expected)) =
+            (effects.logp_grad_in(&own, x, &mut gradient), density.logp_grad(&natural, &mut gradient.clone()))
+        else {
+            continue;
+        };
+        effects.from_natural(&own, &mut natural);
+        let expected = expected + jacobian;
+        let away = natural.iter().zip(x).map(|(a, b)| (a - b).abs() / (1.0 + b.abs())).fold(0.0, f64::max);
+        if (found - expected).abs() > UNEXPLAINED * (1.0 + found.abs()) || away > UNEXPLAINED {
+            let message = format!("in learned coordinates the log density is {found}; expected {expected}");
+            return failed(id, message, advice);
+        }
+        let walked = |x: &[f64], gradient: &mut [f64]| effects.logp_grad_in(&own, x, gradient);
+        if let Ok(check) = check_gradient(&walked, x, turn as u64)
+            && let Some(wrong) = check.wrong.first()
+        {
+            return failed(id, format!("in learned coordinates the slope by {} is wrong", wrong.coordinate), advice);
+        }
+    }
+    passed(id, "learned coordinates have the same log density, Jacobian included".to_owned())
 }
 
 /// The slopes of a block at a point.

@@ -15,7 +15,7 @@ fn a_record_says_which_coordinates_were_used_and_where_their_information_is_from
         learned: vec![None, Some(learned), None],
         ..Adaptation::default()
     };
-    let table = adaptation(&found, &[0.5], Some(10));
+    let table = adaptation(&Normal::new(false), &found, &[0.5], Some(10));
     let words = |name: &str| table[name].as_array().unwrap().iter().filter_map(toml::Value::as_str).collect::<Vec<_>>();
     assert_eq!(words("centering"), ["standardised", "standardised", "non-centered"]);
     assert_eq!(words("information"), ["given", "learned", "none"]);

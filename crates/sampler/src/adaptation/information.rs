@@ -5,6 +5,7 @@
 //! likelihood's, and its change with the effect is its precision. This module also sets how many draws are read and
 //! what suffices to change coordinates.
 
+use super::effects::learn_effects;
 use crate::config::{Parameterization, SamplerConfig};
 use octopus_density::{Centering, DensityError, Hierarchy, Information, LogDensity, probe_sign};
 use octopus_random::exact;
@@ -15,11 +16,11 @@ use std::borrow::Cow;
 /// The draws of a window that are looked at: three gradients each, for each block.
 const ROWS: usize = 64;
 /// The fewest draws that say something.
-const LEAST: usize = 8;
+pub(super) const LEAST: usize = 8;
 /// How far effects are moved, in units of their prior; the location is moved so far in units of the scale.
-const STEP: f64 = 1e-4;
+pub(super) const STEP: f64 = 1e-4;
 /// Draws of a scale that is this share of the median say nothing but rounding.
-const SMALL: f64 = 1e-3;
+pub(super) const SMALL: f64 = 1e-3;
 /// Precisions that differ by no more than this factor, and means by no more than this many standard errors, are alike: then
 /// coordinates stay as they are.
 const ALIKE: (f64, f64) = (1.5, 0.5);
@@ -73,10 +74,20 @@ impl LearnedInformation {
     }
 }
 
-/// Returns whether warm-up learns the information of this block: the density gives none, and has no kernels, which could
+/// Returns for each block whether warm-up learns its information: the density gives none, and has no kernels, which could
 /// not read it.
-pub(crate) fn is_learned(density: &dyn LogDensity, block: &Hierarchy, config: &SamplerConfig) -> bool {
-    config.parameterization == Parameterization::Adaptive && !block.is_informed() && density.kernels().is_none()
+pub(crate) fn is_learned(density: &dyn LogDensity, config: &SamplerConfig) -> Vec<bool> {
+    let is_adaptive = config.parameterization == Parameterization::Adaptive;
+    let of_block = |block: &Hierarchy| is_adaptive && !block.is_informed() && density.kernels().is_none();
+    let effects = density.effects().map_or(0, |effects| effects.blocks().len());
+    density.hierarchies().iter().map(of_block).chain(std::iter::repeat_n(is_adaptive, effects)).collect()
+}
+
+/// Returns how many effects each block has.
+pub(crate) fn block_sizes(density: &dyn LogDensity) -> Vec<usize> {
+    let effects = density.effects().map_or(&[][..], |effects| effects.blocks());
+    let of_effects = effects.iter().map(|block| block.coordinates.len());
+    density.hierarchies().iter().map(|block| block.z.len()).chain(of_effects).collect()
 }
 
 /// Returns the density's blocks with what is learned of them. `learned` is empty, or has an element for each block.
@@ -117,11 +128,17 @@ pub(crate) fn learn_information(
     if rows.len() < LEAST {
         return Ok(None);
     }
-    let blocks = density.hierarchies();
     let mut found: Vec<Option<LearnedInformation>> = known.to_vec();
-    found.resize(blocks.len(), None);
+    found.resize(asked.len(), None);
     let mut changed = false;
-    for (number, block) in blocks.iter().enumerate().filter(|&(number, _)| asked[number]) {
+    let mut take = |number: usize, learned: LearnedInformation| {
+        let alike = found[number].as_ref().is_some_and(|known| known.is_like(&learned));
+        if !alike {
+            found[number] = Some(learned);
+            changed = true;
+        }
+    };
+    for (number, block) in density.hierarchies().iter().enumerate().filter(|&(number, _)| asked[number]) {
         let looks: Vec<Look> = rows
             .par_iter()
             .enumerate()
@@ -133,10 +150,11 @@ pub(crate) fn learn_information(
         let Some(learned) = sum_up(&looks, block.z.len()).filter(|learned| learned.is_of(block.z.len())) else {
             continue;
         };
-        let alike = found[number].as_ref().is_some_and(|known| known.is_like(&learned));
-        if !alike {
-            found[number] = Some(learned);
-            changed = true;
+        take(number, learned);
+    }
+    if let Some(effects) = density.effects().filter(|_| asked.contains(&true)) {
+        for (number, learned) in learn_effects(effects, &rows)?.into_iter().enumerate() {
+            learned.into_iter().for_each(|learned| take(number, learned));
         }
     }
     Ok(changed.then_some(found))
@@ -230,7 +248,7 @@ fn sum_up(looks: &[Look], effects: usize) -> Option<LearnedInformation> {
 }
 
 /// Returns the median of the numbers that are finite.
-fn median(numbers: impl Iterator<Item = f64>) -> Option<f64> {
+pub(super) fn median(numbers: impl Iterator<Item = f64>) -> Option<f64> {
     let mut finite: Vec<f64> = numbers.filter(|number| number.is_finite()).collect();
     finite.sort_by(f64::total_cmp);
     let middle = finite.len() / 2;

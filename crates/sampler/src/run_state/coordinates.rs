@@ -22,7 +22,7 @@ impl RunState<'_> {
         engine: &mut dyn EngineChains,
     ) -> Result<Option<MetricEstimate>, SamplerError> {
         let (density, config) = (self.space.density, &self.config);
-        let asked: Vec<bool> = density.hierarchies().iter().map(|block| is_learned(density, block, config)).collect();
+        let asked = is_learned(density, config);
         if !asked.contains(&true) {
             return Ok(None);
         }
@@ -36,7 +36,7 @@ impl RunState<'_> {
         let space = learned_space(density, &mut adaptation, config);
         let to_new = |x: &mut [f64]| {
             self.space.make_natural(x);
-            space.take_natural(x, &mut vec![0.0; dim]);
+            space.take_natural(x);
         };
         let mut points: Vec<Vec<f64>> = engine.points().into_iter().map(|x| x.to_vec()).collect();
         points.iter_mut().for_each(|x| to_new(x));
@@ -46,11 +46,8 @@ impl RunState<'_> {
         }
         let gradients = draws.par_chunks_exact_mut(dim).map(|x| {
             let mut gradient = vec![0.0; dim];
-            match density.logp_grad(x, &mut gradient) {
-                Ok(_) => {
-                    space.take_natural(x, &mut gradient);
-                    Ok(Some(gradient))
-                }
+            match space.gradient_at_natural(x, &mut gradient) {
+                Ok(()) => Ok(Some(gradient)),
                 Err(error) if error.is_recoverable() => Ok(None),
                 Err(error) => Err(error),
             }
@@ -79,7 +76,7 @@ pub(super) fn learned_space<'d>(
     config: &SamplerConfig,
 ) -> Space<'d> {
     adaptation.centerings = learned_centerings(density, &adaptation.learned, config);
-    Space::of_blocks(density, adaptation.hierarchies(density), adaptation.centerings.clone())
+    Space::of(density, adaptation)
 }
 
 /// Returns the coordinates of each block, of which this is learned.
@@ -92,6 +89,12 @@ pub(super) fn learned_centerings(
     for ((centering, block), learned) in all.iter_mut().zip(density.hierarchies()).zip(learned) {
         if let Some(learned) = learned {
             *centering = learned_centering(block, learned);
+        }
+    }
+    let effects = density.hierarchies().len();
+    for (centering, learned) in all.iter_mut().zip(learned).skip(effects) {
+        if learned.is_some() {
+            *centering = Centering::Standardised;
         }
     }
     all

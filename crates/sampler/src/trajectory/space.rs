@@ -2,9 +2,10 @@
 //!
 //! Log density, gradient and Jacobian in them are computed here.
 
+use crate::adaptation::{Adaptation, effect_coordinates};
 use octopus_density::{
-    Centering, DensityError, Hierarchy, LogDensity, gradient_to_centered, log_jacobian, logp_grad_by_chain_rule,
-    to_centered, to_non_centered,
+    Centering, DensityError, EffectCoordinates, Effects, Hierarchy, LogDensity, gradient_to_centered, log_jacobian,
+    logp_grad_by_chain_rule, to_centered, to_non_centered,
 };
 use std::borrow::Cow;
 
@@ -16,22 +17,23 @@ pub(crate) struct Space<'d> {
     centerings: Vec<Centering>,
     /// The density's blocks, with what warm-up has learned of them.
     blocks: Cow<'d, [Hierarchy]>,
+    /// The density's effects of other forms, with their coordinates.
+    effects: Option<(&'d dyn Effects, EffectCoordinates)>,
     natural: bool,
 }
 
 impl<'d> Space<'d> {
     pub(crate) fn new(density: &'d dyn LogDensity, centerings: Vec<Centering>) -> Self {
-        Self::of_blocks(density, Cow::Borrowed(density.hierarchies()), centerings)
+        Self::of(density, &Adaptation { centerings, ..Adaptation::default() })
     }
 
-    /// Returns the density in the coordinates that `centerings` have in `blocks`, which may know more than the density's.
-    pub(crate) fn of_blocks(
-        density: &'d dyn LogDensity,
-        blocks: Cow<'d, [Hierarchy]>,
-        centerings: Vec<Centering>,
-    ) -> Self {
+    /// Returns the density in the coordinates of `adaptation`, which may know more of the effects than the density tells.
+    pub(crate) fn of(density: &'d dyn LogDensity, adaptation: &Adaptation) -> Self {
+        let centerings = adaptation.centerings.clone();
         let natural = centerings.iter().all(|&centering| centering == Centering::NonCentered);
-        Self { density, dim: density.dim(), centerings, blocks, natural }
+        let of_effects = |effects: &'d dyn Effects| (effects, effect_coordinates(effects.blocks(), adaptation));
+        let effects = density.effects().map(of_effects);
+        Self { density, dim: density.dim(), centerings, blocks: adaptation.hierarchies(density), effects, natural }
     }
 
     pub(crate) fn centerings(&self) -> &[Centering] {
@@ -44,6 +46,9 @@ impl<'d> Space<'d> {
         if self.natural {
             return self.density.logp_grad(x, gradient);
         }
+        if let Some((effects, own)) = &self.effects {
+            return effects.logp_grad_in(own, x, gradient);
+        }
         match &self.blocks {
             Cow::Borrowed(_) => self.density.logp_grad_centered(&self.centerings, x, gradient),
             Cow::Owned(blocks) => logp_grad_by_chain_rule(self.density, blocks, &self.centerings, x, gradient),
@@ -52,8 +57,12 @@ impl<'d> Space<'d> {
 
     /// Converts `x` to the density's own coordinates, in place.
     pub(crate) fn make_natural(&self, x: &mut [f64]) {
-        if !self.natural {
-            to_non_centered(&self.blocks, &self.centerings, x);
+        match &self.effects {
+            _ if self.natural => {}
+            Some((effects, own)) => {
+                effects.to_natural(own, x);
+            }
+            None => to_non_centered(&self.blocks, &self.centerings, x),
         }
     }
 
@@ -74,18 +83,40 @@ impl<'d> Space<'d> {
                 _ => to_centered(std::slice::from_ref(block), std::slice::from_ref(centering), position),
             }
         }
+        if self.effects.is_some() {
+            self.take_natural(position);
+        }
     }
 
-    /// Converts `x` from the density's own coordinates to these, in place, and the gradient there.
-    pub(crate) fn take_natural(&self, x: &mut [f64], gradient: &mut [f64]) {
+    /// Converts `x` from the density's own coordinates to these, in place.
+    pub(crate) fn take_natural(&self, x: &mut [f64]) {
+        match &self.effects {
+            _ if self.natural => {}
+            Some((effects, own)) => effects.from_natural(own, x),
+            None => to_centered(&self.blocks, &self.centerings, x),
+        }
+    }
+
+    /// Converts `x` from the density's own coordinates to these, in place, and writes the gradient there.
+    pub(crate) fn gradient_at_natural(&self, x: &mut [f64], gradient: &mut [f64]) -> Result<(), DensityError> {
+        if self.effects.is_some() {
+            self.take_natural(x);
+            return self.logp_grad(x, gradient).map(drop);
+        }
+        self.density.logp_grad(x, gradient)?;
         if !self.natural {
             gradient_to_centered(&self.blocks, &self.centerings, x, gradient);
-            to_centered(&self.blocks, &self.centerings, x);
         }
+        self.take_natural(x);
+        Ok(())
     }
 
     /// Returns the log-Jacobian: the log density at `x` less this is the log density in the density's own coordinates.
     pub(crate) fn log_jacobian(&self, x: &[f64]) -> f64 {
-        if self.natural { 0.0 } else { log_jacobian(&self.blocks, &self.centerings, x) }
+        match &self.effects {
+            _ if self.natural => 0.0,
+            Some((effects, own)) => effects.to_natural(own, &mut x.to_vec()),
+            None => log_jacobian(&self.blocks, &self.centerings, x),
+        }
     }
 }

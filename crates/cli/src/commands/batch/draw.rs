@@ -152,7 +152,7 @@ impl Open<'_> {
             return Ok(());
         }
         let (Some(found), Some(steps)) = (batch.adaptation(number), batch.step_sizes(number)) else { return Ok(()) };
-        let found = adaptation(found, &steps, batch.warm_up(number));
+        let found = adaptation(self.problem.density(), found, &steps, batch.warm_up(number));
         let timing = self.record.timing;
         let record = writer.finish(|record| {
             (record.schema, record.adaptation, record.timing) = (RECORD_SCHEMA, found, timing);
