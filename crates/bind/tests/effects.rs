@@ -52,7 +52,7 @@ fn coordinates(effects: &dyn Effects) -> Vec<EffectCoordinates> {
         tops: numbers(count, seed).iter().map(|x| 3.0 * x).collect(),
         precisions: numbers(count, seed + 1).iter().map(|x| (3.0 * x).exp()).collect(),
         priors: vec![1.0; count],
-        is_linked: seed > 11,
+        links: vec![f64::from(u8::from(seed > 11)); count],
     };
     vec![natural, centered, learned(11), learned(17)]
 }
@@ -131,6 +131,12 @@ fn centered_effects_are_found() {
     ] {
         check(&format!("parameters {{ {SCALARS} vector[J] theta; }} model {{ {statement} {PRIORS} }}"), &[CENTERED]);
     }
+    // Effects whose logarithms are normal.
+    for statement in ["theta ~ lognormal(mu, tau);", "for (j in 1:J) theta[j] ~ lognormal(u[j], tau);"] {
+        check(&format!("parameters {{ {SCALARS} vector<lower=0>[J] theta; }} model {{ {statement} {PRIORS} }}"), &[CENTERED]);
+    }
+    let exp = "exp(theta) ~ lognormal(mu, tau);";
+    check(&format!("parameters {{ {SCALARS} vector[J] theta; }} model {{ {exp} {PRIORS} }}"), &[CENTERED]);
     let array = format!("parameters {{ {SCALARS} array[J] real theta; }} model {{ theta ~ normal(mu, tau); {PRIORS} }}");
     check(&array, &[CENTERED]);
     // Some elements of a parameter, in any order.
@@ -206,7 +212,7 @@ fn normal_effects_and_their_locations_are_standard_normal() {
         assert_eq!(effects.blocks().len(), blocks);
         assert!(effects.blocks().iter().all(|block| block.is_plain == block.parent.is_none()));
         let count = effects.blocks().iter().map(|block| block.coordinates.len()).sum();
-        let mut own = EffectCoordinates { is_linked: true, ..EffectCoordinates::natural(count) };
+        let mut own = EffectCoordinates { links: vec![1.0; count], ..EffectCoordinates::natural(count) };
         let (y, errors) = (numbers(ROWS, 4), numbers(EFFECTS, 5));
         let mut first = 0;
         for block in effects.blocks() {
@@ -257,6 +263,7 @@ fn nothing_else_is_found() {
     none("vector<lower=0>[J] theta;", "theta ~ normal(mu, tau);");
     none("sum_to_zero_vector[J] theta;", "theta ~ normal(mu, tau);");
     none("ordered[J] theta;", "theta ~ normal(mu, tau);");
+    none("vector<lower=1>[J] theta;", "theta ~ lognormal(mu, tau);");
     // Standard normal numbers that are read for more than one scale.
     check(
         &format!(

@@ -45,7 +45,7 @@ impl fmt::Display for EffectBlock {
     }
 }
 
-/// The coordinates of all effects: three numbers for each, block after block.
+/// The coordinates of all effects: four numbers for each, block after block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EffectCoordinates {
     /// Where the data put the effect, `a`.
@@ -54,14 +54,14 @@ pub struct EffectCoordinates {
     pub precisions: Vec<f64>,
     /// The share of the prior in the unit, `c`: 1, or 0 for the effect itself as the coordinate.
     pub priors: Vec<f64>,
-    /// Whether effects that are the locations of others take over what is known of those.
-    pub is_linked: bool,
+    /// Whether an effect that is the location of others takes over what is known of those, 1, or not, 0.
+    pub links: Vec<f64>,
 }
 
 impl EffectCoordinates {
     /// Returns the density's own coordinates of so many effects.
     pub fn natural(effects: usize) -> Self {
-        Self { tops: vec![0.0; effects], precisions: vec![0.0; effects], priors: vec![1.0; effects], is_linked: false }
+        Self { tops: vec![0.0; effects], precisions: vec![0.0; effects], priors: vec![1.0; effects], links: vec![0.0; effects] }
     }
 
     /// Makes the effects `range` themselves the coordinates.

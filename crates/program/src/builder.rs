@@ -161,13 +161,14 @@ impl ProgramBuilder {
     /// Keeps a statement of a normal distribution, among which hierarchies are found.
     fn note_normal(&mut self, distribution: &str, nodes: &[NodeId]) {
         let (variate, location, scale) = match (distribution, nodes) {
-            ("normal", &[variate, location, scale]) => (variate, location, scale),
+            ("normal" | "lognormal", &[variate, location, scale]) => (variate, location, scale),
             ("std_normal", &[variate]) => (variate, self.graph.constant(0.0), self.graph.constant(1.0)),
             _ => return,
         };
         let name = self.variables.iter().find(|(_, value)| *value == variate).map(|(variable, _)| &variable.name);
         let label = format!("{} ~ {distribution}", name.map_or("..", String::as_str));
-        self.normals.push(NormalStatement { variate, location, scale, term: self.terms.len(), label });
+        let is_log = distribution == "lognormal";
+        self.normals.push(NormalStatement { variate, location, scale, is_log, term: self.terms.len(), label });
     }
 
     /// Adds the sum of a vector to the target.

@@ -47,7 +47,7 @@ pub fn sample_in_memory(
             }
         }
         let sampling_s = begin.elapsed().as_secs_f64() - warmup_s;
-        let adaptation = adaptation(sampler.adaptation(), &sampler.step_sizes(), sampler.warm_up());
+        let adaptation = adaptation(sampler.density(), sampler.adaptation(), &sampler.step_sizes(), sampler.warm_up());
         Ok(MemoryRun { blocks, warmup_s, sampling_s, tally, adaptation })
     })
 }

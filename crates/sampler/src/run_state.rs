@@ -4,6 +4,7 @@
 //! over, and makes the bytes of a checkpoint.
 
 mod coordinates;
+mod effect_forms;
 mod gradient;
 mod prepared;
 mod status;
@@ -22,7 +23,7 @@ use crate::draw::{ChainBlock, Phase};
 use crate::engine::{ChainState, EngineChains, Shared, Tuning};
 use crate::error::SamplerError;
 use crate::trajectory::{Address, Space};
-use coordinates::{learned_centerings, learned_space};
+use coordinates::are_centerings;
 use octopus_density::{DensityError, LogDensity};
 use octopus_random::Purpose;
 use rayon::prelude::*;
@@ -297,10 +298,10 @@ impl<'d> RunState<'d> {
 
     /// Decodes what [`encode`](Self::encode) has written.
     pub(crate) fn decode(density: &'d dyn LogDensity, bytes: &[u8]) -> Result<(Self, Vec<ChainState>), SamplerError> {
-        let CheckpointState { config, mut adaptation, pooled, done, warm_up, chains, .. } =
+        let CheckpointState { config, adaptation, pooled, done, warm_up, chains, .. } =
             CheckpointState::read(density, bytes)?;
         let schedule = Schedule::of(&config);
-        let space = learned_space(density, &mut adaptation, &config);
+        let space = Space::of(density, &adaptation);
         Ok((Self { config, schedule, space, adaptation, pooled, done, warm_up }, chains))
     }
 }
@@ -360,7 +361,7 @@ impl CheckpointState {
             && metric.directions.iter().all(|u| u.len() == dim)
             && (learned.is_empty() || learned.len() == blocks.len())
             && blocks.iter().zip(learned).all(may_learn)
-            && state.adaptation.centerings == learned_centerings(density, learned, &state.config)
+            && are_centerings(density, &state.adaptation, &state.config)
             && state.done <= state.config.tune + state.config.draws;
         if consistent {
             return Ok(state);

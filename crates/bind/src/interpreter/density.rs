@@ -91,8 +91,12 @@ impl Interpreter<'_> {
         let nodes: Vec<NodeId> = args.iter().map(|arg| self.spread(arg, &shared)).collect();
         let total = self.total_of(row, &nodes, a)?;
         self.last_normal = match (row.name, &nodes[..]) {
-            ("normal", &[variate, location, scale]) => Some([variate, location, scale]),
-            ("std_normal", &[variate]) => Some([variate, self.graph.constant(0.0), self.graph.constant(1.0)]),
+            ("normal" | "lognormal", &[variate, location, scale]) => {
+                Some(([variate, location, scale], row.name == "lognormal"))
+            }
+            ("std_normal", &[variate]) => {
+                Some(([variate, self.graph.constant(0.0), self.graph.constant(1.0)], false))
+            }
             _ => None,
         };
         let lanes = if laned { self.lane_count() } else { 1 };

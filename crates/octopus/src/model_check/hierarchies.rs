@@ -62,7 +62,7 @@ pub(super) fn declared(density: &dyn LogDensity) -> Check {
 pub(super) fn walked(density: &dyn LogDensity, effects: &dyn Effects, points: &[Vec<f64>]) -> Check {
     let id = "coordinates";
     let count = effects.blocks().iter().map(|block| block.coordinates.len()).sum();
-    let mut own = EffectCoordinates { is_linked: true, ..EffectCoordinates::natural(count) };
+    let mut own = EffectCoordinates { links: vec![1.0; count], ..EffectCoordinates::natural(count) };
     own.tops.iter_mut().enumerate().for_each(|(j, top)| *top = (j as f64).sin());
     own.precisions.iter_mut().enumerate().for_each(|(j, precision)| *precision = (j as f64).cos().exp());
     let advice = "this is a fault of the program's rewriting: run with --parameterization as-written, and tell us";

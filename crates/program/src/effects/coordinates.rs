@@ -46,6 +46,8 @@ struct Known {
     precision: NodeId,
     /// The precision times where the data put the effect.
     pull: NodeId,
+    /// 1, or 0 where the effects themselves are the coordinates.
+    prior: NodeId,
     /// 1 / d
     inverse: NodeId,
 }
@@ -66,7 +68,7 @@ impl<'a> Change<'a> {
         let mut me =
             Self { graph: graph.clone(), blocks, made: Vec::new(), instead: HashMap::new(), coordinates: Vec::new() };
         let effects: usize = blocks.iter().map(|block| block.places.len()).sum();
-        let inputs = me.graph.parameter(3 * effects + 1);
+        let inputs = me.graph.parameter(4 * effects);
         let known = me.known(hierarchy, inputs, effects)?;
         let mut parameters: Vec<NodeId> = blocks.iter().map(|block| block.parameter).collect();
         parameters.sort();
@@ -107,7 +109,6 @@ impl<'a> Change<'a> {
     fn known(&mut self, hierarchy: &FoundHierarchy, inputs: NodeId, effects: usize) -> Option<Vec<Known>> {
         let FoundHierarchy { blocks, links } = hierarchy;
         let m = &mut self.graph;
-        let is_linked = m.element(inputs, 3 * effects);
         let mut offsets = vec![0; blocks.len()];
         for number in 1..blocks.len() {
             offsets[number] = offsets[number - 1] + blocks[number - 1].places.len();
@@ -128,7 +129,7 @@ impl<'a> Change<'a> {
             }
             let block = &blocks[number];
             let rows = block.places.len();
-            let [top, mut precision, prior] = [0, 1, 2].map(|k| m.slice(inputs, k * effects + offsets[number], rows));
+            let [top, mut precision, prior, is_linked] = [0, 1, 2, 3].map(|k| m.slice(inputs, k * effects + offsets[number], rows));
             let mut pull = m.mul(precision, top);
             for child in children(number).collect::<Vec<_>>() {
                 let (Some(of_child), Some(link)) = (known[child], &links[child]) else { return None };
@@ -143,7 +144,7 @@ impl<'a> Change<'a> {
             let share = if block.scale == NodeId::NONE { gain } else { m.mul(gain, block.scale) };
             let d = m.add(prior, share);
             let one = m.constant(1.0);
-            known[number] = Some(Known { precision, pull, inverse: m.div(one, d) });
+            known[number] = Some(Known { precision, pull, prior, inverse: m.div(one, d) });
         }
         known.into_iter().collect()
     }
@@ -208,8 +209,8 @@ impl<'a> Change<'a> {
         Some(Rewritten { graph, roots: made })
     }
 
-    /// The target, with other terms in the place of the effects' own: each has the logarithm of the scale that an offset
-    /// and a multiplier have added.
+    /// The target, with other terms in the place of the effects' own. Each takes away what the target has of the effects
+    /// besides: the logarithm of a multiplier, and the Jacobian of parameters above 0.
     fn target(&mut self, terms: &[NodeId], own: impl Fn(&mut Graph, &BlockNodes) -> NodeId) -> NodeId {
         let mut terms = terms.to_vec();
         for (block, made) in self.blocks.iter().zip(&self.made) {
@@ -219,6 +220,10 @@ impl<'a> Change<'a> {
             if block.is_affine {
                 let logs = m.ln(made.scales);
                 let sum = m.sum(logs);
+                term = m.sub(term, sum);
+            }
+            if block.is_log {
+                let sum = m.sum(made.effects);
                 term = m.sub(term, sum);
             }
             terms[place] = term;
@@ -240,7 +245,8 @@ fn location_known(m: &mut Graph, child: Known, link: &ParentLink, elements: usiz
         let part = m.mul(child.precision, node);
         away = if is_added { m.sub(away, part) } else { m.add(away, part) };
     }
-    let [mut known, mut pull] = [child.precision, away].map(|of_effect| m.mul(of_effect, child.inverse));
+    let share = m.mul(child.prior, child.inverse);
+    let [mut known, mut pull] = [child.precision, away].map(|of_effect| m.mul(of_effect, share));
     if let Some(factor) = link.factor {
         let square = m.square(factor);
         (known, pull) = (m.mul(square, known), m.mul(factor, pull));

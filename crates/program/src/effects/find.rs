@@ -5,7 +5,7 @@ use crate::operation::Op;
 use octopus_density::Centering;
 use std::collections::{HashMap, HashSet};
 
-/// A statement `variate ~ normal(location, scale)`, without truncation.
+/// A statement `variate ~ normal(location, scale)`, or `lognormal`, without truncation.
 #[derive(Clone, Debug)]
 pub struct NormalStatement {
     /// What is normal; an element for each row.
@@ -14,6 +14,8 @@ pub struct NormalStatement {
     pub location: NodeId,
     /// An element for each row, or one for all.
     pub scale: NodeId,
+    /// Whether the logarithm of the variate is normal.
+    pub is_log: bool,
     /// The place of its log density among the terms of the target.
     pub term: usize,
     /// The statement with its place, for people.
@@ -37,6 +39,8 @@ pub(crate) struct FoundEffects {
     pub(crate) written: Centering,
     /// Whether the target has the logarithm of the scale apart from the term: of an offset and a multiplier.
     pub(crate) is_affine: bool,
+    /// Whether the effects are the logarithms of a parameter above 0, whose log-Jacobian the target has.
+    pub(crate) is_log: bool,
     pub(crate) label: String,
 }
 
@@ -61,8 +65,13 @@ pub(crate) fn find(graph: &Graph, terms: &[NodeId], statements: &[NormalStatemen
 }
 
 fn block_of(graph: &Graph, terms: &[NodeId], statement: &NormalStatement) -> Option<FoundEffects> {
-    let &NormalStatement { variate, location, scale, term, .. } = statement;
+    let &NormalStatement { variate, location, scale, is_log, term, .. } = statement;
     let label = statement.label.clone();
+    let variate = match graph.nodes[variate.at()] {
+        Node::Map(Op::Exp, [log, ..]) if is_log => log,
+        _ if is_log => return None,
+        _ => variate,
+    };
     let is_known = |node: NodeId| !graph.depends_on_parameters(node);
     if let Some((parameter, places)) = coordinates(graph, variate) {
         let centered = FoundEffects {
@@ -74,15 +83,19 @@ fn block_of(graph: &Graph, terms: &[NodeId], statement: &NormalStatement) -> Opt
             term: Some(term),
             written: Centering::Centered,
             is_affine: false,
+            is_log,
             label,
         };
         if !is_known(location) || !is_known(scale) {
             return Some(centered);
         }
         let is = |node: NodeId, x: f64| graph.known(node).is_some_and(|values| values.iter().all(|&value| value == x));
-        if is(location, 0.0) && is(scale, 1.0) {
+        if is(location, 0.0) && is(scale, 1.0) && !is_log {
             return non_centered(graph, terms, term, centered);
         }
+        return None;
+    }
+    if is_log {
         return None;
     }
     let (parameter, places) = coordinates(graph, free_of(graph, variate, location, scale)?)?;
@@ -90,7 +103,18 @@ fn block_of(graph: &Graph, terms: &[NodeId], statement: &NormalStatement) -> Opt
     let written = Centering::NonCentered;
     let is_block = !is_known(location) || !is_known(scale);
     let (effect, term) = (Some(variate), Some(term));
-    is_block.then_some(FoundEffects { parameter, places, effect, location, scale, term, written, is_affine, label })
+    is_block.then_some(FoundEffects {
+        parameter,
+        places,
+        effect,
+        location,
+        scale,
+        term,
+        written,
+        is_affine,
+        is_log,
+        label,
+    })
 }
 
 /// The z of `location + scale z`.

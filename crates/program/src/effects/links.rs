@@ -73,6 +73,7 @@ fn plain(graph: &Graph, parameter: NodeId, child: &str) -> FoundEffects {
         term: None,
         written: Centering::NonCentered,
         is_affine: false,
+        is_log: false,
         label: format!("the location in {child}"),
     }
 }

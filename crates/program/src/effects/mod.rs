@@ -95,7 +95,7 @@ impl ProgramEffects {
         position.extend_from_slice(&own.tops);
         position.extend_from_slice(&own.precisions);
         position.extend_from_slice(&own.priors);
-        position.push(f64::from(u8::from(own.is_linked)));
+        position.extend_from_slice(&own.links);
     }
 
     /// The same for the density's own coordinates.
@@ -105,7 +105,7 @@ impl ProgramEffects {
         position.extend_from_slice(x);
         position.resize(self.dim + 2 * effects, 0.0);
         position.resize(self.dim + 3 * effects, 1.0);
-        position.push(0.0);
+        position.resize(self.dim + 4 * effects, 0.0);
     }
 
     fn write(&self, values: &Values, position: &[f64], out: &mut [f64]) {

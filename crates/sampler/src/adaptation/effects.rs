@@ -26,7 +26,7 @@ pub(crate) fn effect_coordinates(blocks: &[EffectBlock], adaptation: &Adaptation
             (Some(Centering::Standardised), Some(learned)) => {
                 coordinates.tops[range.clone()].copy_from_slice(&learned.mean);
                 coordinates.precisions[range.clone()].copy_from_slice(&learned.precision);
-                coordinates.is_linked = true;
+                coordinates.links[range.clone()].fill(1.0);
                 if block.is_plain {
                     coordinates.priors[range].fill(plain_prior(number, blocks, adaptation));
                 }
@@ -56,7 +56,7 @@ struct EffectLook {
     curvature: f64,
 }
 
-/// Learns of each block from draws in the density's own coordinates; none where they do not say enough.
+/// Learns what is new of each block from draws in the density's own coordinates; none where they do not say enough.
 pub(super) fn learn_effects(
     effects: &dyn Effects,
     rows: &[&[f64]],

@@ -154,7 +154,9 @@ pub(crate) fn learn_information(
     }
     if let Some(effects) = density.effects().filter(|_| asked.contains(&true)) {
         for (number, learned) in learn_effects(effects, &rows)?.into_iter().enumerate() {
-            learned.into_iter().for_each(|learned| take(number, learned));
+            if let Some(learned) = learned {
+                take(number, learned);
+            }
         }
     }
     Ok(changed.then_some(found))

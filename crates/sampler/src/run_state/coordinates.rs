@@ -31,9 +31,21 @@ impl RunState<'_> {
         let mut draws = engine.pool().every(Side::Positions, 1)?;
         draws.par_chunks_exact_mut(dim).for_each(|x| self.space.make_natural(x));
         let known = &self.adaptation.learned;
-        let Some(found) = learn_information(density, &asked, &draws, known).map_err(broken)? else { return Ok(None) };
-        let mut adaptation = Adaptation { learned: found, ..self.adaptation.clone() };
-        let space = learned_space(density, &mut adaptation, config);
+        let found = learn_information(density, &asked, &draws, known).map_err(broken)?;
+        let is_news = found.is_some();
+        let adaptation = match (found, density.effects()) {
+            (None, None) => return Ok(None),
+            (None, Some(_)) if known.is_empty() => return Ok(None),
+            (found, Some(effects)) => self.choose_forms(effects, found.unwrap_or_else(|| known.clone()), &draws)?,
+            (Some(found), None) => {
+                let centerings = learned_centerings(density, &found, config);
+                Adaptation { learned: found, centerings, ..self.adaptation.clone() }
+            }
+        };
+        if !is_news && adaptation.centerings == self.adaptation.centerings {
+            return Ok(None);
+        }
+        let space = Space::of(density, &adaptation);
         let to_new = |x: &mut [f64]| {
             self.space.make_natural(x);
             space.take_natural(x);
@@ -69,18 +81,8 @@ impl RunState<'_> {
     }
 }
 
-/// Returns the density in the coordinates that follow from what is learned, which `adaptation` then has.
-pub(super) fn learned_space<'d>(
-    density: &'d dyn LogDensity,
-    adaptation: &mut Adaptation,
-    config: &SamplerConfig,
-) -> Space<'d> {
-    adaptation.centerings = learned_centerings(density, &adaptation.learned, config);
-    Space::of(density, adaptation)
-}
-
-/// Returns the coordinates of each block, of which this is learned.
-pub(super) fn learned_centerings(
+/// Returns the coordinates of each block, of which this is learned; those of effects are chosen by their draws instead.
+fn learned_centerings(
     density: &dyn LogDensity,
     learned: &[Option<LearnedInformation>],
     config: &SamplerConfig,
@@ -91,11 +93,13 @@ pub(super) fn learned_centerings(
             *centering = learned_centering(block, learned);
         }
     }
-    let effects = density.hierarchies().len();
-    for (centering, learned) in all.iter_mut().zip(learned).skip(effects) {
-        if learned.is_some() {
-            *centering = Centering::Standardised;
-        }
-    }
     all
+}
+
+/// Returns whether a run with these settings may have these coordinates.
+pub(super) fn are_centerings(density: &dyn LogDensity, adaptation: &Adaptation, config: &SamplerConfig) -> bool {
+    let Adaptation { centerings: found, learned, .. } = adaptation;
+    let is_chosen = density.effects().is_some() && !learned.is_empty();
+    let expected = learned_centerings(density, learned, config);
+    found.len() == expected.len() && (is_chosen || *found == expected)
 }
