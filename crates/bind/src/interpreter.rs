@@ -124,7 +124,9 @@ impl<'a> Interpreter<'a> {
 
     /// Notes that the last term of the target is the normal density that was computed last.
     pub(crate) fn note_normal(&mut self, span: Span) {
-        if let (Some(([variate, location, scale], is_log)), Some(term)) = (self.last_normal, self.target.len().checked_sub(1)) {
+        if let (Some(([variate, location, scale], is_log)), Some(term)) =
+            (self.last_normal, self.target.len().checked_sub(1))
+        {
             let place = self.program.place(span);
             let words: Vec<&str> = self.program.text(span).split_whitespace().collect();
             let text = words.join(" ");

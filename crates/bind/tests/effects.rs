@@ -133,14 +133,20 @@ fn centered_effects_are_found() {
     }
     // Effects whose logarithms are normal.
     for statement in ["theta ~ lognormal(mu, tau);", "for (j in 1:J) theta[j] ~ lognormal(u[j], tau);"] {
-        check(&format!("parameters {{ {SCALARS} vector<lower=0>[J] theta; }} model {{ {statement} {PRIORS} }}"), &[CENTERED]);
+        check(
+            &format!("parameters {{ {SCALARS} vector<lower=0>[J] theta; }} model {{ {statement} {PRIORS} }}"),
+            &[CENTERED],
+        );
     }
     let exp = "exp(theta) ~ lognormal(mu, tau);";
     check(&format!("parameters {{ {SCALARS} vector[J] theta; }} model {{ {exp} {PRIORS} }}"), &[CENTERED]);
-    let array = format!("parameters {{ {SCALARS} array[J] real theta; }} model {{ theta ~ normal(mu, tau); {PRIORS} }}");
+    let array =
+        format!("parameters {{ {SCALARS} array[J] real theta; }} model {{ theta ~ normal(mu, tau); {PRIORS} }}");
     check(&array, &[CENTERED]);
     // Some elements of a parameter, in any order.
-    let some = format!("parameters {{ {SCALARS} vector[J] theta; }} model {{ theta[{{5, 2, 3}}] ~ normal(mu, tau); {PRIORS} }}");
+    let some = format!(
+        "parameters {{ {SCALARS} vector[J] theta; }} model {{ theta[{{5, 2, 3}}] ~ normal(mu, tau); {PRIORS} }}"
+    );
     check(&some, &[(3, Centering::Centered)]);
     // A funnel: no data at all.
     check("parameters { real v; vector[J] x_; } model { v ~ normal(0, 3); x_ ~ normal(0, exp(v / 2)); }", &[CENTERED]);
@@ -165,8 +171,9 @@ fn non_centered_effects_are_found() {
     };
     check(&affine("theta ~ normal(mu, tau);"), &[NON_CENTERED]);
     check(&affine("theta ~ normal(mu + 1, tau);"), &[]);
-    let multiplier =
-        format!("parameters {{ {SCALARS} vector<multiplier=tau>[J] theta; }} model {{ theta ~ normal(0, tau); {PRIORS} }}");
+    let multiplier = format!(
+        "parameters {{ {SCALARS} vector<multiplier=tau>[J] theta; }} model {{ theta ~ normal(0, tau); {PRIORS} }}"
+    );
     check(&multiplier, &[NON_CENTERED]);
 }
 
@@ -342,7 +349,8 @@ fn draws(density: &StanDensity, config: SamplerConfig) -> (Vec<Vec<f64>>, usize)
         let at = variables.iter().position(|variable| variable.name == name).expect("a variable");
         variables[..at].iter().map(|variable| variable.len()).sum::<usize>()
     };
-    let places: Vec<usize> = names[..2].iter().map(|name| place(name)).chain((0..5).map(|j| place("theta") + j)).collect();
+    let places: Vec<usize> =
+        names[..2].iter().map(|name| place(name)).chain((0..5).map(|j| place("theta") + j)).collect();
     let (mut all, mut divergences) = (Vec::new(), 0);
     while let Some(block) = sampler.advance(usize::MAX).expect("draws") {
         for chain in block.chains.iter().filter(|_| block.phase == Phase::Sampling) {
@@ -377,7 +385,8 @@ fn draws_have_the_moments_of_the_posterior() {
         let fixed = SamplerConfig { parameterization: Parameterization::NonCentered, ..config.clone() };
         check("non-centered", density, fixed);
     }
-    let many = SamplerConfig { strategy: Strategy::ManyShort, chains: 128, superchains: 16, tune: 300, draws: 40, ..config };
+    let many =
+        SamplerConfig { strategy: Strategy::ManyShort, chains: 128, superchains: 16, tune: 300, draws: 40, ..config };
     check("many short chains", &clinics()[0].1, many);
 }
 
@@ -397,7 +406,8 @@ fn runs_are_taken_up_to_the_same_bits() {
             }
             learned += usize::from(sampler.adaptation().centerings.contains(&Centering::Standardised));
             let bytes = sampler.checkpoint().expect("a checkpoint");
-            sampler = Sampler::begin(&density, Begin::GoOn(bytes), octopus_sampler::Backend::Cpu).expect("the same run");
+            sampler =
+                Sampler::begin(&density, Begin::GoOn(bytes), octopus_sampler::Backend::Cpu).expect("the same run");
         }
         assert!(learned > 0, "nothing was learned");
         all.sort_unstable();

@@ -61,7 +61,12 @@ pub struct EffectCoordinates {
 impl EffectCoordinates {
     /// Returns the density's own coordinates of so many effects.
     pub fn natural(effects: usize) -> Self {
-        Self { tops: vec![0.0; effects], precisions: vec![0.0; effects], priors: vec![1.0; effects], links: vec![0.0; effects] }
+        Self {
+            tops: vec![0.0; effects],
+            precisions: vec![0.0; effects],
+            priors: vec![1.0; effects],
+            links: vec![0.0; effects],
+        }
     }
 
     /// Makes the effects `range` themselves the coordinates.

@@ -9,11 +9,11 @@
 //! least bulk ESS (10% and median) of 4 chains of 1000 draws, gradients with warm-up, and the least ESS for each thousand
 //! of them (median).
 
-use octopus::stan::{Data, StanProgram};
 use octopus::density::{DrawAddress, LogDensity};
 use octopus::diag::{Chains, ess_bulk, rhat};
 use octopus::models::{Problem, StanProblem};
 use octopus::sampler::{Parameterization, Phase, Sampler, SamplerConfig};
+use octopus::stan::{Data, StanProgram};
 use octopus::toml;
 
 /// What one run was worth.
@@ -68,7 +68,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let only = words.iter().position(|word| word == "--only").map(|at| words.drain(at..).nth(1)).flatten();
     let [list, seeds, coordinates @ ..] = &words[..] else { return Err("LIST SEEDS [COORDINATES ...]".into()) };
     let seeds: u64 = seeds.parse()?;
-    println!("| program | coordinates | seeds | runs with divergences | divergences | R-hat | R-hat 90% | ESS 10% | ESS | gradients | ESS / 1000 gradients |");
+    println!(
+        "| program | coordinates | seeds | runs with divergences | divergences | R-hat | R-hat 90% | ESS 10% | ESS | gradients | ESS / 1000 gradients |"
+    );
     println!("|--|--|--|--|--|--|--|--|--|--|--|");
     for line in std::fs::read_to_string(list)?.lines() {
         let [name, program, data] = line.split('\t').collect::<Vec<_>>()[..] else { continue };

@@ -1,8 +1,8 @@
 //! A model built by functions: parameters with their bounds, statements, and a log density that samplers run.
 
 use crate::density::{ProgramDensity, TargetTerms};
-use crate::effects::NormalStatement;
 use crate::distribution::Distribution;
+use crate::effects::NormalStatement;
 use crate::error::ProgramError;
 use crate::formula::Value;
 use crate::graph::{Graph, NodeId};

@@ -5,7 +5,7 @@ use crate::error::ProgramError;
 use crate::evaluate::Workspace;
 use crate::graph::{Graph, NodeId};
 use crate::program::{Program, Values};
-use octopus_density::{DensityError, EffectBlock, EffectCoordinates, Effects, Layout, LogDensity, Role};
+use octopus_density::{Centering, DensityError, EffectBlock, EffectCoordinates, Effects, Layout, LogDensity, Role};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, TryLockError};
@@ -91,8 +91,9 @@ impl ProgramDensity {
             }
         };
         let mut layout = layout;
-        if effects.is_some() {
-            // Coordinates are effects in units of their prior, and no variables.
+        let is_centered = |block: &EffectBlock| block.written == Centering::Centered;
+        if effects.as_ref().is_some_and(|effects| effects.blocks().iter().any(is_centered)) {
+            // Their coordinates are effects in units of their prior, which are no variables.
             layout.variables.iter_mut().for_each(|variable| variable.role = Role::Derived);
         }
         let threads = std::thread::available_parallelism().map_or(1, usize::from);

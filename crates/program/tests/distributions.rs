@@ -4,7 +4,7 @@
 use octopus_density::{LogDensity, Role, Transform};
 use octopus_program::{
     Distribution, Dual, Graph, JointDistribution, Matrix, Must, NodeId, Program, ProgramBuilder, ProgramError, Support,
-    Tail,
+    Tail, Value,
 };
 use std::collections::HashMap;
 
@@ -258,14 +258,19 @@ fn bounds_have_their_jacobians() {
 
 #[test]
 fn a_layout_tells_the_coordinates_of_parameters_where_all_are_known() {
-    let mut m = ProgramBuilder::new();
-    let (a, b) = (m.vector("a", 3), m.positive("b"));
-    m.normal(a, 0.0, b);
-    m.derived("c", a + b);
-    let density = m.finish("known").expect("a program");
-    let roles: Vec<Role> = density.layout().variables.iter().map(|variable| variable.role).collect();
+    let roles = |is_hierarchy: bool| -> Vec<Role> {
+        let mut m = ProgramBuilder::new();
+        let (a, b) = (m.vector("a", 3), m.positive("b"));
+        m.normal(a, 0.0, if is_hierarchy { b.into() } else { Value::from(2.0) });
+        m.derived("c", a + b);
+        let density = m.finish("known").expect("a program");
+        assert_eq!(density.effects().is_some(), is_hierarchy);
+        density.layout().variables.iter().map(|variable| variable.role).collect()
+    };
     let parameter = |offset, transform| Role::Parameter { offset, transform };
-    assert_eq!(roles, [parameter(0, Transform::Identity), parameter(3, Transform::Exp), Role::Derived]);
+    assert_eq!(roles(false), [parameter(0, Transform::Identity), parameter(3, Transform::Exp), Role::Derived]);
+    // Effects of a hierarchy are made of their coordinates.
+    assert_eq!(roles(true), [Role::Derived; 3]);
 }
 
 #[test]

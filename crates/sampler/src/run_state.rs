@@ -15,8 +15,8 @@ pub use status::BatchStep;
 pub(crate) use status::{Runs, SetStatus};
 
 use crate::adaptation::{
-    Adaptation, LearnedInformation, PooledStep, SPREADING, Schedule, WindowVariance, are_alike, are_mixed, block_sizes, centerings,
-    initial_metric, is_learned, learn,
+    Adaptation, LearnedInformation, PooledStep, SPREADING, Schedule, WindowVariance, are_alike, are_mixed, block_sizes,
+    centerings, initial_metric, is_learned, learn,
 };
 use crate::config::{INIT_TRIES, SamplerConfig, Strategy};
 use crate::draw::{ChainBlock, Phase};

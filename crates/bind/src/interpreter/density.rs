@@ -94,9 +94,7 @@ impl Interpreter<'_> {
             ("normal" | "lognormal", &[variate, location, scale]) => {
                 Some(([variate, location, scale], row.name == "lognormal"))
             }
-            ("std_normal", &[variate]) => {
-                Some(([variate, self.graph.constant(0.0), self.graph.constant(1.0)], false))
-            }
+            ("std_normal", &[variate]) => Some(([variate, self.graph.constant(0.0), self.graph.constant(1.0)], false)),
             _ => None,
         };
         let lanes = if laned { self.lane_count() } else { 1 };

@@ -75,7 +75,7 @@ impl<'a> WarmUp<'a> {
                 Parameterization::Centered => Centering::Centered,
                 Parameterization::Adaptive | Parameterization::NonCentered | Parameterization::AsWritten => {
                     Centering::NonCentered
-                },
+                }
             };
             if *found != expected {
                 return Ok(Some(format!("effects are {found:?}, {expected:?} was asked for")));

@@ -129,7 +129,8 @@ impl<'a> Change<'a> {
             }
             let block = &blocks[number];
             let rows = block.places.len();
-            let [top, mut precision, prior, is_linked] = [0, 1, 2, 3].map(|k| m.slice(inputs, k * effects + offsets[number], rows));
+            let [top, mut precision, prior, is_linked] =
+                [0, 1, 2, 3].map(|k| m.slice(inputs, k * effects + offsets[number], rows));
             let mut pull = m.mul(precision, top);
             for child in children(number).collect::<Vec<_>>() {
                 let (Some(of_child), Some(link)) = (known[child], &links[child]) else { return None };

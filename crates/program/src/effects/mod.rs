@@ -69,7 +69,8 @@ impl ProgramEffects {
         else {
             return Ok(None);
         };
-        let blocks: Vec<EffectBlock> = (0..hierarchy.blocks.len()).map(|number| block(graph, &hierarchy, number)).collect();
+        let blocks: Vec<EffectBlock> =
+            (0..hierarchy.blocks.len()).map(|number| block(graph, &hierarchy, number)).collect();
         let compiled = |of: &Rewritten| Program::compile_by(&of.graph, of.roots[0], graph.dim());
         let effects = Self {
             places: blocks.iter().flat_map(|block| block.coordinates.clone()).collect(),
@@ -179,4 +180,3 @@ fn block(graph: &Graph, hierarchy: &FoundHierarchy, number: usize) -> EffectBloc
         is_plain: found.term.is_none(),
     }
 }
-

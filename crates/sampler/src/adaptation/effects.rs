@@ -42,7 +42,10 @@ pub(crate) fn effect_coordinates(blocks: &[EffectBlock], adaptation: &Adaptation
 fn plain_prior(number: usize, blocks: &[EffectBlock], adaptation: &Adaptation) -> f64 {
     let is_own = |other: usize| other == number || blocks[other].parent == Some(number);
     let learned = adaptation.learned.iter().enumerate().filter(|&(other, _)| is_own(other));
-    let most = learned.flat_map(|(_, learned)| learned).flat_map(|learned| &learned.precision).fold(0.0_f64, |most, &p| most.max(p));
+    let most = learned
+        .flat_map(|(_, learned)| learned)
+        .flat_map(|learned| &learned.precision)
+        .fold(0.0_f64, |most, &p| most.max(p));
     if most > 0.0 { FAINT * most } else { 1.0 }
 }
 

@@ -32,12 +32,12 @@ impl RunState<'_> {
         let dim = self.space.dim;
         let stride = (draws.len() / dim).div_ceil(JUDGED).max(1);
         let rows: Vec<&[f64]> = draws.chunks_exact(dim).step_by(stride).collect();
-        let of_learned =
-            |learned: &Option<LearnedInformation>| match learned {
-                Some(_) => Centering::Standardised,
-                None => Centering::NonCentered,
-            };
-        let with = |centerings: Vec<Centering>| Adaptation { centerings, learned: learned.clone(), ..Adaptation::default() };
+        let of_learned = |learned: &Option<LearnedInformation>| match learned {
+            Some(_) => Centering::Standardised,
+            None => Centering::NonCentered,
+        };
+        let with =
+            |centerings: Vec<Centering>| Adaptation { centerings, learned: learned.clone(), ..Adaptation::default() };
         let all_learned: Vec<Centering> = learned.iter().map(of_learned).collect();
         let mut best = with(all_learned.clone());
         let first = self.distance_from_normal(&best, &rows)?;
@@ -105,7 +105,9 @@ impl RunState<'_> {
             return Ok(f64::INFINITY);
         }
         let mut pool = HostPool { windows: vec![&mut window], dim };
-        let Some(metric) = learn(self.config.metric, dim, self.config.seed, &mut pool)? else { return Ok(f64::INFINITY) };
+        let Some(metric) = learn(self.config.metric, dim, self.config.seed, &mut pool)? else {
+            return Ok(f64::INFINITY);
+        };
         let mean = |numbers: &[f64]| -> Vec<f64> {
             (0..dim).map(|i| numbers.iter().skip(i).step_by(dim).sum::<f64>() / count as f64).collect()
         };
