@@ -5,6 +5,7 @@
 //! once, or each of a thousand elements that are taken one by one would give a thousand zeros.
 
 use crate::graph::{Graph, Node, NodeId};
+use crate::operation::Op;
 use std::collections::HashMap;
 
 /// The adjoint of some rows of a vector.
@@ -52,6 +53,13 @@ impl Graph {
             let rows = self.len(out);
             match node {
                 Node::Constant(_) | Node::Column(_) | Node::Parameter(_) | Node::Scan(_) | Node::Unknown(_) => {}
+                // A square: both sides give the same.
+                Node::Map(Op::Mul, [a, b, _]) if a == b => {
+                    let two = self.constant(2.0);
+                    let twice = self.mul(two, g);
+                    let slope = self.mul(twice, a);
+                    self.give(&mut adjoints, a, slope, rows);
+                }
                 Node::Map(op, args) => {
                     for side in (0..op.arity()).filter(|&side| depends[args[side].at()]) {
                         if let Some(slope) = op.slope(self, args, out, g, side) {

@@ -61,6 +61,8 @@ pub(crate) enum Node {
 pub(crate) struct Index {
     pub(crate) rows: Arc<[u32]>,
     pub(crate) bound: usize,
+    /// Whether row i has the index i, and there is no other one.
+    pub(crate) is_identity: bool,
 }
 
 /// A condition that must hold, or the density has no value.
@@ -92,6 +94,8 @@ pub struct Graph {
     /// The numbers of the columns and of the indices that are the same memory.
     known_columns: HashMap<(usize, usize), u32>,
     known_indexes: HashMap<(usize, usize, usize), u32>,
+    /// The columns of matrices of data, by the data, the number of columns and whether they stand column by column.
+    pub(crate) matrix_columns: HashMap<(u32, usize, bool), Vec<Arc<[f64]>>>,
     fault: Option<ProgramError>,
 }
 
@@ -277,6 +281,9 @@ impl Graph {
             1 => return values,
             _ => {}
         }
+        if let Node::SegmentSum(rows, _) = self.nodes[values.at()] {
+            return self.sum(rows);
+        }
         if let Node::Map(op, [a, b, _]) = self.nodes[values.at()] {
             let (of_a, of_b) = (self.is_easy_to_sum(a), op.arity() > 1 && self.is_easy_to_sum(b));
             let is_scalar = |graph: &Self, x: NodeId| graph.len(x) == 1;
@@ -460,14 +467,16 @@ impl Graph {
         }
         let key = (rows.as_ptr().addr(), rows.len(), bound);
         Ok(*self.known_indexes.entry(key).or_insert_with(|| {
-            self.indexes.push(Index { rows, bound });
+            let is_identity = rows.len() == bound && rows.iter().enumerate().all(|(i, &row)| i == row as usize);
+            self.indexes.push(Index { rows, bound, is_identity });
             self.indexes.len() as u32 - 1
         }))
     }
 
     pub(crate) fn gather_by(&mut self, source: NodeId, index: u32) -> NodeId {
-        let rows = self.indexes[index as usize].rows.clone();
+        let Index { rows, is_identity, .. } = self.indexes[index as usize].clone();
         match *rows {
+            _ if is_identity => return source,
             [] => return self.column(Vec::new()),
             [one] => return self.element(source, one as usize),
             _ => {}
@@ -483,6 +492,9 @@ impl Graph {
             let counts = crate::order::segment_sums(&[1.0], &table.rows.clone(), segments);
             let counts = self.column(counts);
             return self.mul(counts, values);
+        }
+        if table.is_identity {
+            return values;
         }
         if segments == 1 {
             return self.sum(values);
@@ -544,11 +556,19 @@ impl Graph {
                     return Some(self.add(a, x));
                 }
             }
-            Op::Mul => {
-                if let (Some(x), Some(y)) = (minus(self, a), minus(self, b)) {
-                    return Some(self.mul(x, y));
+            // Signs go outwards, to where a sum or a difference takes them for nothing.
+            Op::Mul | Op::Div => match (minus(self, a), minus(self, b)) {
+                (Some(x), Some(y)) => return Some(self.apply(op, &[x, y])),
+                (Some(x), None) => {
+                    let positive = self.apply(op, &[x, b]);
+                    return Some(self.neg(positive));
                 }
-            }
+                (None, Some(y)) => {
+                    let positive = self.apply(op, &[a, y]);
+                    return Some(self.neg(positive));
+                }
+                (None, None) => {}
+            },
             // x and -x have the same value here, and so have x - y and y - x.
             Op::Abs | Op::ExpMinusAbs => {
                 if let Some(x) = minus(self, a) {

@@ -9,6 +9,13 @@ use crate::number::Number;
 use crate::order;
 use std::sync::Arc;
 
+/// Matrices of data with so many rows are taken column by column, where they have few columns.
+const FEWEST_ROWS: usize = 16;
+/// The same where they have more.
+const FEWEST_ROWS_OF_MANY: usize = 512;
+/// Wider matrices are not taken column by column: each column is two instructions.
+const MOST_COLUMNS: usize = 128;
+
 /// An operation on one or two matrices, whose elements are in rows.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum MatrixOp {
@@ -138,6 +145,15 @@ impl Graph {
         if inner != other {
             return self.refuse(ProgramError::Lengths { operation: "product", first: inner, second: other });
         }
+        if columns == 1 && self.len(a.node) == rows * inner && self.len(b.node) == inner && self.active[b.node.at()] {
+            let fewest = if inner <= order::FEW { FEWEST_ROWS } else { FEWEST_ROWS_OF_MANY };
+            if inner == 1 {
+                return self.mul(a.node, b.node);
+            }
+            if rows >= fewest && inner <= MOST_COLUMNS && !self.active[a.node.at()] {
+                return self.sum_of_columns(a, b.node);
+            }
+        }
         let op = MatrixOp::Product {
             rows: rows as u32,
             inner: inner as u32,
@@ -146,6 +162,32 @@ impl Graph {
             right_transposed: b.transposed,
         };
         self.matrix(op, [(a.node, a.rows, a.columns), (b.node, b.rows, b.columns)], "product")
+    }
+
+    /// The product of a matrix of data and a vector as a sum of columns, each times a number: it stays in the loop that
+    /// reads it, which threads share, and so do the sums of its slopes.
+    fn sum_of_columns(&mut self, a: Matrix, b: NodeId) -> NodeId {
+        let mut sum = None;
+        for (k, column) in self.columns_of(a).into_iter().enumerate() {
+            let (column, factor) = (self.column(column), self.element(b, k));
+            let term = self.mul(column, factor);
+            sum = Some(match sum {
+                None => term,
+                Some(sum) => self.add(sum, term),
+            });
+        }
+        sum.unwrap_or(b)
+    }
+
+    /// The columns of a matrix of data, made once for all products.
+    fn columns_of(&mut self, a: Matrix) -> Vec<Arc<[f64]>> {
+        let (rows, inner) = a.shape();
+        let Node::Column(data) = self.nodes[a.node.at()] else { return Vec::new() };
+        let values = self.columns[data as usize].clone();
+        let place = |i: usize, k: usize| if a.transposed { k * rows + i } else { i * inner + k };
+        let column = |k: usize| (0..rows).map(|i| values[place(i, k)]).collect();
+        let made = self.matrix_columns.entry((data, inner, a.transposed));
+        made.or_insert_with(|| (0..inner).map(column).collect()).clone()
     }
 
     /// Returns the Cholesky factor of a symmetric matrix of `rows` x `rows`; its lower triangle is read.

@@ -243,10 +243,11 @@ fn add(lanes: &mut [f64; LANES], values: &[f64], rows: usize) {
             sums[k] += row[k];
         }
     }
-    for (sum, &x) in sums.iter_mut().zip(rest) {
+    // In memory again before single lanes are taken, or the compiler takes all lanes one by one.
+    *lanes = sums;
+    for (sum, &x) in lanes.iter_mut().zip(rest) {
         *sum += x;
     }
-    *lanes = sums;
 }
 
 #[inline(always)]
@@ -264,10 +265,10 @@ fn add_products(lanes: &mut [f64; LANES], a: &[f64], b: &[f64], rows: usize) {
             sums[k] += a[k] * b[k];
         }
     }
-    for ((sum, &a), &b) in sums.iter_mut().zip(rest_a).zip(rest_b) {
+    *lanes = sums;
+    for ((sum, &a), &b) in lanes.iter_mut().zip(rest_a).zip(rest_b) {
         *sum += a * b;
     }
-    *lanes = sums;
 }
 
 /// Adds rows to the lanes of their segments. Rows of one lane that stand together wait for no memory.

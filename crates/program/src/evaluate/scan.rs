@@ -122,8 +122,8 @@ impl<R: RegisterFile + ?Sized> WithSimd for Steps<'_, R> {
             *view = inputs.view(of, scan.steps);
         }
         let views = &views[..near.len()];
-        if let Some(single) = Single::of(scan, inputs.scalars, views) {
-            single.run(scan, registers.get(0), outputs);
+        if let Some(chain) = Chain::of(scan, inputs.scalars, views) {
+            chain.run(scan, registers.get(0), outputs);
             return;
         }
         for step in 0..scan.steps {
@@ -159,56 +159,111 @@ impl<R: RegisterFile + ?Sized> WithSimd for Steps<'_, R> {
     }
 }
 
-/// A step of one state and one operation, a product with the state and a sum: most backward scans, and linear recurrences.
-struct Single<'a> {
-    op: Op,
-    factor: Lanes<'a>,
-    term: Lanes<'a>,
+/// Operations of a step that is a chain.
+const MOST_LINKS: usize = 8;
+
+/// An operand of a link.
+#[derive(Clone, Copy)]
+enum LinkOperand<'a> {
+    /// The state before the step.
+    State,
+    /// The result of the link before.
+    Before,
+    Input(Lanes<'a>),
 }
 
-impl<'a> Single<'a> {
+/// An operation on the result of the one before and inputs.
+#[derive(Clone, Copy)]
+struct Link<'a> {
+    op: Op,
+    operands: [LinkOperand<'a>; 3],
+    /// The output that has its values.
+    output: Option<usize>,
+}
+
+/// A step of one state through which one value goes, from operation to operation: it stays in the processor, where the
+/// registers of a step would be written and read.
+struct Chain<'a> {
+    links: [Link<'a>; MOST_LINKS],
+    count: usize,
+    output_of_state: Option<usize>,
+}
+
+impl<'a> Chain<'a> {
     #[inline(always)]
     fn of(scan: &ScanStepPlan, scalars: &[f64], views: &[&'a [f64]]) -> Option<Self> {
-        let &[RegisterGroup { op, args: [a, b, c], count: 1, out, .. }] = &scan.code[..] else { return None };
-        let is_linear = matches!(op, Op::MulAdd | Op::MulSub | Op::SubMul) && scan.next == [out];
-        let factor = if a == 0 { b } else { a };
-        let own_outputs = scan.outputs.iter().all(|&(register, _)| register == 0 || register == out);
-        if !is_linear || !own_outputs || (a != 0 && b != 0) || factor == 0 || c == 0 {
+        let last = scan.code.last()?;
+        if scan.initial.len() != 1 || scan.code.len() > MOST_LINKS || scan.next != [last.out] {
             return None;
         }
-        let lanes = |register: u32| {
+        let input = |register: u32| {
             let at = register as usize - 1;
-            match at.checked_sub(scan.vectors.len()) {
-                None => views.get(at).map(|&view| Lanes::Each(view)),
+            let lanes = match at.checked_sub(scan.vectors.len()) {
+                None => Lanes::Each(views.get(at)?),
                 Some(at) => match scan.scalars.get(at) {
-                    Some(&scalar) => Some(Lanes::Same(scalars[scalar as usize])),
-                    None => scan.constants.get(at - scan.scalars.len()).map(|&x| Lanes::Same(x)),
+                    Some(&scalar) => Lanes::Same(scalars[scalar as usize]),
+                    None => Lanes::Same(*scan.constants.get(at - scan.scalars.len())?),
                 },
-            }
+            };
+            Some(LinkOperand::Input(lanes))
         };
-        Some(Self { op, factor: lanes(factor)?, term: lanes(c)? })
+        let output_of = |register: u32| scan.outputs.iter().position(|&(of, _)| of == register);
+        let none = Link { op: Op::Neg, operands: [LinkOperand::Before; 3], output: None };
+        let (mut links, mut before) = ([none; MOST_LINKS], 0);
+        for (link, group) in links.iter_mut().zip(&scan.code) {
+            if group.count != 1 {
+                return None;
+            }
+            (link.op, link.output) = (group.op, output_of(group.out));
+            for (operand, register) in link.operands.iter_mut().zip(&group.args[..group.op.arity()]) {
+                *operand = match *register {
+                    register if register == before => LinkOperand::Before,
+                    0 => LinkOperand::State,
+                    register => input(register)?,
+                };
+            }
+            before = group.out;
+        }
+        let output_of_state = output_of(0);
+        let has_outputs = links.iter().filter_map(|link| link.output).chain(output_of_state).count();
+        let count = scan.code.len();
+        (has_outputs == scan.outputs.len()).then_some(Self { links, count, output_of_state })
     }
 
     #[inline(always)]
     fn run(&self, scan: &ScanStepPlan, initial: f64, outputs: &mut [Vec<f64>]) {
-        let at = |lanes: Lanes<'_>, at: usize| match lanes {
-            Lanes::Same(x) => x,
-            Lanes::Each(values) => values[at],
-        };
         let mut state = initial;
         for step in 0..scan.steps {
             let row = if scan.reversed { scan.steps - 1 - step } else { step };
-            let product = at(self.factor, row) * state;
-            let term = at(self.term, row);
-            let next = match self.op {
-                Op::MulAdd => product + term,
-                Op::MulSub => product - term,
-                _ => term - product,
-            };
-            for (values, &(register, _)) in outputs.iter_mut().zip(&scan.outputs) {
-                values[row] = if register == 0 { state } else { next };
+            if let Some(output) = self.output_of_state {
+                outputs[output][row] = state;
             }
-            state = next;
+            let mut value = state;
+            for link in &self.links[..self.count] {
+                let [a, b, c] = link.operands.map(|operand| match operand {
+                    LinkOperand::State => state,
+                    LinkOperand::Before => value,
+                    LinkOperand::Input(Lanes::Same(x)) => x,
+                    LinkOperand::Input(Lanes::Each(values)) => values[row],
+                });
+                value = match link.op {
+                    Op::Add => a + b,
+                    Op::Sub => a - b,
+                    Op::Mul => a * b,
+                    Op::Div => a / b,
+                    Op::Neg => -a,
+                    Op::Sqrt => Number::sqrt(a),
+                    Op::MulAdd => a * b + c,
+                    Op::MulSub => a * b - c,
+                    Op::SubMul => c - a * b,
+                    Op::Exp => Number::exp(a),
+                    op => rare(op, a, b, c),
+                };
+                if let Some(output) = link.output {
+                    outputs[output][row] = value;
+                }
+            }
+            state = value;
         }
     }
 }

@@ -71,7 +71,21 @@ fn factors_and_systems_of_every_size() {
 /// Matrices of data are kept turned as well.
 #[test]
 fn products_of_data_and_parameters() {
-    for (rows, inner) in [(1, 5), (7, 9), (8, 8), (9, 25), (40, 33), (65, 34), (13, 128), (140, 3), (30, 257)] {
+    for (rows, inner) in [
+        (1, 5),
+        (7, 9),
+        (8, 8),
+        (9, 25),
+        (40, 33),
+        (65, 34),
+        (13, 128),
+        (140, 3),
+        (30, 257),
+        (300, 5),
+        (517, 24),
+        (71, 29),
+        (300, 40),
+    ] {
         let mut m = Graph::new();
         let (weights, data) = (m.parameter(inner), m.column(numbers(rows * inner, 0.4)));
         let (data, vector) = (Matrix::new(data, rows, inner), Matrix::new(weights, inner, 1));
