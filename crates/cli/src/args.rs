@@ -24,7 +24,7 @@ pub(crate) use device::{
     DeviceSamplerArgs, DeviceWarmArgs, DeviceWatchArgs,
 };
 pub(crate) use model::{GivenOption, ModelArgs, OF_A_POSTERIOR, OF_A_SIMULATOR};
-pub(crate) use program::{ProgramArgs, ProgramCommand};
+pub(crate) use program::{CopyArgs, ProgramArgs, ProgramCommand};
 pub(crate) use random::{DistributionName, ParameterArgs, RandomArgs};
 pub(crate) use sample::{DataArgs, MachineArgs, SampleArgs, SamplerArgs};
 pub(crate) use sweep::SweepArgs;
@@ -225,7 +225,7 @@ pub(crate) enum Command {
     ///
     /// Exit codes: 0 no check failed, 1 one did.
     Check(Box<CheckArgs>),
-    /// What is a Stan program? Its data, parameters and functions, whether it is supported, and its costs
+    /// Which models are there, and what is a Stan program? Its data, parameters and functions, and its costs
     #[command(subcommand)]
     Model(ProgramCommand),
     /// Does every run converge? One data set, sampled under many seeds

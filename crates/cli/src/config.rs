@@ -140,7 +140,7 @@ impl RunConfig {
         config.keep_warmup |= args.keep_warmup;
         config.check_file(args.config.as_deref().zip(file.as_ref()), in_file_alone.as_ref())?;
         config.validate()?;
-        if model.program_file().is_some() {
+        if model.is_program() {
             config.programs_on_cpu(&args.machine)?;
         }
         Ok(config)

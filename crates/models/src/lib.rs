@@ -9,6 +9,7 @@
 //! | the density of phase 0, with any number of groups and observations | [`HierarchicalNormal`] |
 //! | Rubin's eight schools, or other measured effects with known standard errors | [`EightSchools`] |
 //! | a program in Stan's language, with data in JSON, R's dump or a table | [`StanModel`], [`StanProblem`], [`ProgramOverview`] |
+//! | a program that ships with data and truth, such as `polynomial` | [`ShippedProgram`] |
 //! | made-up data like phase 0's | [`synthetic`] |
 //! | the exact posterior of these models, to judge a sampler | [`exact`] |
 //!
@@ -56,5 +57,5 @@ pub use model::{CalibrationTest, Effects, Model, NamedLikelihood, ObservedVariab
 pub use option::{ModelOption, OptionGroup, OptionKind};
 pub use registry::Registry;
 pub use simulator::Simulator;
-pub use stan_program::{ProgramOverview, StanModel, StanProblem};
+pub use stan_program::{ProgramOverview, ShippedProgram, StanModel, StanProblem};
 pub use table_file::{FileData, ModelColumn, RowFilter, TableFile};

@@ -32,6 +32,11 @@ pub trait Model: Send + Sync {
         None
     }
 
+    /// Returns whether the model is a program: no kernels are compiled for it, so it runs on the CPU.
+    fn is_program(&self) -> bool {
+        self.program_file().is_some()
+    }
+
     /// Returns whether the model reads [the user's table](TableFile), the setting `data.file`: then `--data` and `--batch`
     /// work for it.
     fn reads_table(&self) -> bool {

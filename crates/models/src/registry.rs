@@ -1,5 +1,6 @@
 //! The registry: models by their names, and the list of the models that ship. An unknown name is an error here.
 
+use crate::stan_program::PROGRAMS;
 use crate::{BuildError, EightSchoolsModel, HierarchicalNormalModel, Model, ModelOption, StanModel};
 use std::fmt;
 
@@ -16,8 +17,19 @@ use std::fmt;
 #[derive(Clone, Copy)]
 pub struct Registry(&'static [&'static dyn Model]);
 
-/// The models that Octopus ships; a new model is one more element.
-static SHIPPED: [&dyn Model; 3] = [&HierarchicalNormalModel, &EightSchoolsModel, &StanModel];
+/// The models that are written in Rust; a new one is one more element.
+const WRITTEN: [&dyn Model; 3] = [&HierarchicalNormalModel, &EightSchoolsModel, &StanModel];
+
+/// The models that Octopus ships: those in Rust, and the programs.
+static SHIPPED: [&dyn Model; WRITTEN.len() + PROGRAMS.len()] = {
+    let mut all: [&dyn Model; WRITTEN.len() + PROGRAMS.len()] = [&StanModel; WRITTEN.len() + PROGRAMS.len()];
+    let mut at = 0;
+    while at < all.len() {
+        all[at] = if at < WRITTEN.len() { WRITTEN[at] } else { &PROGRAMS[at - WRITTEN.len()] };
+        at += 1;
+    }
+    all
+};
 
 impl Registry {
     /// Returns the models that Octopus ships.
@@ -79,7 +91,7 @@ mod tests {
     /// A parameter is made of the coordinates from its offset on, in every model that ships.
     #[test]
     fn parameters_are_made_of_their_own_coordinates() {
-        for model in Registry::shipped().models().filter(|model| model.program_file().is_none()) {
+        for model in Registry::shipped().models().filter(|model| !model.is_program()) {
             let problem = model.build(&Table::new(), None).unwrap();
             let density = problem.density();
             let position: Vec<f64> = (0..density.dim()).map(|k| 0.25 + 0.01 * k as f64).collect();

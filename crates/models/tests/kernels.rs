@@ -8,9 +8,9 @@ use std::path::Path;
 use std::sync::Arc;
 use toml::Table;
 
-/// Builds each model that needs no program of the user's, with its defaults.
+/// Builds each model that is no program, with its defaults.
 fn problems() -> Vec<Arc<dyn Problem>> {
-    let models = Registry::shipped().models().filter(|model| model.program_file().is_none());
+    let models = Registry::shipped().models().filter(|model| !model.is_program());
     models.map(|model| model.build(&Table::new(), None).unwrap()).collect()
 }
 

@@ -27,5 +27,5 @@
 //! ```
 
 pub use octopus_bind::*;
-pub use octopus_models::{ProgramOverview, StanModel, StanProblem};
+pub use octopus_models::{ProgramOverview, ShippedProgram, StanModel, StanProblem};
 pub use octopus_stan::*;

@@ -6,7 +6,7 @@
 use crate::exit::UsageError;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
-use octopus_models::{Model, ModelOption, OptionGroup, OptionKind, Registry};
+use octopus_models::{Model, ModelOption, OptionGroup, OptionKind, Registry, ShippedProgram};
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::Path;
@@ -155,10 +155,13 @@ fn distinct(models: Registry, options_of: OptionsOf) -> Vec<&'static ModelOption
     all
 }
 
-/// Models that have an option of this name.
+/// Models that have an option of this name. Programs that ship are not named one by one.
 fn having(models: Registry, options_of: OptionsOf, name: &str) -> String {
     let has = |model: &&'static dyn Model| options_of(*model).iter().any(|option| option.name == name);
-    models.models().filter(has).map(Model::name).collect::<Vec<_>>().join(", ")
+    let (shipped, named): (Vec<_>, Vec<_>) =
+        models.models().filter(has).map(Model::name).partition(|name| ShippedProgram::find(name).is_some());
+    let shipped = (!shipped.is_empty()).then_some("programs that ship");
+    named.into_iter().chain(shipped).collect::<Vec<_>>().join(", ")
 }
 
 fn argument(option: &'static ModelOption, models: Registry, options_of: OptionsOf) -> Arg {

@@ -1,16 +1,26 @@
-//! The arguments of `octopus model`, which describes programs.
+//! The arguments of `octopus model`, which lists models, describes programs and copies those that ship.
 
 use super::model::{absolute, entry};
 use super::{DataArgs, MachineArgs, ModelArgs, SampleArgs};
 use clap::{Args, Subcommand};
 use octopus_device::DeviceChoice;
-use octopus_models::{Model, StanModel};
+use octopus_models::{Model, ShippedProgram, StanModel};
 use std::path::PathBuf;
 use toml::{Table, Value};
 
 /// `octopus model`
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProgramCommand {
+    /// Which models are there? Names for `octopus sample`, and what each is
+    ///
+    /// Exit codes: 0 fine.
+    List,
+    /// Copy a program that ships, with its data, into a folder, to change it
+    ///
+    /// Files that are there stay as they are: then nothing is copied.
+    ///
+    /// Exit codes: 0 copied, 2 there is no such program or a file is there already, 3 the folder cannot be written.
+    Copy(CopyArgs),
     /// Is a Stan program right, supported, and its gradient sound?
     ///
     /// Says which data it asks for, what its parameters and other variables are, which functions it uses, and what is not
@@ -24,12 +34,21 @@ pub(crate) enum ProgramCommand {
     Show(ProgramArgs),
 }
 
+/// `octopus model copy`
+#[derive(Debug, Args)]
+pub(crate) struct CopyArgs {
+    /// The program, such as `polynomial`; `octopus model list` has all
+    pub(crate) name: String,
+    /// The folder, which is made if it is not there [default: NAME]
+    pub(crate) folder: Option<PathBuf>,
+}
+
 /// `octopus model check`, `octopus model show`
 #[derive(Debug, Args)]
 pub(crate) struct ProgramArgs {
-    /// The Stan program
-    #[arg(value_name = "FILE.stan")]
-    pub(crate) program: PathBuf,
+    /// The Stan program, or the name of one that ships
+    #[arg(value_name = "FILE.stan|NAME")]
+    pub(crate) program: String,
     /// Its data: JSON, R's dump (.R), CSV or Parquet
     #[arg(long, value_name = "FILE")]
     pub(crate) data: Option<PathBuf>,
@@ -42,7 +61,11 @@ impl ProgramArgs {
     /// Returns a run of the program on the CPU.
     pub(crate) fn as_sample(&self) -> SampleArgs {
         let set: Table = self.set.iter().cloned().collect();
-        let values = [("program", absolute(&self.program.to_string_lossy())), ("set", Value::Table(set))];
+        let program = match ShippedProgram::find(&self.program) {
+            Some(shipped) => Value::from(shipped.name),
+            None => absolute(&self.program),
+        };
+        let values = [("program", program), ("set", Value::Table(set))];
         let options = StanModel.options().iter();
         let given = options.filter_map(|option| {
             let (_, value) = values.iter().find(|(name, _)| *name == option.name)?;

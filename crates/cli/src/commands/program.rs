@@ -1,4 +1,7 @@
-//! `octopus model check FILE.stan` and `octopus model show FILE.stan`: what a program is, and what it does.
+//! `octopus model check FILE.stan` and `octopus model show FILE.stan`: what a program is, and what it does. `library.rs`
+//! has the commands of the models that ship.
+
+mod library;
 
 use super::sample::tell_of_data;
 use crate::args::{Global, ProgramArgs, ProgramCommand};
@@ -8,7 +11,7 @@ use crate::output;
 use anyhow::{Error, Result};
 use octopus::{check_bytes, check_model};
 use octopus_diag::counted;
-use octopus_models::{BuildError, Problem, ProgramOverview, StanModel, StanProblem};
+use octopus_models::{BuildError, Problem, ProgramOverview, ShippedProgram, StanModel, StanProblem};
 use octopus_runs::MemoryNeed;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -18,12 +21,14 @@ const MEASURED: Duration = Duration::from_millis(200);
 /// Gradients between two looks at the clock.
 const AT_ONCE: u32 = 16;
 
-/// Describes a program.
+/// Lists models, copies a program or describes one.
 ///
 /// # Errors
-/// When the program is no Stan, or stdout cannot be written.
+/// When the program is no Stan, a file cannot be written, or stdout cannot.
 pub(super) fn run(command: &ProgramCommand, global: Global) -> Result<Exit> {
     match command {
+        ProgramCommand::List => library::list(global),
+        ProgramCommand::Copy(args) => library::copy(args, global),
         ProgramCommand::Check(args) => check(args, global),
         ProgramCommand::Show(args) => show(args, global),
     }
@@ -33,7 +38,8 @@ fn check(args: &ProgramArgs, global: Global) -> Result<Exit> {
     let config = RunConfig::from_args(&args.as_sample(), &StanModel, global.models)?;
     let program = StanModel::program(&config.settings).map_err(|error| explained(&config, error))?;
     let alone = ProgramOverview::new(&program, None);
-    let has_data = args.data.is_some() || !args.set.is_empty() || alone.data.is_empty();
+    let has_own = ShippedProgram::find(&args.program).is_some();
+    let has_data = has_own || args.data.is_some() || !args.set.is_empty() || alone.data.is_empty();
     if !has_data {
         let good = alone.unsupported.is_empty();
         let note = "data: none were given; with --data FILE they and the gradient are checked too";

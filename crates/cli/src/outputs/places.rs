@@ -4,6 +4,7 @@ use super::signs::Sign;
 use super::{OutputKind, Outputs};
 use crate::args::{Cli, Command, DataArgs, DeviceCommand, ModelArgs, ProgramCommand, SampleArgs};
 use crate::calibration::is_of_a_calibration;
+use octopus_models::ShippedProgram;
 use octopus_runs::RunFolder;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
@@ -54,7 +55,9 @@ pub(crate) fn outputs_of(cli: &Cli) -> Outputs {
             found.settings(args.config.as_deref(), &args.data);
         }
         Command::Model(ProgramCommand::Check(args) | ProgramCommand::Show(args)) => {
-            found.input("FILE.stan", &args.program);
+            if ShippedProgram::find(&args.program).is_none() {
+                found.input("FILE.stan", Path::new(&args.program));
+            }
             if let Some(data) = &args.data {
                 found.table("--data", data);
             }
@@ -76,6 +79,8 @@ pub(crate) fn outputs_of(cli: &Cli) -> Outputs {
         Command::Random(args) => found.outputs("--out", args.out.as_deref(), OutputKind::Forced),
         Command::Man(args) => found.output("--out", &args.out, OutputKind::Owned(is_page, has_pages)),
         Command::Device(command) => device(command, &mut found),
+        // Copies take no file's place.
+        Command::Model(ProgramCommand::List | ProgramCommand::Copy(_)) => {}
         Command::Verify(_) | Command::Bench(_) | Command::Completions(_) => {}
     }
     found.outputs("--log-file", cli.log.log_file.as_deref(), OutputKind::Result(Sign::Log));

@@ -213,6 +213,41 @@ fn loops_and_costs_are_shown() {
     assert!(json["steps"].as_array().is_some_and(|steps| !steps.is_empty()), "{json}");
 }
 
+/// Programs that ship need no file. Their record has the text, and a run is taken up; files come out, and take no place.
+#[test]
+fn a_program_that_ships_is_sampled_by_its_name() {
+    let dir = prepared();
+    let at = |words: &str| run(dir.path(), words);
+    let sampled = |words: &str, out: &str| {
+        at(&format!("sample {words} {SHORT} --out {{}}/{out}")).sampled();
+        fingerprints(&dir.path().join(out))
+    };
+    let own = sampled("polynomial", "own");
+    let record = RunFolder::open(&dir.path().join("own")).unwrap().record().clone();
+    assert_eq!(record.model.name, "polynomial");
+    let text = &record.model.settings["program_text"]["polynomial.stan"];
+    assert!(text.as_str().is_some_and(|text| text.contains("c * x^2")), "{text}");
+    assert_ne!(sampled("polynomial --set noise=0.1", "noisy"), own);
+    assert_ne!(sampled("polynomial --set noise=0.1 --data {}/line.csv", "line"), own);
+    at("resume {}/own").succeeds();
+    stop(&dir.path().join("own"));
+    at("resume {}/own --quiet").sampled();
+    assert_eq!(fingerprints(&dir.path().join("own")), own);
+    // Its files, to change them.
+    let listed = at("model list").succeeds().stdout.clone();
+    assert!(listed.lines().any(|line| line.starts_with("polynomial ")), "{listed}");
+    let copied = at("model copy polynomial {}/mine").succeeds().stdout.clone();
+    assert_eq!(copied.lines().count(), 2, "{copied}");
+    assert_eq!(sampled("{}/mine/polynomial.stan --data {}/mine/polynomial.json", "copied"), own);
+    at("model copy polynomial {}/mine").fails(2, &["polynomial.stan is there already"]);
+    at("model copy eight-schools").fails(2, &["no program that ships is called `eight-schools`", "eight-schools-stan"]);
+    assert!(at("model check polynomial").succeeds().stdout.contains("3 unconstrained coordinates"));
+    at("model show polynomial").succeeds();
+    at("sample polynomial --mu-sd 3 --out {}/x").fails(2, &["--mu-sd: polynomial has no such setting"]);
+    at("sample polynomial --device cuda --out {}/x").fails(2, &["programs run on the CPU"]);
+    at("sample nothing --out {}/x").fails(2, &["invalid value 'nothing'", "polynomial"]);
+}
+
 /// The examples that `docs/stan.md` runs.
 #[test]
 fn the_examples_run() {

@@ -1,7 +1,7 @@
 //! A program joined with its data: where the data come from, what is checked, and how faults are told.
 
 use super::table::{LabelledSize, of_table};
-use super::{NAME, StanModel, StanSettings};
+use super::{NAME, ShippedProgram, StanModel, StanSettings};
 use crate::fingerprint::{data_sha256, texts_sha256};
 use crate::{BuildError, FileData, Model, TableFile, settings};
 use octopus_bind::{BindError, BoundModel, Data, StanDensity};
@@ -13,6 +13,8 @@ use toml::{Table, Value};
 
 /// A program with its data.
 pub(super) struct ProgramBinding {
+    /// The model's name.
+    pub(super) name: &'static str,
     pub(super) program: StanProgram,
     pub(super) bound: BoundModel,
     pub(super) data: Data,
@@ -26,7 +28,10 @@ pub(super) struct ProgramBinding {
 impl StanSettings {
     /// Reads the program. Messages name its file from the working folder.
     pub(super) fn read_program(&self) -> Result<StanProgram, BuildError> {
-        Self::program_at(&self.program)
+        match self.shipped() {
+            Some(shipped) => StanProgram::parse(&shipped.file_name(), shipped.text).map_err(|error| of_text(&error)),
+            None => Self::program_at(&self.program),
+        }
     }
 
     /// Reads a program.
@@ -42,12 +47,18 @@ impl ProgramBinding {
     /// When the program is wrong, or not the run's, or the data cannot be read or do not fit.
     pub(super) fn new(mut own: StanSettings, table: Option<DataTable>) -> Result<Self, BuildError> {
         let program = own.read_program()?;
-        own.program = whole(&own.program)?;
+        let shipped = own.shipped();
+        if shipped.is_none() {
+            own.program = whole(&own.program)?;
+        }
         let now = texts_sha256(program.files().map(|(_, text)| text));
         if let Some(then) = own.program_sha256.take().filter(|then| *then != now) {
             return Err(BuildError::OtherProgram { path: own.program, then, now });
         }
-        let texts = program.files().map(|(name, text)| Ok((beside(&own.program, Path::new(name))?, text.to_owned())));
+        let texts = program.files().map(|(name, text)| {
+            let name = if shipped.is_some() { name.to_owned() } else { beside(&own.program, Path::new(name))? };
+            Ok((name, text.to_owned()))
+        });
         own.program_text = texts.collect::<Result<_, BuildError>>()?;
         own.program_sha256 = Some(now);
         if let Some(FileData { file }) = &mut own.data {
@@ -56,7 +67,11 @@ impl ProgramBinding {
         let set = of_set(&own.set)?;
         let (data, labelled, record) = match &own.data {
             None => {
-                (Data::new("the data"), Vec::new(), DataRecord { source: "no file".into(), ..DataRecord::default() })
+                let (data, source) = match shipped {
+                    Some(shipped) => (shipped_data(shipped)?, "the data that ship with the program"),
+                    None => (Data::new("the data"), "no file"),
+                };
+                (data, Vec::new(), DataRecord { source: source.into(), ..DataRecord::default() })
             }
             Some(FileData { file }) if Data::is_file_name(&file.path) => {
                 of_table_alone(file)?;
@@ -72,7 +87,8 @@ impl ProgramBinding {
                 (data, labelled, file.record(&table))
             }
         };
-        Self::join(program, data.overlaid(set), labelled, record, settings::write(&own)?)
+        let name = shipped.map_or(NAME, |shipped| shipped.name);
+        Self::join(name, program, data.overlaid(set), labelled, record, settings::write(&own)?)
     }
 
     /// Binds a program to data that are here already. The settings have its text for the record; they build nothing again.
@@ -80,10 +96,11 @@ impl ProgramBinding {
         let texts = program.files().map(|(name, text)| (name.to_owned(), Value::from(text))).collect();
         let settings = Table::from_iter([("program_text".to_owned(), Value::Table(texts))]);
         let record = DataRecord { source: data.source().to_owned(), ..DataRecord::default() };
-        Self::join(program, data, Vec::new(), record, settings)
+        Self::join(NAME, program, data, Vec::new(), record, settings)
     }
 
     fn join(
+        name: &'static str,
         program: StanProgram,
         data: Data,
         labelled: Vec<LabelledSize>,
@@ -92,7 +109,7 @@ impl ProgramBinding {
     ) -> Result<Self, BuildError> {
         let sha256 = data_sha256(&data, labelled.iter().map(|size| &size.labels));
         let bound = BoundModel::new(&program, &data).map_err(|error| of_binding(&error))?;
-        Ok(Self { program, bound, data, labelled, record: DataRecord { sha256, ..record }, settings })
+        Ok(Self { name, program, bound, data, labelled, record: DataRecord { sha256, ..record }, settings })
     }
 
     pub(super) fn compile(&self) -> Result<octopus_program::Program, BuildError> {
@@ -100,8 +117,12 @@ impl ProgramBinding {
     }
 
     pub(super) fn density(&self) -> Result<StanDensity, BuildError> {
-        self.bound.density(NAME).map_err(|error| of_binding(&error))
+        self.bound.density(self.name).map_err(|error| of_binding(&error))
     }
+}
+
+fn shipped_data(shipped: &ShippedProgram) -> Result<Data, BuildError> {
+    Data::json(&shipped.data_name(), shipped.data).map_err(|error| BuildError::ProgramData(error.to_string()))
 }
 
 /// Returns a path as messages show it: from the working folder, where it is below.

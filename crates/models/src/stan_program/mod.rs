@@ -2,17 +2,20 @@
 //!
 //! Here are its settings and its options on the command line. `table.rs` says how columns become data, `binding.rs` joins
 //! program and data, `problem.rs` has what commands ask of the result, `simulator.rs` draws its parameters and data, and
-//! `overview.rs` describes a program.
+//! `overview.rs` describes a program. `shipped.rs` has the programs that ship.
 
 mod axes;
 mod binding;
 mod overview;
 mod problem;
+mod shipped;
 mod simulator;
 mod table;
 
 pub use overview::ProgramOverview;
 pub use problem::StanProblem;
+pub(crate) use shipped::PROGRAMS;
+pub use shipped::ShippedProgram;
 
 use crate::{
     BuildError, CalibrationTest, DataSize, FileData, Model, ModelColumn, ModelOption, OptionGroup, OptionKind, Problem,
@@ -93,7 +96,7 @@ const GEWEKE_STEPS: usize = 200;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "settings with program, and perhaps [data.file] and [set]")]
 pub(crate) struct StanSettings {
-    /// The program's file.
+    /// The program's file, or the name of a program that ships.
     program: PathBuf,
     /// The SHA-256 of its text with all that it includes, as a run's record has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -124,6 +127,11 @@ impl StanSettings {
             return Err(BuildError::Program(what.to_owned()));
         }
         settings::read(settings)
+    }
+
+    /// Returns the program that ships, where the settings name one.
+    fn shipped(&self) -> Option<&'static ShippedProgram> {
+        ShippedProgram::find(self.program.to_str()?)
     }
 }
 

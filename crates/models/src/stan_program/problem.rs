@@ -1,10 +1,12 @@
 //! A program with its data as commands know it: its observations in the trace, its statements, what is odd about it.
 
-use super::StanSettings;
 use super::axes::name_axes;
 use super::binding::{ProgramBinding, without_title};
+use super::shipped::ShippedTruth;
 use super::simulator::ProgramSimulator;
 use super::table::LabelledSize;
+use super::{ShippedProgram, StanSettings};
+use crate::exact::{Exact, ExactError};
 use crate::{BuildError, ObservedVariable, Problem, Simulator};
 use octopus_bind::{Data, DataNumbers, DataValue, DrawFailures, ObservedData, StanDensity};
 use octopus_density::{Dim, Labels, LogDensity};
@@ -36,6 +38,7 @@ pub struct StanProblem {
     labelled: Vec<LabelledSize>,
     /// How parameters and data are drawn, or the statement that stands in the way; read when it is asked for.
     simulator: OnceLock<Result<ProgramSimulator, String>>,
+    truth: Option<ShippedTruth>,
 }
 
 impl StanProblem {
@@ -45,7 +48,10 @@ impl StanProblem {
     /// # Errors
     /// When the program is wrong, or not the run's, or the data cannot be read or do not fit.
     pub fn new(settings: &Table, table: Option<DataTable>) -> Result<Self, BuildError> {
-        Self::of(ProgramBinding::new(StanSettings::read(settings)?, table)?)
+        let settings = StanSettings::read(settings)?;
+        let truth = settings.shipped().filter(|_| settings.data.is_none() && settings.set.is_empty());
+        let problem = Self::of(ProgramBinding::new(settings, table)?)?;
+        Ok(Self { truth: truth.and_then(ShippedProgram::truth), ..problem })
     }
 
     /// Binds a program to its data. The trace has the observations, the log likelihoods `log_lik` and the replicated data
@@ -84,7 +90,17 @@ impl StanProblem {
         let statements = statements(&program);
         let simulator = OnceLock::new();
         Ok(Self {
-            density, data, record, settings, statements, findings, likelihood_obstacle, program, labelled, simulator,
+            density,
+            data,
+            record,
+            settings,
+            statements,
+            findings,
+            likelihood_obstacle,
+            program,
+            labelled,
+            simulator,
+            truth: None,
         })
     }
 
@@ -173,6 +189,11 @@ impl Problem for StanProblem {
 
     fn simulator_obstacle(&self) -> Option<String> {
         self.draws().err().map(str::to_owned)
+    }
+
+    /// The posterior of a program that ships is known with its own data.
+    fn exact(&self) -> Result<Option<Box<dyn Exact>>, ExactError> {
+        Ok(self.truth.clone().map(|truth| Box::new(truth) as Box<dyn Exact>))
     }
 
     fn statements(&self) -> Vec<String> {

@@ -20,7 +20,7 @@ pub(super) fn run(args: &DeviceWarmArgs, global: Global) -> Result<Exit> {
     }
     let say = |what: String| output::unless_quiet(global.quiet, &[what]).iter().for_each(output::note);
     let models: Vec<&'static dyn Model> = if args.model.is_empty() {
-        global.models.models().filter(|model| model.program_file().is_none()).collect()
+        global.models.models().filter(|model| !model.is_program()).collect()
     } else {
         let find =
             |name: &String| global.models.find(name).map_err(|error| UsageError(format!("--model {name}: {error}")));

@@ -1,0 +1,101 @@
+//! The programs that ship, each held to its own truth: moments that a script beside it computes without sampling, and its
+//! log density by SciPy.
+
+use octopus::models::exact::Exact;
+use octopus::models::{Problem, Registry};
+use octopus::sampler::SamplerConfig;
+use octopus::stan::ShippedProgram;
+use serde::Deserialize;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use toml::Table;
+
+/// What a script `models/NAME/make.py` writes.
+#[derive(Deserialize)]
+struct Truth {
+    /// The largest error of a moment, in posterior standard deviations.
+    error: f64,
+    points: Vec<Point>,
+}
+
+/// The log density at a point of the unconstrained coordinates, up to a constant.
+#[derive(Deserialize)]
+struct Point {
+    x: Vec<f64>,
+    log_density: f64,
+}
+
+fn folder(program: &ShippedProgram) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models").join(program.name)
+}
+
+fn truth(program: &ShippedProgram) -> Truth {
+    let text = fs::read_to_string(folder(program).join("truth.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+fn built(program: &ShippedProgram) -> Arc<dyn Problem> {
+    Registry::shipped().find(program.name).unwrap().build(&Table::new(), None).unwrap()
+}
+
+#[test]
+fn log_densities_are_those_of_scipy() {
+    for program in ShippedProgram::all() {
+        let (problem, truth) = (built(program), truth(program));
+        let density = problem.density();
+        let mut gradient = vec![0.0; density.dim()];
+        let differences = truth.points.iter().map(|point| {
+            assert_eq!(point.x.len(), density.dim(), "{}", program.name);
+            density.logp_grad(&point.x, &mut gradient).unwrap() - point.log_density
+        });
+        let differences: Vec<f64> = differences.collect();
+        assert!(differences.len() > 2);
+        for (difference, point) in differences.iter().zip(&truth.points) {
+            let off = (difference - differences[0]).abs();
+            assert!(off < 1e-10 + 1e-13 * point.log_density.abs(), "{}: {differences:?}", program.name);
+        }
+    }
+}
+
+#[test]
+fn draws_have_the_moments_of_the_truth() {
+    let config = SamplerConfig { seed: 1, ..SamplerConfig::default() };
+    let mut wrong = Vec::new();
+    for program in ShippedProgram::all() {
+        let (problem, error) = (built(program), truth(program).error);
+        let exact = problem.exact().unwrap().expect("a program that ships has a truth");
+        let diagnosis = octopus::sample(&*problem, config.clone()).unwrap().diagnose().unwrap();
+        let mut known = 0;
+        for variable in &problem.density().layout().variables {
+            for index in 0..variable.dims.iter().map(|dim| dim.labels.len()).product() {
+                let Some(expected) = exact.moments_of(&variable.name, index) else { continue };
+                let found = diagnosis.summary.get(&variable.element_name(index)).unwrap();
+                known += 1;
+                let exact_sd = expected.sd;
+                for (what, found, expected, mcse) in
+                    [("mean", found.mean, expected.mean, found.mcse_mean), ("sd", found.sd, expected.sd, found.mcse_sd)]
+                {
+                    let off = (found - expected) / mcse.hypot(error * exact_sd);
+                    if off.abs() > 4.0 {
+                        let name = variable.element_name(index);
+                        wrong.push(format!(
+                            "{}: {what} of {name} is {found}, not {expected}: {off:.1} errors",
+                            program.name
+                        ));
+                    }
+                }
+            }
+        }
+        assert!(known > 1, "{}: its truth names no variable of it", program.name);
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The truth is of the data that ship, and of no others.
+#[test]
+fn other_data_have_no_truth() {
+    let model = Registry::shipped().find("polynomial").unwrap();
+    let known = |settings: &str| model.build(&settings.parse().unwrap(), None).unwrap().exact().unwrap().is_some();
+    assert_eq!([known(""), known("set = { noise = 0.1 }")], [true, false]);
+}
