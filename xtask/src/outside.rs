@@ -1,4 +1,4 @@
-//! `cargo xtask outside`: a crate in another workspace depends on ours, builds and runs.
+//! `cargo xtask outside`: a crate in another workspace depends on ours, builds and runs. At night other examples run too.
 
 use crate::place::target;
 use crate::run::{self, TaskOutcome, cargo};
@@ -10,6 +10,10 @@ use std::process::Command;
 /// The example; its files are few.
 const EXAMPLE: &str = "examples/outside";
 const FILES: [&str; 4] = ["Cargo.toml", "Cargo.lock", "src/main.rs", "src/exam.rs"];
+
+/// Examples that are workspaces of their own. Here they are programs of the copy, which are built and not run: their
+/// dependencies are the same, and their draws take a release's code.
+const OTHERS: [&str; 2] = ["funnel", "energy"];
 
 /// The page whose first program is built and run beside the example.
 const PAGE: &str = "docs/models.md";
@@ -50,6 +54,22 @@ pub(crate) fn run(root: &Path) -> Result<TaskOutcome> {
     })
 }
 
+/// Builds each of the other examples in its own workspace, and runs it; each judges its own draws.
+///
+/// # Errors
+/// When cargo cannot be started.
+pub(crate) fn examples(root: &Path) -> Result<TaskOutcome> {
+    for name in OTHERS {
+        let mut command = cargo(&root.join("examples").join(name), &["run", "--release", "--locked"]);
+        command.env("CARGO_TARGET_DIR", target(root).join("examples"));
+        let outcome = run::step(name, &mut command, run::check_failed)?;
+        if outcome != TaskOutcome::Passed {
+            return Ok(outcome);
+        }
+    }
+    Ok(TaskOutcome::Passed)
+}
+
 /// Returns the first manifest of a page, and the first program after it.
 fn program(page: &str) -> Option<(&str, &str)> {
     let (_, rest) = page.split_once("```toml\n")?;
@@ -81,7 +101,14 @@ impl Away {
         if !manifest.contains(DEPENDENCY) {
             bail!("{PAGE}: the first manifest has not the line `{DEPENDENCY}`");
         }
-        fs::create_dir(away.folder.join("src/bin"))?;
+        for name in OTHERS {
+            let (from, to) = (root.join("examples").join(name).join("src"), away.folder.join("src/bin").join(name));
+            fs::create_dir_all(&to)?;
+            for file in fs::read_dir(&from).with_context(|| format!("cannot read {}", from.display()))? {
+                let file = file?;
+                fs::copy(file.path(), to.join(file.file_name()))?;
+            }
+        }
         fs::write(away.folder.join("src/bin/schools.rs"), program)?;
         Ok(away)
     }

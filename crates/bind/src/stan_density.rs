@@ -19,6 +19,9 @@ use std::sync::{Mutex, PoisonError};
 /// Generated quantities that need random numbers are drawn from a stream addressed by seed, chain and draw, so that a draw
 /// has the same ones in every group and for any number of threads. Without an address,
 /// [`expand`](LogDensity::expand) draws from a stream addressed by the position.
+///
+/// A program without parameters has one coordinate that nothing reads, with a standard normal density: a sampler runs, and
+/// each draw has generated quantities of its own, as with CmdStan's `fixed_param`.
 #[derive(Debug)]
 pub struct StanDensity {
     /// Everything that is compiled, log likelihoods and replicates as well.
@@ -112,7 +115,7 @@ impl StanDensity {
         let random = own_stream(random);
         let mut all = vec![0.0; self.width];
         let compiled = self.compiled.layout().width();
-        self.compiled.expand(position, &mut all[..compiled]);
+        self.compiled.expand(&position[..self.compiled.dim()], &mut all[..compiled]);
         if all[self.bounds.clone()].iter().any(|&violations| violations != 0.0) {
             all[self.generated.clone()].fill(f64::NAN);
             return (all, Some("a generated quantity is outside of its bounds".into()));
@@ -145,7 +148,7 @@ pub(crate) fn stream_at(position: &[f64]) -> Stream {
 
 impl LogDensity for StanDensity {
     fn dim(&self) -> usize {
-        self.compiled.dim()
+        self.compiled.dim().max(1)
     }
 
     fn layout(&self) -> &Layout {
@@ -153,7 +156,14 @@ impl LogDensity for StanDensity {
     }
 
     fn logp_grad(&self, position: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
-        self.compiled.logp_grad(position, gradient)
+        if self.compiled.dim() > 0 {
+            return self.compiled.logp_grad(position, gradient);
+        }
+        let (&[x], [slope]) = (position, gradient) else {
+            return Err(DensityError::Broken("a program without parameters has one coordinate".into()));
+        };
+        *slope = -x;
+        Ok(-0.5 * x * x)
     }
 
     fn expand(&self, position: &[f64], out: &mut [f64]) {

@@ -348,7 +348,7 @@ fn in_coordinates(blocks: &[Hierarchy], centerings: &[Centering], x: &[f64]) -> 
 /// The pointwise log likelihood is finite.
 fn likelihood(density: &dyn LogDensity, points: &[Vec<f64>]) -> Check {
     let (id, count) = ("likelihood", density.observations());
-    if count == 0 {
+    if count == 0 || !density.has_log_likelihood() {
         return skipped(
             id,
             "the density tells no pointwise log likelihood: LOO and predictive checks do without".to_owned(),

@@ -266,3 +266,25 @@ fn the_examples_run() {
         assert!(told.sampled().stdout.contains(name), "{words}: {}", told.stdout);
     }
 }
+
+/// The programs of `examples/funnel` and `examples/energy`, whose own workspaces run at night: they bind and draw.
+#[test]
+fn the_programs_of_other_workspaces_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let energy = "energy.stan --data meter.csv --set K=3 --set nameplate=[0.5,1.25,3.5]";
+    for (folder, words, names) in [
+        ("funnel", "prior.stan --data campaigns.csv", ["typical[1]", "conversions_again[20]"]),
+        ("funnel", "funnel.stan --data campaigns.csv --set new_sends=20000", ["typical[1]", "new_conversions"]),
+        ("energy", energy, ["log_power[1]", "rest"]),
+    ] {
+        let out = dir.path().join(names[1]);
+        let mut command = octopus();
+        command.current_dir(examples.join(folder)).arg("sample").args(words.split(' '));
+        command.args(["--chains", "2", "--tune", "60", "--draws", "40", "--device", "cpu", "--quiet", "--out"]).arg(out);
+        let told = answer(&mut command);
+        for name in names {
+            assert!(told.sampled().stdout.contains(name), "{words}: {}", told.stdout);
+        }
+    }
+}
