@@ -318,3 +318,21 @@ fn cost_pass_by_pass() {
           for (n in 2:N) { h[n] = normal_rng(a + b * h[n - 1], 0.1); log_lik[n] = normal_lpdf(x[n] | h[n], 1); } }";
     print_cost("a walk", text, &[10, 1000, 10_000]);
 }
+
+/// A program without parameters has a coordinate for the sampler's sake, and draws anew at every draw, wherever that stands.
+#[test]
+fn a_program_without_parameters_draws() {
+    let text = "data { int N; } generated quantities { vector[N] x; for (n in 1:N) x[n] = normal_rng(3, 2); }";
+    let density = density(text, &Data::new("the size").with_int("N", 2));
+    assert_eq!((density.dim(), density.layout().width()), (1, 2));
+    let (mut slope, count) = ([0.0], 4000);
+    assert_eq!((density.logp_grad(&[0.5], &mut slope).unwrap(), slope), (-0.125, [-0.5]));
+    let draws: Vec<Vec<f64>> = (0..count).map(|draw| expanded(&density, &[0.5], at(draw))).collect();
+    assert_eq!(expanded(&density, &[-1.0], at(0)), draws[0]);
+    let all: Vec<f64> = draws.concat();
+    let mean = all.iter().sum::<f64>() / all.len() as f64;
+    let variance = all.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (all.len() - 1) as f64;
+    let error = (1.0 / f64::from(2 * count)).sqrt();
+    assert!((mean - 3.0).abs() < 5.0 * 2.0 * error, "{mean}");
+    assert!((variance - 4.0).abs() < 5.0 * 4.0 * 2.0_f64.sqrt() * error, "{variance}");
+}

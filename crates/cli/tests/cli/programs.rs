@@ -281,7 +281,9 @@ fn the_programs_of_other_workspaces_run() {
         let out = dir.path().join(names[1]);
         let mut command = octopus();
         command.current_dir(examples.join(folder)).arg("sample").args(words.split(' '));
-        command.args(["--chains", "2", "--tune", "60", "--draws", "40", "--device", "cpu", "--quiet", "--out"]).arg(out);
+        command
+            .args(["--chains", "2", "--tune", "60", "--draws", "40", "--device", "cpu", "--quiet", "--out"])
+            .arg(out);
         let told = answer(&mut command);
         for name in names {
             assert!(told.sampled().stdout.contains(name), "{words}: {}", told.stdout);

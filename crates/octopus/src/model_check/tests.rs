@@ -203,3 +203,14 @@ fn each_fault_fails_its_check() {
     assert!(sound.good() && sound.points == 64 && !sound.from_prior, "{sound:#?}");
     assert!(sound.checks.iter().all(|check| check.status == CheckStatus::Pass), "{:#?}", sound.checks);
 }
+
+#[test]
+fn predictions_without_log_likelihoods_are_no_fault() {
+    let text = "data { int N; array[N] int y; } parameters { real<lower=0, upper=1> p; } model { y ~ bernoulli(p); }
+        generated quantities { array[N] int y_rep; for (n in 1:N) y_rep[n] = bernoulli_rng(p); }";
+    let data = octopus_bind::Data::new("throws").with_int("N", 3).with_ints("y", &[1, 0, 1]);
+    let program = octopus_stan::StanProgram::parse("coin.stan", text).unwrap();
+    let check = check_model(&octopus_models::StanProblem::bind(program, data).unwrap(), 1);
+    let likelihood = check.checks.iter().find(|check| check.id == "likelihood").unwrap();
+    assert!(check.good() && likelihood.status == CheckStatus::Skipped, "{check}");
+}
