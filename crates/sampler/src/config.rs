@@ -9,6 +9,10 @@ use thiserror::Error;
 
 /// Starting points tried before a run gives up.
 pub(crate) const INIT_TRIES: usize = 100;
+/// Starting points with a value among which a chain may choose.
+pub(crate) const INIT_CANDIDATES: usize = 16;
+/// The largest slope where a chain starts, relative to that of the flattest candidate or 1.
+pub(crate) const INIT_STEEPNESS: f64 = 1e4;
 
 /// Which coordinates hierarchical blocks are sampled in. Draws are always reported non-centered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,7 +118,8 @@ pub struct SamplerConfig {
     /// Metric.
     pub metric: MetricKind,
     /// Half-width of the uniform jitter of the chains' starting points around the density's center, in its
-    /// [units](octopus_density::LogDensity::init_scale).
+    /// [units](octopus_density::LogDensity::init_scale). A point whose slope is 10,000 times that of the flattest of 16
+    /// is passed over.
     pub init_radius: f64,
     /// Lengths of the parts of warm-up.
     pub windows: WindowConfig,

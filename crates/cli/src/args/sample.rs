@@ -206,6 +206,8 @@ pub(crate) struct SamplerArgs {
     #[arg(long, value_name = "N")]
     pub(crate) max_depth: Option<u32>,
     /// Starting points are uniform within X of the density's center, in its units [default: 2]
+    ///
+    /// Where the density is absurdly steep beside other such points, a chain starts at the next.
     #[arg(long, value_name = "X")]
     pub(crate) init_radius: Option<f64>,
 }

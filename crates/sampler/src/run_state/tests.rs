@@ -154,6 +154,47 @@ fn a_hundred_starting_points_are_tried() {
     }
 }
 
+/// A normal density that falls off a cliff where the first coordinate is positive: half of all points.
+struct Cliff(Layout);
+
+impl LogDensity for Cliff {
+    fn name(&self) -> &str {
+        "cliff"
+    }
+
+    fn dim(&self) -> usize {
+        1
+    }
+
+    fn layout(&self) -> &Layout {
+        &self.0
+    }
+
+    fn logp_grad(&self, x: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
+        let steepness = if x[0] > 0.0 { 1e30 } else { 1.0 };
+        gradient[0] = -steepness * x[0];
+        Ok(-0.5 * steepness * x[0] * x[0])
+    }
+
+    fn has_tested_gradient(&self) -> bool {
+        true
+    }
+
+    fn expand(&self, _x: &[f64], _values: &mut [f64]) {}
+}
+
+/// The first random point on the flat side, whatever stands before it.
+#[test]
+fn no_chain_starts_where_the_density_is_absurdly_steep() {
+    let density = Cliff(Layout::default());
+    let (_, states) = RunState::start(&density, seeded(100)).unwrap();
+    for (chain, state) in states.iter().enumerate() {
+        let mut random = Stream::new(9, chain as u32, 0, Purpose::Init);
+        let expected = std::iter::repeat_with(|| 2.0 * (2.0 * random.uniform() - 1.0)).find(|&x| x <= 0.0);
+        assert_eq!(Some(state.x[0]), expected, "chain {chain}");
+    }
+}
+
 /// At the starting points of four chains, and no more.
 #[test]
 fn gradients_are_checked_where_four_chains_start() {
