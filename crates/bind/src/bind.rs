@@ -156,15 +156,11 @@ impl BoundModel {
             BindError::Refused(vec![program.diagnostic(span, message, None)])
         };
         let mut problems = Vec::new();
-        bind_data(&mut me, data, &mut problems).map_err(refused)?;
+        give_data(&mut me, data, &[], &mut problems).map_err(refused)?;
         if !problems.is_empty() {
             return Err(BindError::Data(problems));
         }
         let mut warnings = unused(&me, data);
-        // Data that are simulated are the same in every run.
-        me.random = Some(RandomStreams::one(Stream::new(0, 0, 0, Purpose::User)));
-        me.statements(&program.transformed_data).map_err(refused)?;
-        me.random = None;
         for (id, value) in replaced {
             me.values[id.0] = Some(value.clone());
         }
@@ -386,6 +382,23 @@ impl BoundModel {
     pub fn log_density(&self, position: &[f64]) -> f64 {
         evaluate(&self.graph, &[self.target], position)[0][0]
     }
+}
+
+/// Gives the data their values, and what is computed of them before there are parameters, unless some are at fault.
+pub(crate) fn give_data(
+    me: &mut Interpreter<'_>,
+    data: &Data,
+    drawn: &[VariableId],
+    problems: &mut Vec<String>,
+) -> Run<()> {
+    bind_data(me, data, drawn, problems)?;
+    if problems.is_empty() {
+        // Data that are simulated are the same in every run.
+        me.random = Some(RandomStreams::one(Stream::new(0, 0, 0, Purpose::User)));
+        me.statements(&me.program.transformed_data)?;
+        me.random = None;
+    }
+    Ok(())
 }
 
 /// What to do where log likelihoods cannot be told apart.

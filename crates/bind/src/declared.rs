@@ -4,7 +4,7 @@ use crate::data::{Data, DataNumbers, DataValue};
 use crate::interface::DeclaredVariable;
 use crate::interpreter::{Interpreter, Run};
 use crate::value::{Ints, Tensor, Value};
-use octopus_stan::{BaseType, Constraint, Declaration, Expression, Statement, StatementKind};
+use octopus_stan::{BaseType, Constraint, Declaration, Expression, Statement, StatementKind, VariableId};
 
 /// What a bound asks of a number.
 type Asks = fn(f64, f64) -> bool;
@@ -12,14 +12,23 @@ type Asks = fn(f64, f64) -> bool;
 /// Wrong values of one variable that are named.
 const SHOWN: usize = 3;
 
-/// Gives the data block its values, and adds each fault of the data to `problems`.
-pub(crate) fn bind_data(me: &mut Interpreter<'_>, data: &Data, problems: &mut Vec<String>) -> Run<()> {
+/// Gives the data block its values, and adds each fault of the data to `problems`. Data that are `drawn` later have none.
+pub(crate) fn bind_data(
+    me: &mut Interpreter<'_>,
+    data: &Data,
+    drawn: &[VariableId],
+    problems: &mut Vec<String>,
+) -> Run<()> {
     let program = me.program;
     for statement in &program.data {
         let StatementKind::Declare(declaration) = &statement.kind else { continue };
         // Sizes may need a variable that is missing: then nothing can be said of this one.
         let missing = sizes_missing(me, declaration);
         let name = &program.variables[declaration.variable.0].name;
+        if drawn.contains(&declaration.variable) && !missing {
+            me.declare(declaration)?;
+            continue;
+        }
         match data.get(name) {
             None => problems.push(format!(
                 "{}: `{name}` is missing; it is {}: add it to the data (in commands: --set {name}=VALUE)",

@@ -11,7 +11,7 @@
 //!
 //! `sampling.rs` says what a sampling statement is, `rewrite.rs` puts others in their place, `reach.rs` says which data a
 //! value depends on. With data, `observed.rs` has log likelihoods and replicates, `model.rs` draws of parameters and data, and
-//! `second.rs` such draws by another program.
+//! `second.rs` such draws by another program, and `predict.rs` draws of new data.
 
 mod draws;
 mod joint;
@@ -20,6 +20,7 @@ mod model;
 mod observed;
 mod order;
 mod outcomes;
+mod predict;
 mod prior;
 mod reach;
 mod rewrite;
@@ -27,6 +28,7 @@ mod sampling;
 mod second;
 
 pub use model::{GenerativeModel, JointDraw};
+pub use predict::NewData;
 pub use second::SimulatorProgram;
 
 pub(crate) use draws::{DrawStatements, replicate};

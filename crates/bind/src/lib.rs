@@ -51,7 +51,7 @@ mod value;
 pub use bind::{BindOptions, BoundModel, DrawQuantity};
 pub use data::{Data, DataNumbers, DataValue};
 pub use error::BindError;
-pub use generative::{GenerativeModel, JointDraw, SimulatorProgram};
+pub use generative::{GenerativeModel, JointDraw, NewData, SimulatorProgram};
 pub use interface::{DeclaredSize, DeclaredVariable, UsedFunctions};
 pub use observations::ObservedData;
 pub use stan_density::{DrawFailures, StanDensity};

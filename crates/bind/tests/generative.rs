@@ -1,6 +1,6 @@
 //! What sampling statements say of data: log likelihoods and replicated data that no program writes down.
 
-use octopus_bind::{BoundModel, Data, GenerativeModel, StanDensity};
+use octopus_bind::{BoundModel, Data, GenerativeModel, JointDraw, NewData, SimulatorProgram, StanDensity};
 use octopus_density::{DrawAddress, LogDensity};
 use octopus_stan::StanProgram;
 
@@ -495,5 +495,84 @@ fn drawn_data_have_the_density_of_the_program() {
         let k = outcomes[3 + n];
         let binomial = ways[k as usize].ln() + k * p.ln() + (4.0 - k) * (1.0 - p).ln();
         assert!((found[3 + n] - binomial).abs() < 1e-13);
+    }
+}
+
+/// Old groups keep their levels, new ones are drawn around the population's mean, and all rows are new.
+#[test]
+fn new_rows_and_new_groups_are_predicted() {
+    let text = "data { int N; int J; array[N] int<lower=1, upper=J> g; vector[N] x; vector[N] y; }
+        parameters { real mu; real<lower=0> tau; vector[J] level; real slope; vector[N] shock; }
+        transformed parameters { vector[N] eta = level[g] + slope * x + shock; }
+        model { level ~ normal(mu, tau); shock ~ normal(0, 0.3); y ~ normal(eta, 0.4); }";
+    let program = StanProgram::parse("model.stan", text).expect("a program");
+    let of = |g: &[i64], j: i64, x: &[f64]| {
+        Data::new("d").with_int("N", g.len() as i64).with_int("J", j).with_ints("g", g).with_reals("x", x)
+    };
+    let sampled =
+        BoundModel::new(&program, &of(&[1, 2, 2], 2, &[0.0, 1.0, 2.0]).with_reals("y", &[0.0; 3])).expect("a model");
+    let density = sampled.density("m").expect("a density");
+    let new = NewData::new(&program, &sampled, &of(&[2, 3, 3, 1], 3, &[1.0, 0.0, 2.0, 0.5]), &[]).expect("new data");
+    assert_eq!(new.outcomes().collect::<Vec<_>>(), [("y", &[4][..])]);
+    assert_eq!(new.grown().collect::<Vec<_>>(), [("level", 1, 3), ("shock", 4, 4)]);
+    // mu, ln tau, level, slope, shock.
+    let position = [1.0, 0.5_f64.ln(), -2.0, 4.0, 0.25, 9.0, 9.0, 9.0];
+    let draws: Vec<Vec<f64>> =
+        (0..8000).map(|draw| new.draw(&density, &position, &mut stream(draw)).expect("a draw")).collect();
+    let noise = 0.09 + 0.16;
+    assert_moments(&draws, 0, 4.25, f64::sqrt(noise));
+    assert_moments(&draws, 1, 1.0, f64::sqrt(noise + 0.25));
+    assert_moments(&draws, 2, 1.5, f64::sqrt(noise + 0.25));
+    assert_moments(&draws, 3, -1.875, f64::sqrt(noise));
+    // Rows of one new group share its level.
+    let covariance = draws.iter().map(|y| (y[1] - 1.0) * (y[2] - 1.5)).sum::<f64>() / 8000.0;
+    assert!((covariance - 0.25).abs() < 5.0 * 0.6 / 8000.0_f64.sqrt(), "{covariance}");
+    // Without a new group nothing is asked of the statement of the levels, and a prior that is none stands not in the way.
+    let flat = StanProgram::parse("model.stan", &text.replace("level ~ normal(mu, tau);", "")).expect("a program");
+    assert!(NewData::new(&flat, &sampled, &of(&[2], 2, &[1.0]), &[]).is_ok());
+    let told =
+        NewData::new(&flat, &sampled, &of(&[3], 3, &[1.0]), &[]).map(|_| ()).expect_err("no statement").to_string();
+    assert!(told.contains("`level` has no sampling statement") && told.contains("model.stan:2:"), "{told}");
+}
+
+/// A second program draws parameters and data under the names of the first.
+#[test]
+fn a_second_program_draws() {
+    let text = "data { int N; array[N] int y; } parameters { real<lower=0> m; simplex[2] p; }
+        model { target += -m; for (n in 1:N) target += log_mix(p[1], poisson_lpmf(y[n] | m), poisson_lpmf(y[n] | 9)); }";
+    let simulator =
+        "data { int N; } generated quantities { real m_ = exponential_rng(1); vector[2] p = dirichlet_rng([1, 1]');
+        array[N] int y; for (n in 1:N) y[n] = poisson_rng(uniform_rng(0, 1) < p[1] ? m_ : 9); }";
+    let data = Data::new("d").with_int("N", 3).with_ints("y", &[0, 0, 0]);
+    let parse = |text: &str| StanProgram::parse("second.stan", text).expect("a program");
+    let joined = SimulatorProgram::new(&parse(text), &parse(simulator), &data).expect("both programs");
+    let draws: Vec<Vec<f64>> = (0..4000)
+        .map(|draw| {
+            let JointDraw { position, outcomes } = joined.draw(&mut stream(draw)).expect("a draw");
+            let mut out = vec![0.0; joined.density().layout().width()];
+            joined.density().expand(&position, &mut out);
+            out.extend(outcomes);
+            out
+        })
+        .collect();
+    assert_moments(&draws, 1, 0.5, 12.0_f64.sqrt().recip());
+    assert_mean(&draws, 0, 1.0, 1.0);
+    assert_mean(&draws, 3, 5.0, 5.0);
+    assert!(GenerativeModel::new(&parse(text), &data).is_err());
+    for (from, to, words) in [
+        ("real m_", "real other", "no generated quantity is named `m`"),
+        (
+            "vector[2] p = dirichlet_rng([1, 1]')",
+            "vector[3] p = dirichlet_rng([1, 1, 1]')",
+            "`p` has sizes [3], but [2]",
+        ),
+        ("array[N] int y;", "array[N] int z;", "no generated quantity has the name of data"),
+        ("m_ = exponential_rng(1)", "m_ = normal_rng(-9, 0.1)", "`m` is outside of its support"),
+    ] {
+        let text_of = simulator.replace(from, to).replace("y[n] =", if to.contains('z') { "z[n] =" } else { "y[n] =" });
+        let text_of = if from == "real m_" { text_of.replace("? m_", "? other") } else { text_of };
+        let told =
+            SimulatorProgram::new(&parse(text), &parse(&text_of), &data).map(|_| ()).expect_err(words).to_string();
+        assert!(told.contains(words), "{words}: {told}");
     }
 }

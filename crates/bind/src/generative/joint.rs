@@ -5,7 +5,8 @@ use super::Obstacle;
 use super::draws::{DrawStatements, Drawing, reads};
 use super::order::{in_order, without};
 use super::prior::{Support, known_bounds, stays_inside};
-use super::rewrite::{TermPlace, rewritten_with_rejections};
+use super::reach::DataReach;
+use super::rewrite::{TermPlace, rewritten, rewritten_with_rejections};
 use super::sampling::{DRAWN, Sampling, Term, called};
 use octopus_stan::{
     Constraint, Declaration, Expression, ExpressionKind, LValue, ProgramBlock, Span, StanProgram, StanType, Statement,
@@ -25,7 +26,7 @@ pub(crate) struct JointStatements {
 
 /// Rewrites transformed parameters and model to statements that draw what parameters and data lack.
 pub(crate) fn joint(program: &StanProgram) -> Result<JointStatements, Obstacle> {
-    let mut reading = Reading { program, drawing: Drawing::new(program), seen: Vec::new(), tries_data: false };
+    let mut reading = Reading::new(program, None);
     let mut statements = Vec::new();
     for block in [ProgramBlock::TransformedParameters, ProgramBlock::Model] {
         if let Some(jacobian) = first_jacobian(program.block(block)) {
@@ -48,6 +49,33 @@ pub(crate) fn joint(program: &StanProgram) -> Result<JointStatements, Obstacle> 
     let (parameters, data): (HashSet<_>, HashSet<_>) = drawn.into_iter().partition(|id| !is_data(id));
     let prior = without(&statements, data, &parameters);
     Ok(JointStatements { draws: drawing.finish(statements), prior, tries_data })
+}
+
+/// Rewrites transformed parameters and model to statements that draw data, and what `wanted` parameters lack; all others are
+/// given. Also returns the data that are drawn.
+pub(crate) fn given_others(
+    program: &StanProgram,
+    wanted: &HashSet<VariableId>,
+) -> Result<(DrawStatements, Vec<VariableId>), Obstacle> {
+    let reach = DataReach::of_containers(program);
+    let mut reading = Reading::new(program, Some((wanted, reach)));
+    let mut statements = Vec::new();
+    for block in [ProgramBlock::TransformedParameters, ProgramBlock::Model] {
+        statements.extend(rewritten(program.block(block), &mut |term, place| reading.term(term, place))?);
+    }
+    let Reading { mut drawing, seen, .. } = reading;
+    let mut drawn: HashSet<VariableId> = seen.iter().map(|(sampling, _)| sampling.variable).collect();
+    let mut all = Vec::new();
+    for declaration in declarations(&program.parameters).filter(|declaration| wanted.contains(&declaration.variable)) {
+        if drawn.insert(declaration.variable) {
+            all.push(without_statement(&mut drawing, declaration)?);
+        }
+    }
+    all.extend(statements);
+    let mut data: Vec<VariableId> = drawn.iter().filter(|id| program.variables[id.0].is_data).copied().collect();
+    data.sort();
+    let statements = in_order(program, all, &drawn)?;
+    Ok((drawing.finish(statements), data))
 }
 
 /// The declarations among statements.
@@ -79,11 +107,33 @@ struct Reading<'a> {
     drawing: Drawing<'a>,
     seen: Vec<(Sampling<'a>, TermPlace<'a>)>,
     tries_data: bool,
+    /// The parameters that are drawn, where others are given, and what data reach.
+    wanted: Option<(&'a HashSet<VariableId>, DataReach)>,
 }
 
 impl<'a> Reading<'a> {
+    fn new(program: &'a StanProgram, wanted: Option<(&'a HashSet<VariableId>, DataReach)>) -> Self {
+        Self { program, drawing: Drawing::new(program), seen: Vec::new(), tries_data: false, wanted }
+    }
+
+    /// Whether a term says nothing of what is drawn.
+    fn is_of_others(&self, term: &Term<'a>) -> bool {
+        let Some((wanted, reach)) = &self.wanted else { return false };
+        match term {
+            Term::Sampling(sampling) => {
+                let is_drawn =
+                    wanted.contains(&sampling.variable) || self.program.variables[sampling.variable.0].is_data;
+                !is_drawn && !reach.reaches(sampling.variate)
+            }
+            Term::Other(value) => !reach.reaches(value) && !wanted.iter().any(|id| reads(value, *id)),
+        }
+    }
+
     fn term(&mut self, term: Term<'a>, place: &TermPlace<'a>) -> Result<Option<Statement>, Obstacle> {
         let refused = |what: String| Err(Obstacle::new(place.span, what));
+        if self.is_of_others(&term) {
+            return Ok(None);
+        }
         let Term::Sampling(sampling) = term else {
             return refused("it does not say how one variable is distributed".to_owned());
         };
@@ -103,7 +153,9 @@ impl<'a> Reading<'a> {
         }
         let block = if is_parameter { &program.parameters } else { &program.data };
         let declaration = declarations(block).find(|own| own.variable == sampling.variable);
-        let bounds = declaration.filter(|_| is_parameter).map(|own| known_bounds(program, own, &sampling));
+        let bounds = declaration
+            .filter(|_| is_parameter)
+            .map(|own| known_bounds(program, own, &sampling, self.wanted.is_some()));
         self.tries_data |= declaration.is_some_and(|own| !is_parameter && !stays_inside(program, own, &sampling));
         let Support { lower, upper, is_sorted } = bounds.unwrap_or_default();
         let mut statement = self.drawing.drawn(&sampling, lower, upper, place.span)?;

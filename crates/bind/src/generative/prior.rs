@@ -20,8 +20,13 @@ pub(super) struct Support {
 const SYMMETRICAL: [(&str, usize); 5] =
     [("normal", 0), ("cauchy", 0), ("double_exponential", 0), ("logistic", 0), ("student_t", 1)];
 
-/// The bounds between which a parameter can be drawn by its statement alone.
-pub(super) fn known_bounds(program: &StanProgram, declaration: &Declaration, sampling: &Sampling<'_>) -> Support {
+/// The bounds between which a parameter can be drawn by its statement alone; all of them, where the other parameters are given.
+pub(super) fn known_bounds(
+    program: &StanProgram,
+    declaration: &Declaration,
+    sampling: &Sampling<'_>,
+    is_given: bool,
+) -> Support {
     let arguments = sampling.density.arguments.get(1..).unwrap_or_default();
     let zero = || Expression {
         kind: ExpressionKind::Real(0.0),
@@ -55,7 +60,7 @@ pub(super) fn known_bounds(program: &StanProgram, declaration: &Declaration, sam
     let is_ordered = matches!(declaration.constraint, Constraint::Ordered | Constraint::PositiveOrdered);
     let is_vector = sampling.variate.ty == octopus_stan::StanType::VECTOR;
     let is_sorted = is_ordered && is_vector && arguments.iter().all(|argument| argument.ty.is_scalar());
-    match are_data || is_half() {
+    match are_data || is_given || is_half() {
         true => Support { lower, upper, is_sorted },
         false => Support { is_sorted, ..Support::default() },
     }

@@ -22,11 +22,11 @@ use crate::{
     Simulated, TableFile, settings,
 };
 use binding::ProgramBinding;
-use simulator::ProgramSimulator;
 use octopus_bind::{Data, DeclaredVariable};
 use octopus_formats::observations::{ColumnKind, DataTable};
 use octopus_stan::{ProgramBlock, StanProgram};
 use serde::{Deserialize, Serialize};
+use simulator::ProgramSimulator;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;

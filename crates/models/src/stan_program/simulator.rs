@@ -64,7 +64,9 @@ impl Simulator for ProgramSimulator {
     /// What cannot be drawn is NaN, and [`simulate`](Self::simulate) says so.
     fn draw_parameters(&self, random: &mut Stream) -> Vec<f64> {
         match &self.draws {
-            Draws::Read(model) => model.draw_parameters(random).unwrap_or_else(|_| vec![f64::NAN; model.density().dim()]),
+            Draws::Read(model) => {
+                model.draw_parameters(random).unwrap_or_else(|_| vec![f64::NAN; model.density().dim()])
+            }
             Draws::Second { program, waiting } => match program.draw(random) {
                 Ok(draw) => {
                     let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
@@ -85,7 +87,8 @@ impl Simulator for ProgramSimulator {
             Draws::Read(model) => model.with_outcomes(&model.replicate(position, random).map_err(failed)?),
             Draws::Second { program, waiting } => {
                 let outcomes = waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&bits(position));
-                let outcomes = outcomes.ok_or_else(|| failed("the second program draws parameters with data".to_owned()))?;
+                let outcomes =
+                    outcomes.ok_or_else(|| failed("the second program draws parameters with data".to_owned()))?;
                 program.with_outcomes(&outcomes)
             }
         };
