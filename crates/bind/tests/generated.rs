@@ -261,7 +261,8 @@ fn posteriordb_generates() {
         if !seen.insert(name.to_owned()) {
             continue;
         }
-        let Ok(model) = BoundModel::new(&program, &Data::read(data).expect("data")) else { continue };
+        let Ok(data) = Data::read(data) else { continue };
+        let Ok(model) = BoundModel::new(&program, &data) else { continue };
         let density = model.density(name).expect("a density");
         let x: Vec<f64> = (0..model.dim()).map(|k| 0.3 * (0.7 + 1.3 * k as f64).sin()).collect();
         let begin = std::time::Instant::now();

@@ -567,7 +567,7 @@ fn a_second_program_draws() {
             "`p` has sizes [3], but [2]",
         ),
         ("array[N] int y;", "array[N] int z;", "no generated quantity has the name of data"),
-        ("m_ = exponential_rng(1)", "m_ = normal_rng(-9, 0.1)", "`m` is outside of its support"),
+        ("dirichlet_rng([1, 1]')", "[0.5, -0.5]'", "`p` is outside of its support"),
     ] {
         let text_of = simulator.replace(from, to).replace("y[n] =", if to.contains('z') { "z[n] =" } else { "y[n] =" });
         let text_of = if from == "real m_" { text_of.replace("? m_", "? other") } else { text_of };

@@ -10,6 +10,7 @@ mod check;
 mod device;
 mod model;
 mod needs;
+mod predict;
 mod program;
 mod random;
 mod sample;
@@ -24,6 +25,7 @@ pub(crate) use device::{
     DeviceSamplerArgs, DeviceWarmArgs, DeviceWatchArgs,
 };
 pub(crate) use model::{GivenOption, ModelArgs, OF_A_POSTERIOR, OF_A_SIMULATOR};
+pub(crate) use predict::PredictArgs;
 pub(crate) use program::{CopyArgs, ProgramArgs, ProgramCommand};
 pub(crate) use random::{DistributionName, ParameterArgs, RandomArgs};
 pub(crate) use sample::{DataArgs, MachineArgs, SampleArgs, SamplerArgs};
@@ -238,6 +240,11 @@ pub(crate) enum Command {
     /// Write a trace in another format.
     #[command(about = format!("Write a trace in another format: {WRITTEN_IN_SHORT}"))]
     Export(ExportArgs),
+    /// Predict new rows and new groups by a run of a Stan program
+    ///
+    /// For each posterior draw the new data are drawn once: what was sampled is as drawn, what is new, such as the effect of
+    /// a new group, comes from its distribution. Prints mean, standard deviation and quantiles of each number.
+    Predict(PredictArgs),
     /// Does a model work on this machine? Verify, sample, diagnose, compare, benchmark, report
     ///
     /// Without a model and settings, this is the whole of phase 0 (docs/requirements.md): the PRD's model,
@@ -485,7 +492,7 @@ impl ExportFormat {
         FORMATS.into_iter().filter_map(|format| Some(Self { format, write: format.writer()? }))
     }
 
-    fn parser() -> impl TypedValueParser<Value = Self> {
+    pub(crate) fn parser() -> impl TypedValueParser<Value = Self> {
         let values = Self::all().map(|to| PossibleValue::new(to.format.name()).help(to.format.about()));
         PossibleValuesParser::new(values.collect::<Vec<_>>()).try_map(|name| {
             Self::all().find(|to| to.format.name() == name).ok_or_else(|| format!("no format is called {name}"))

@@ -53,7 +53,7 @@ pub use hierarchical_normal::{
     DataSource, GroupedFile, HierarchicalNormal, HierarchicalNormalModel, HierarchicalNormalProblem, HierarchicalPrior,
     HierarchicalSettings, HierarchicalSimulator, Likelihood, synthetic,
 };
-pub use model::{CalibrationTest, Effects, Model, NamedLikelihood, ObservedVariable, Problem, Simulated};
+pub use model::{CalibrationTest, Effects, Model, NamedLikelihood, ObservedVariable, Predictor, Problem, Simulated};
 pub use option::{ModelOption, OptionGroup, OptionKind};
 pub use registry::Registry;
 pub use simulator::Simulator;

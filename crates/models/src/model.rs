@@ -4,8 +4,10 @@ use crate::exact::{Exact, ExactError};
 use crate::{BuildError, DataSize, ModelColumn, ModelError, ModelOption, Simulator, TableFile};
 use octopus_density::{Dim, GroupedData, LogDensity};
 use octopus_formats::observations::DataTable;
-use octopus_trace::{DataRecord, InferenceData};
+use octopus_random::Stream;
+use octopus_trace::{DataRecord, Dataset, InferenceData};
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 use toml::Table;
 
@@ -177,6 +179,15 @@ pub trait Problem: Send + Sync {
         None
     }
 
+    /// Joins the model as it was sampled with new data, which it predicts; `None` where it predicts no new data. `file` has
+    /// them, and `set` values over the file's.
+    ///
+    /// # Errors
+    /// When the data cannot be read or do not fit, or the model does not say how they are distributed.
+    fn new_data(&self, _file: Option<&Path>, _set: &Table) -> Result<Option<Box<dyn Predictor + '_>>, BuildError> {
+        Ok(None)
+    }
+
     /// Returns the true values that made the data, by element name such as `mu_group[7]`; empty where they are not
     /// known.
     fn truth(&self) -> HashMap<String, f64> {
@@ -232,6 +243,25 @@ pub trait Problem: Send + Sync {
     fn likelihoods(&self) -> Result<Vec<NamedLikelihood>, ModelError> {
         Ok(Vec::new())
     }
+}
+
+/// New data of a model that was sampled.
+pub trait Predictor {
+    /// Returns the variables that are predicted, in the order of their numbers: the axes of their terms are those of their
+    /// numbers.
+    fn variables(&self) -> Vec<ObservedVariable>;
+
+    /// Returns the new data that are given, such as predictors.
+    fn constant_data(&self) -> Dataset;
+
+    /// Returns what is new among groups and parameters, and so is drawn from its distribution: sentences.
+    fn news(&self) -> Vec<String>;
+
+    /// Draws all predicted numbers given a position of the sampled density.
+    ///
+    /// # Errors
+    /// When they cannot be drawn, with the reason.
+    fn predict(&self, position: &[f64], random: &mut Stream) -> Result<Vec<f64>, String>;
 }
 
 /// A variable that is observed.

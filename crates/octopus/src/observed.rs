@@ -126,7 +126,7 @@ impl Predictive {
 }
 
 /// Adds variables whose numbers stand one after the other in each row, a row for each draw.
-fn add_variables(
+pub(crate) fn add_variables(
     dataset: &mut Dataset,
     variables: &[ObservedVariable],
     axis: fn(&ObservedVariable) -> &Dim,
@@ -208,15 +208,15 @@ impl PriorDraws {
 }
 
 /// The unconstrained positions in the arrays of a trace.
-struct Positions<'a> {
+pub(crate) struct Positions<'a> {
     /// For each parameter: its first coordinate, its width, and its values.
     parts: Vec<(usize, usize, &'a [f64])>,
-    chains: usize,
-    draws: usize,
+    pub(crate) chains: usize,
+    pub(crate) draws: usize,
 }
 
 impl<'a> Positions<'a> {
-    fn new(data: &'a InferenceData, model: &dyn LogDensity) -> Result<Self, TraceError> {
+    pub(crate) fn new(data: &'a InferenceData, model: &dyn LogDensity) -> Result<Self, TraceError> {
         let group = data
             .group("unconstrained_posterior")
             .ok_or_else(|| TraceError::lacks("the trace has no unconstrained_posterior"))?;
@@ -249,7 +249,7 @@ impl<'a> Positions<'a> {
         Ok(Self { parts, chains, draws })
     }
 
-    fn read(&self, chain: usize, draw: usize, position: &mut [f64]) {
+    pub(crate) fn read(&self, chain: usize, draw: usize, position: &mut [f64]) {
         let row = chain * self.draws + draw;
         for &(offset, width, values) in &self.parts {
             position[offset..offset + width].copy_from_slice(&values[row * width..(row + 1) * width]);

@@ -7,7 +7,7 @@ use super::order::{in_order, without};
 use super::prior::{Support, known_bounds, stays_inside};
 use super::reach::DataReach;
 use super::rewrite::{TermPlace, rewritten, rewritten_with_rejections};
-use super::sampling::{DRAWN, Sampling, Term, called};
+use super::sampling::{DRAWN, MOST_STATEMENTS, Sampling, Term, called};
 use octopus_stan::{
     Constraint, Declaration, Expression, ExpressionKind, LValue, ProgramBlock, Span, StanProgram, StanType, Statement,
     StatementKind, VariableId, VariableRole,
@@ -161,6 +161,9 @@ impl<'a> Reading<'a> {
         let mut statement = self.drawing.drawn(&sampling, lower, upper, place.span)?;
         if let (StatementKind::Assign { value, .. }, true) = (&mut statement.kind, is_sorted) {
             *value = called("sort_asc", vec![value.clone()], value.ty, value.span);
+        }
+        if self.seen.len() >= MOST_STATEMENTS {
+            return refused(format!("more than {MOST_STATEMENTS} sampling statements are not drawn from"));
         }
         self.seen.push((sampling, place.clone()));
         Ok(Some(statement))

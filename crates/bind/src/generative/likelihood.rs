@@ -4,7 +4,7 @@
 use super::Obstacle;
 use super::reach::DataReach;
 use super::rewrite::{Rewritten, TermPlace, rewritten};
-use super::sampling::{EACH, Sampling, Term, densities, sampling, terms};
+use super::sampling::{EACH, MOST_STATEMENTS, Sampling, Term, densities, sampling, terms};
 use crate::uses::{calls_in, for_each_statement};
 use octopus_stan::{
     BaseType, Call, Callee, Constraint, Declaration, Expression, ExpressionKind, LValue, ProgramBlock, Span,
@@ -138,6 +138,9 @@ impl<'a> Reading<'a> {
         if self.seen.iter().any(|(other, at)| other.meets(sampling, program) && !at.excludes(place)) {
             let name = &program.variables[sampling.variable.0].name;
             return Err(Obstacle::new(place.span, format!("it is the second statement about `{name}`")));
+        }
+        if self.seen.len() >= MOST_STATEMENTS {
+            return Err(Obstacle::new(place.span, format!("more than {MOST_STATEMENTS} statements about data")));
         }
         self.seen.push((sampling.clone(), place.clone()));
         let own_dimensions = observation_dimensions(program, sampling)?;

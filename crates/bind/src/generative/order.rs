@@ -7,7 +7,7 @@ use octopus_stan::{Callee, Expression, ExpressionKind, Span, StanProgram, Statem
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Statements that are put in order at the most: each is compared with all others.
-const MOST: usize = 1000;
+const MOST: usize = 300;
 /// Functions that tell sizes: they read no value.
 const OF_SIZES: [&str; 5] = ["rows", "cols", "size", "num_elements", "dims"];
 

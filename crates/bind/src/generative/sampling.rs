@@ -11,6 +11,9 @@ pub(crate) const EACH: &str = "_each";
 /// The end of the name of the function that draws what a variate lacks. No program can call it.
 pub(crate) const DRAWN: &str = "_drawn";
 
+/// Sampling statements that are read at the most: each is compared with all others.
+pub(super) const MOST_STATEMENTS: usize = 1000;
+
 /// A statement that says how a variable is distributed.
 #[derive(Clone, Debug)]
 pub(crate) struct Sampling<'a> {

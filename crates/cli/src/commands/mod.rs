@@ -13,6 +13,7 @@ mod export;
 mod loo;
 mod man;
 mod plot;
+mod predict;
 mod program;
 mod random;
 mod resume;
@@ -45,6 +46,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Model(command) => program::run(&command, global),
         Command::Sweep(args) => sweep::run(*args, global),
         Command::Export(args) => export::run(&args, global),
+        Command::Predict(args) => predict::run(&args, global),
         Command::Validate(args) => validate::run(*args, global),
         Command::Random(args) => random::run(&args, global),
         Command::Bench(command) => bench::run(&command, global),

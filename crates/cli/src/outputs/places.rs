@@ -71,6 +71,15 @@ pub(crate) fn outputs_of(cli: &Cli) -> Outputs {
             found.traces("TRACE", &args.trace);
             found.output("--out", &args.out, OutputKind::Trace(args.to.format, args.force));
         }
+        Command::Predict(args) => {
+            found.traces("RUN", std::slice::from_ref(&args.run));
+            if let Some(data) = &args.data {
+                found.table("--data", data);
+            }
+            if let (Some(out), Some(to)) = (&args.out, args.to) {
+                found.output("--out", out, OutputKind::Trace(to.format, args.force));
+            }
+        }
         Command::Validate(args) => {
             found.model(&args.model_settings);
             found.settings(args.config.as_deref(), &args.data);
@@ -285,6 +294,7 @@ mod tests {
             (&format!("sweep hierarchical-normal {TABLE} --out o"), &["--data d.csv", "--config c.toml"], &["--out o"]),
             ("sweep eight-schools", &[], &[]),
             ("export r --to netcdf --out o.nc", &["TRACE r"], &["--out o.nc"]),
+            ("predict r --data d.csv --to netcdf --out o.nc", &["RUN r", "--data d.csv"], &["--out o.nc"]),
             (&format!("validate {TABLE} --out o"), &["--data d.csv", "--config c.toml"], &["--out o"]),
             ("random normal --n 1 --out o.npy", &[], &["--out o.npy"]),
             ("man --out o", &[], &["--out o"]),

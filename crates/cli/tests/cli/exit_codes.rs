@@ -171,6 +171,10 @@ const TABLE: &[(&str, i32, Seen)] = &[
     ("export", 2, By("export {}/good --to word --out {}/good.doc")),
     ("export", 3, By("export {}/good --to csv --out {}/good.csv")),
 
+    ("predict", 0, In("programs.rs", "new_rows_and_groups_are_predicted")),
+    ("predict", 2, By("predict {}/good")),
+    ("predict", 3, By("predict {}/none --set N=2")),
+
     ("validate", 0, In("validate.rs", "a_quick_validation_passes_and_leaves_every_deliverable")),
     ("validate", 1, In("validate.rs", "the_plain_settings_fail_and_say_why")),
     ("validate", 2, By("validate --groups 0 --out {}/x")),

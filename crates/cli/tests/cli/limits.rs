@@ -81,6 +81,7 @@ pub(crate) const LIMITS: &[Limits] = &[
     of("loo", "--draws", &["1", "18446744073709551615"], &["0", "-1"]),
     of("export", "--predictive", &["0", "2147483647"], &["-1", "2147483648", "18446744073709551616"]),
     of("export", "--prior", &["0", "1"], &["-1", "2147483648", "99999999999", "18446744073709551615"]),
+    of("predict", "--draws", &["1", "2147483647"], &["0", "-1", "2147483648"]),
     // Random numbers.
     Limits { with: "normal", ..of("random", "--n", &["1", "100000", "1e5"], &["0", "100001", "-1", "nan"]) },
     Limits { with: "normal", ..of("random", "--seed", &["0", "18446744073709551615"], &["-1", "18446744073709551616"]) },
@@ -124,6 +125,7 @@ const LINES: &[(&str, &str)] = &[
     ("compare", "compare {}/run {}/run"),
     ("loo", "loo {}/run"),
     ("export", "export {}/run --to netcdf --force --out {}/run.nc"),
+    ("predict", "predict {}/run --set N=2"),
     ("random", "random --n 2"),
     ("verify", "verify --no-deep"),
     ("device-watch", "device watch --count 1"),

@@ -126,6 +126,10 @@ const TABLE: &[(&str, &str, Shown)] = &[
     ("calibrate", "--gpu-memory", In("gpu_sampling.rs", "the_memory_taken_of_a_gpu_is_limited")),
     ("calibrate", "--no-fallback", In("gpu_faults.rs", "no_fallback_is_heard_by_each_command")),
     ("calibrate", "--threads", Says(CALIBRATE, "--threads 5", "threads 5")),
+    ("calibrate", "--program", In("programs.rs", "a_program_is_calibrated")),
+    ("calibrate", "--set", In("programs.rs", "a_program_is_calibrated")),
+    ("calibrate", "--data", In("programs.rs", "a_program_is_calibrated")),
+    ("calibrate", "--simulator", In("programs.rs", "a_program_is_calibrated")),
     ("calibrate", "--group-sizes", In("calibrate.rs", "ranks_in_one_go_or_two_are_the_same")),
 
     ("check", "--config", In("own_model.rs", "a_wrong_gradient_is_named_and_refused")),
@@ -183,6 +187,13 @@ const TABLE: &[(&str, &str, Shown)] = &[
     ("export", "--force", In("folders.rs", "exports_do_not_overwrite_and_leave_nothing_half_written")),
     ("export", "--predictive", In("commands.rs", "sample_diagnose_plot_and_export")),
     ("export", "--prior", In("commands.rs", "sample_diagnose_plot_and_export")),
+
+    ("predict", "--data", In("programs.rs", "new_rows_and_groups_are_predicted")),
+    ("predict", "--set", In("programs.rs", "new_rows_and_groups_are_predicted")),
+    ("predict", "--draws", In("programs.rs", "new_rows_and_groups_are_predicted")),
+    ("predict", "--to", In("programs.rs", "new_rows_and_groups_are_predicted")),
+    ("predict", "--out", In("programs.rs", "new_rows_and_groups_are_predicted")),
+    ("predict", "--force", In("programs.rs", "new_rows_and_groups_are_predicted")),
 
     ("validate", "--out", In("validate.rs", "a_quick_validation_passes_and_leaves_every_deliverable")),
     ("validate", "--require-gpu", In("validate.rs", "a_quick_validation_passes_and_leaves_every_deliverable")),

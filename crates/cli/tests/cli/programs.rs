@@ -91,8 +91,7 @@ fn a_program_goes_every_way() {
     let report = at(&format!("validate {line} --quick --stages compare --device cpu --quiet --json --out {{}}/report"));
     assert!(matches!(report.code, Some(0 | 1)), "{report:#?}");
     assert_eq!(report.json()["model"]["name"], "stan");
-    at("calibrate stan --out {}/x").fails(2, &["stan: a program says what the posterior is"]);
-    at("calibrate {}/line.stan --out {}/x").fails(2, &["stan: a program says what the posterior is"]);
+    at("calibrate stan --out {}/x").fails(2, &["no program is given"]);
     let many = "--strategy many-short --chains 64 --draws 20 --device cpu --quiet --out {}/many";
     at(&format!("sample {line} {many}")).sampled();
     at(&format!("sample {line} --device cuda --out {{}}/x")).fails(2, &["--device cuda", "programs run on the CPU"]);
@@ -109,7 +108,8 @@ fn a_run_of_a_program_is_diagnosed_drawn_and_exported() {
     assert!(["a ", "sigma ", "at_one "].iter().all(|name| told.contains(name)), "{told}");
     at("compare {}/one {}/two --max-mean 0.2 --max-sd 0.3").succeeds();
     at("plot {}/one --out {}/pictures --kind forest,trace").succeeds();
-    at("loo {}/one").fails(3, &["has no group `log_likelihood`", "`log_lik`"]);
+    let judged = at("loo {}/one --json").json();
+    assert_eq!((&judged["models"][0]["observations"], &judged["models"][0]["samples"]), (&5.into(), &4000.into()));
     at("export {}/one --to netcdf --out {}/one.nc").succeeds();
     assert!(at("diagnose {}/one.nc").stdout.contains("at_one "));
     // A complete run; one whose data or program have changed is refused.
@@ -119,6 +119,98 @@ fn a_run_of_a_program_is_diagnosed_drawn_and_exported() {
     at("resume {}/two").fails(3, &["line.json are not those of the run", "begin a new run"]);
     fs::write(dir.path().join("line.stan"), LINE.replace("exponential(1)", "exponential(2)")).unwrap();
     at("resume {}/two").fails(3, &["line.stan is not the run's", "`program_text`"]);
+}
+
+/// A program that says how parameters and data are drawn is calibrated by itself; another one by a second program.
+#[test]
+fn a_program_is_calibrated() {
+    const SHORT: &str = "--datasets 8 --chains 2 --draws 60 --tune 100 --device cpu --quiet --json";
+    let dir = prepared();
+    let at = |words: &str| run(dir.path(), words);
+    let line = "calibrate {}/line.stan --data {}/line.json";
+    let ranks = at(&format!("{line} {SHORT} --out {{}}/ranks")).json();
+    let names: Vec<&str> =
+        ranks["ranks"]["quantities"].as_array().unwrap().iter().filter_map(|one| one["name"].as_str()).collect();
+    assert_eq!(names, ["a", "b", "sigma", "log likelihood", "log density"], "{ranks}");
+    assert_eq!(ranks["ranks"]["failed"], 0);
+    let named = at(&format!(
+        "calibrate stan --program {{}}/line.stan --data {{}}/line.csv --set scale=5 {SHORT} --out {{}}/named"
+    ));
+    assert_eq!(named.json()["ranks"], ranks["ranks"], "the same data, from a table");
+    // Without a prior of sigma.
+    let improper = LINE.replace("sigma ~ exponential(1);", "");
+    fs::write(dir.path().join("improper.stan"), &improper).unwrap();
+    let words = ["`sigma` has no sampling statement", "improper.stan:3:", "^^^^^", "--simulator"];
+    at(&format!("calibrate {{}}/improper.stan --data {{}}/line.json {SHORT} --out {{}}/x")).fails(2, &words);
+    let second = "data { int N; vector[N] x; real scale; } generated quantities {
+        real a = normal_rng(0, scale); real b = normal_rng(0, scale); real sigma_ = exponential_rng(1);
+        array[N] real y = normal_rng(a + b * x, sigma_); }";
+    fs::write(dir.path().join("second.stan"), second).unwrap();
+    let by = format!("{line} --simulator {{}}/second.stan");
+    let drawn = at(&format!("{by} {SHORT} --out {{}}/second")).json();
+    assert_eq!((&drawn["ranks"]["data_sets"], &drawn["ranks"]["failed"]), (&8.into(), &0.into()));
+    assert_ne!(drawn["ranks"]["quantities"], ranks["ranks"]["quantities"]);
+    at(&format!("{by} --geweke --out {{}}/x")).fails(2, &["--simulator", "data given parameters"]);
+}
+
+/// Prior draws are in the trace and in the picture; a program without them says which statement is missing.
+#[test]
+fn a_prior_is_drawn() {
+    let dir = prepared();
+    let at = |words: &str| run(dir.path(), words);
+    at(&format!("sample {{}}/line.stan --data {{}}/line.json {SHORT} --out {{}}/one")).sampled();
+    at("plot {}/one --kind prior,ppc --out {}/pictures").succeeds();
+    at("export {}/one --to netcdf --prior 50 --predictive 4 --out {}/one.nc").succeeds();
+    let groups = octopus::Trace::open(&[dir.path().join("one.nc")]).unwrap().data;
+    for (group, variable, count) in [
+        ("prior", "sigma", 50),
+        ("prior_predictive", "y", 250),
+        ("posterior_predictive", "y", 80),
+        ("log_likelihood", "y", 80),
+        ("observed_data", "y", 5),
+    ] {
+        assert_eq!(groups.group(group).unwrap().variables[variable].values.len(), count, "{group}");
+    }
+    fs::write(dir.path().join("improper.stan"), LINE.replace("sigma ~ exponential(1);", "")).unwrap();
+    at(&format!("sample {{}}/improper.stan --data {{}}/line.json {SHORT} --out {{}}/two")).sampled();
+    at("plot {}/two --kind prior --out {}/pictures")
+        .fails(3, &["`sigma` has no sampling statement", "improper.stan:3:"]);
+}
+
+/// Rows and groups that were not there: those that were keep their effects, by their labels.
+#[test]
+fn new_rows_and_groups_are_predicted() {
+    let dir = prepared();
+    let at = |words: &str| run(dir.path(), words);
+    at(&format!("sample {{}}/clinics.stan --data {{}}/clinics.csv {SHORT} --out {{}}/one")).sampled();
+    fs::write(dir.path().join("new.csv"), "clinic\nkiel\nbergen\noslo\nbergen\n").unwrap();
+    let words = "predict {}/one --data {}/new.csv --draws 400";
+    let found = at(&format!("{words} --json")).succeeds().json();
+    assert_eq!(found["draws"], 1600);
+    let new: Vec<&str> = found["new"].as_array().unwrap().iter().filter_map(|one| one.as_str()).collect();
+    assert_eq!(new, ["new in clinic: bergen", "level: 1 of 4 elements are new, and drawn from its distribution"]);
+    let mean = |row: usize| found["numbers"][row]["mean"].as_f64().unwrap();
+    // The means of the levels that were sampled, on the scale of probabilities.
+    let trace = octopus::Trace::open(&[dir.path().join("one")]).unwrap();
+    let levels = trace.posterior().unwrap().get("level").unwrap().values.to_f64();
+    let expected = |clinic: usize| {
+        let all: Vec<f64> = levels.iter().skip(clinic).step_by(3).map(|x| 1.0 / (1.0 + (-x).exp())).collect();
+        all.iter().sum::<f64>() / all.len() as f64
+    };
+    // Labels are numbered as they appear: oslo, rio, kiel. Four standard errors of 1600 draws of 0 or 1 are 0.05.
+    assert!((mean(0) - expected(2)).abs() < 0.05 && (mean(2) - expected(0)).abs() < 0.05, "{found}");
+    assert!((mean(1) - mean(3)).abs() < 0.07, "both of bergen: {found}");
+    let told = at(&format!("{words} --to netcdf --out {{}}/new.nc"));
+    assert!(told.stdout.contains("ill[4]") && told.stderr.contains("new in clinic: bergen"), "{told:#?}");
+    let groups = octopus::Trace::open(&[dir.path().join("new.nc")]).unwrap().data;
+    assert_eq!(groups.group("predictions").unwrap().variables["ill"].values.len(), 4 * 1600);
+    assert!(groups.group("predictions_constant_data").is_some() && groups.group("posterior").is_some());
+    at(&format!("{words} --to netcdf --out {{}}/new.nc")).fails(2, &["new.nc", "--force"]);
+    at(&format!("{words} --to csv --out {{}}/new.csv.gz")).succeeds();
+    at(&format!("{words} --to netcdf --out {{}}/new.nc --force")).succeeds();
+    at("predict {}/one --set N=2 --set clinic=[1,3]").succeeds();
+    at("predict {}/one").fails(2, &["--data FILE", "--set"]);
+    at("predict {}/one --set N=2").fails(3, &["`clinic` has sizes [60], but [2] are needed"]);
 }
 
 #[test]

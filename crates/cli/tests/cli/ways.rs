@@ -71,7 +71,7 @@ const WAYS: [Way; 7] = [
 ];
 
 /// The commands that run no chains on a posterior of the user's.
-const OTHERS: [&str; 24] = [
+const OTHERS: [&str; 25] = [
     "",
     "verify",
     "device-list",
@@ -91,6 +91,7 @@ const OTHERS: [&str; 24] = [
     "model-check",
     "model-show",
     "export",
+    "predict",
     "random",
     "bench",
     "bench-random",

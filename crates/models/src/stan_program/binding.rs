@@ -83,7 +83,7 @@ impl ProgramBinding {
                     Some(table) => table,
                     None => file.read(&StanModel.columns(&settings::write(&own)?)?)?,
                 };
-                let (data, labelled) = of_table(&program, &table, &shown(&file.path).display().to_string(), &set);
+                let (data, labelled) = of_table(&program, &table, &shown(&file.path).display().to_string(), &set, None);
                 (data, labelled, file.record(&table))
             }
         };
@@ -126,12 +126,12 @@ fn shipped_data(shipped: &ShippedProgram) -> Result<Data, BuildError> {
 }
 
 /// Returns a path as messages show it: from the working folder, where it is below.
-fn shown(path: &Path) -> PathBuf {
+pub(super) fn shown(path: &Path) -> PathBuf {
     let folder = std::env::current_dir().ok();
     folder.and_then(|folder| path.strip_prefix(folder).ok()).unwrap_or(path).to_owned()
 }
 
-fn whole(path: &Path) -> Result<PathBuf, BuildError> {
+pub(super) fn whole(path: &Path) -> Result<PathBuf, BuildError> {
     absolute(path).map_err(|source| BuildError::Path { path: path.to_owned(), source })
 }
 
@@ -161,7 +161,7 @@ pub(super) fn of_binding(error: &BindError) -> BuildError {
 }
 
 /// Refuses settings of columns and cells where the file is no table.
-fn of_table_alone(file: &TableFile) -> Result<(), BuildError> {
+pub(super) fn of_table_alone(file: &TableFile) -> Result<(), BuildError> {
     if *file == TableFile::at(&file.path) {
         return Ok(());
     }
@@ -170,7 +170,7 @@ fn of_table_alone(file: &TableFile) -> Result<(), BuildError> {
 }
 
 /// Returns the data of the setting `set`.
-fn of_set(set: &Table) -> Result<Data, BuildError> {
+pub(super) fn of_set(set: &Table) -> Result<Data, BuildError> {
     let mut all = Data::new("--set");
     for (name, value) in set {
         let mut text = String::new();

@@ -1,11 +1,13 @@
 //! A program in Stan's language as a model: the user's file is the model, and JSON, R's dump or a table has its data.
 //!
 //! Here are its settings and its options on the command line. `table.rs` says how columns become data, `binding.rs` joins
-//! program and data, `problem.rs` has what commands ask of the result, `simulator.rs` draws its parameters and data, and
-//! `overview.rs` describes a program. `shipped.rs` has the programs that ship.
+//! program and data, `problem.rs` has what commands ask of the result, `simulator.rs` draws its parameters and data,
+//! `new_data.rs` predicts new rows and groups, and `overview.rs` describes a program. `shipped.rs` has the programs that
+//! ship.
 
 mod axes;
 mod binding;
+mod new_data;
 mod overview;
 mod problem;
 mod shipped;

@@ -2,22 +2,24 @@
 
 use super::axes::name_axes;
 use super::binding::{ProgramBinding, without_title};
+use super::new_data::ProgramPredictor;
 use super::shipped::ShippedTruth;
 use super::simulator::ProgramSimulator;
 use super::table::LabelledSize;
 use super::{ShippedProgram, StanSettings};
 use crate::exact::{Exact, ExactError};
-use crate::{BuildError, ObservedVariable, Problem, Simulator};
+use crate::{BuildError, ObservedVariable, Predictor, Problem, Simulator};
 use octopus_bind::{Data, DataNumbers, DataValue, DrawFailures, ObservedData, StanDensity};
 use octopus_density::{Dim, Labels, LogDensity};
 use octopus_formats::observations::DataTable;
 use octopus_stan::{Diagnostic, StanProgram, Statement, StatementKind};
 use octopus_trace::{Array, DataRecord, Dataset, InferenceData, Values};
+use std::path::Path;
 use std::sync::OnceLock;
 use toml::Table;
 
 /// The axis of observations.
-const OBSERVATION: &str = "observation";
+pub(super) const OBSERVATION: &str = "observation";
 /// The variable of observations that no data of the program are known to be.
 const OBSERVED: &str = "y";
 /// Numbers of a variable of the data that are kept in a trace at the most.
@@ -30,12 +32,12 @@ pub struct StanProblem {
     density: StanDensity,
     data: Data,
     record: DataRecord,
-    settings: Table,
+    pub(super) settings: Table,
     statements: Vec<String>,
     findings: Vec<String>,
     likelihood_obstacle: Option<String>,
-    program: StanProgram,
-    labelled: Vec<LabelledSize>,
+    pub(super) program: StanProgram,
+    pub(super) labelled: Vec<LabelledSize>,
     /// How parameters and data are drawn, or the statement that stands in the way; read when it is asked for.
     simulator: OnceLock<Result<ProgramSimulator, String>>,
     truth: Option<ShippedTruth>,
@@ -157,25 +159,15 @@ impl Problem for StanProblem {
     /// Adds the observations as `observed_data`, where it is known which data they are, and all other data as
     /// `constant_data`, but for very long ones.
     fn add_observations(&self, data: &mut InferenceData) {
-        let (mut constant, mut observed) = (Dataset::default(), Dataset::default());
+        let mut observed = Dataset::default();
         for (variable, of) in self.observed_variables().iter().zip(self.density.observed()) {
             let Dim { name, labels } = &variable.numbers;
             let array = Array::new([(name.as_str(), labels.len())], self.values_of(of));
             observed.insert(&variable.name, array);
             observed.coords.insert(name.clone(), labels.clone());
         }
-        let is_observed = |name: &str| self.density.observed().iter().any(|observed| observed.name == name);
-        for name in self.data.names().filter(|name| !is_observed(name)) {
-            let Some(value) = self.data.get(name) else { continue };
-            if (1..=MOST).contains(&value.numbers.len()) {
-                let axes: Vec<String> = (0..value.shape.len()).map(|k| format!("{name}_dim_{k}")).collect();
-                for (axis, &length) in axes.iter().zip(&value.shape) {
-                    constant.coords.insert(axis.clone(), Labels::Range(length));
-                }
-                let axes = axes.iter().map(String::as_str).zip(value.shape.iter().copied());
-                constant.insert(name, Array::new(axes, values(value)));
-            }
-        }
+        let names = self.observed_names();
+        let constant = constant_data(&self.data, |name| !names.contains(&name));
         for (group, dataset) in [("observed_data", observed), ("constant_data", constant)] {
             if !dataset.variables.is_empty() {
                 data.insert(group, dataset);
@@ -185,6 +177,10 @@ impl Problem for StanProblem {
 
     fn simulator(&self) -> Option<&dyn Simulator> {
         self.draws().ok().map(|simulator| simulator as &dyn Simulator)
+    }
+
+    fn new_data(&self, file: Option<&Path>, set: &Table) -> Result<Option<Box<dyn Predictor + '_>>, BuildError> {
+        Ok(Some(Box::new(ProgramPredictor::new(self, file, set)?)))
     }
 
     fn simulator_obstacle(&self) -> Option<String> {
@@ -212,6 +208,15 @@ impl Problem for StanProblem {
 }
 
 impl StanProblem {
+    pub(super) fn stan_density(&self) -> &StanDensity {
+        &self.density
+    }
+
+    /// The names of the data that were observed.
+    pub(super) fn observed_names(&self) -> Vec<&str> {
+        self.density.observed().iter().map(|observed| observed.name.as_str()).collect()
+    }
+
     fn draws(&self) -> Result<&ProgramSimulator, &str> {
         let made = self.simulator.get_or_init(|| {
             let made = ProgramSimulator::new(&self.program, &self.data, &self.labelled);
@@ -232,6 +237,21 @@ impl StanProblem {
 /// A message without its title.
 fn told(message: &Diagnostic) -> String {
     without_title(&message.to_string())
+}
+
+/// The data of these names as a group of a trace, but for very long ones.
+pub(super) fn constant_data(data: &Data, is_kept: impl Fn(&str) -> bool) -> Dataset {
+    let mut constant = Dataset::default();
+    for name in data.names().filter(|name| is_kept(name)) {
+        let Some(value) = data.get(name).filter(|value| (1..=MOST).contains(&value.numbers.len())) else { continue };
+        let axes: Vec<String> = (0..value.shape.len()).map(|k| format!("{name}_dim_{k}")).collect();
+        for (axis, &length) in axes.iter().zip(&value.shape) {
+            constant.coords.insert(axis.clone(), Labels::Range(length));
+        }
+        let axes = axes.iter().map(String::as_str).zip(value.shape.iter().copied());
+        constant.insert(name, Array::new(axes, values(value)));
+    }
+    constant
 }
 
 fn values(value: &DataValue) -> Values {

@@ -25,13 +25,15 @@ struct Labelled<'a> {
 }
 
 /// Returns the data that a table has for a program, but for those in `set`. Labels of columns that one size counts are
-/// numbered together.
+/// numbered together: behind those `known` of earlier data, if there are any, and all other whole numbers are numbers then.
 pub(super) fn of_table(
     program: &StanProgram,
     table: &DataTable,
     source: &str,
     set: &Data,
+    known: Option<&[LabelledSize]>,
 ) -> (Data, Vec<LabelledSize>) {
+    let known_labels = |size: Option<&str>| known?.iter().find(|one| Some(one.size.as_str()) == size);
     let declared = DeclaredVariable::in_block(program, ProgramBlock::Data);
     let is_open = |data: &Data, name: &str| data.get(name).is_none() && set.get(name).is_none();
     let is_size = |name: &str| declared.iter().any(|one| one.name == name && one.ty == StanType::INT);
@@ -52,6 +54,15 @@ pub(super) fn of_table(
                 continue;
             }
             ColumnValues::Label(labels) if variable.ty.is_int() => Cow::Borrowed(labels),
+            ColumnValues::Integer(values) if known.is_some() => {
+                match (known_labels(counted_by.as_deref()), table.labels(name)) {
+                    (Some(_), Ok(labels)) => labels,
+                    _ => {
+                        data = data.with_ints(name, values);
+                        continue;
+                    }
+                }
+            }
             ColumnValues::Integer(values) => {
                 let count = counted_by.as_deref().filter(|size| set.get(size).is_none());
                 let numbers = count.filter(|_| variable.counts_from_one || variable.upper.is_none());
@@ -75,7 +86,8 @@ pub(super) fn of_table(
     }
     let mut sizes = Vec::new();
     for Labelled { size, columns } in labelled {
-        let (labels, codes) = together(&columns);
+        let before = known_labels(size.as_deref()).map(|known| &known.labels);
+        let (labels, codes) = together(&columns, before);
         for ((name, _), codes) in columns.iter().zip(codes) {
             let numbers = codes.into_iter().map(|code| i64::from(code) + 1).collect();
             data = data.with(name, DataValue { shape: vec![table.rows()], numbers: DataNumbers::Ints(numbers) });
@@ -102,10 +114,10 @@ fn numbered(values: &[i64]) -> Option<i64> {
     (all.first() == Some(&1) && all.last() == Some(&last)).then_some(last)
 }
 
-/// Returns the labels of several columns, each once in the order of their first appearance, and the number of each row's
-/// in each column, from 0.
-fn together(columns: &[(String, Cow<'_, LabelColumn>)]) -> (Labels, Vec<Vec<u32>>) {
-    if let [(_, only)] = columns {
+/// Returns the labels of several columns behind those that are known `before`, each once in the order of their first
+/// appearance, and the number of each row's in each column, from 0.
+fn together(columns: &[(String, Cow<'_, LabelColumn>)], before: Option<&Labels>) -> (Labels, Vec<Vec<u32>>) {
+    if let ([(_, only)], None) = (columns, before) {
         return (only.labels().clone(), vec![only.codes().to_vec()]);
     }
     let (mut all, mut numbers) = (Vec::new(), HashMap::new());
@@ -116,13 +128,19 @@ fn together(columns: &[(String, Cow<'_, LabelColumn>)]) -> (Labels, Vec<Vec<u32>
             (all.len() - 1) as u32
         })
     };
+    if let Some(before) = before {
+        (0..before.len()).for_each(|at| {
+            number(before.text(at));
+        });
+    }
     let codes = columns.iter().map(|(_, column)| {
         let labels = column.labels();
         let own: Vec<u32> = (0..labels.len()).map(|at| number(labels.text(at))).collect();
         column.codes().iter().map(|&code| own[code as usize]).collect()
     });
     let codes = codes.collect();
-    let are_whole = columns.iter().all(|(_, column)| matches!(column.labels(), Labels::Integers(_)));
+    let own = columns.iter().map(|(_, column)| column.labels());
+    let are_whole = own.chain(before).all(|labels| matches!(labels, Labels::Integers(_)));
     let whole = are_whole.then(|| all.iter().map(|label| label.parse().ok()).collect::<Option<Vec<i64>>>()).flatten();
     (whole.map_or(Labels::Strings(all), Labels::Integers), codes)
 }
