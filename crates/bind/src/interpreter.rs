@@ -20,7 +20,7 @@ mod variate;
 
 use crate::value::{Tensor, Value};
 use lanes::LoopLanes;
-use octopus_program::{Graph, NodeId, NormalStatement};
+use octopus_program::{Graph, NodeId, NormalKind, NormalStatement};
 use octopus_random::Stream;
 use octopus_stan::{Span, StanProgram};
 use std::collections::{HashMap, HashSet};
@@ -62,8 +62,8 @@ pub(crate) struct Interpreter<'a> {
     pub(crate) target: Vec<NodeId>,
     /// Terms of it that are normal distributions.
     pub(crate) normals: Vec<NormalStatement>,
-    /// The arguments of the last normal density, the variate, its location and its scale, and whether it is of logarithms.
-    last_normal: Option<([NodeId; 3], bool)>,
+    /// The arguments of the last normal density, the variate, its location and its scale, and what it says of them.
+    last_normal: Option<([NodeId; 3], NormalKind)>,
     /// Whether densities by the names `_lupdf` and `_lupmf` are without their constants: not in a function that was
     /// called as `_lpdf` or `_lpmf`.
     pub(crate) drops_constants: bool,
@@ -124,14 +124,14 @@ impl<'a> Interpreter<'a> {
 
     /// Notes that the last term of the target is the normal density that was computed last.
     pub(crate) fn note_normal(&mut self, span: Span) {
-        if let (Some(([variate, location, scale], is_log)), Some(term)) =
+        if let (Some(([variate, location, scale], kind)), Some(term)) =
             (self.last_normal, self.target.len().checked_sub(1))
         {
             let place = self.program.place(span);
             let words: Vec<&str> = self.program.text(span).split_whitespace().collect();
             let text = words.join(" ");
             let label = format!("{} ({}:{})", text.trim_end_matches(';'), place.file, place.line);
-            self.normals.push(NormalStatement { variate, location, scale, is_log, term, label });
+            self.normals.push(NormalStatement { variate, location, scale, kind, term, label });
         }
     }
 

@@ -90,7 +90,11 @@ fn check(body: &str, expected: &[(usize, Centering)]) {
             near(walked - jacobian - program, *constant.get_or_insert(walked - jacobian - program));
             let mut out = vec![0.0; density.layout().width()];
             density.expand(&natural, &mut out);
-            out.iter().zip(bound.expand(&written)).for_each(|(found, expected)| near(*found, expected));
+            // The orders of the elements of matrices differ.
+            let mut expected = bound.expand(&written);
+            out.sort_by(f64::total_cmp);
+            expected.sort_by(f64::total_cmp);
+            out.iter().zip(&expected).for_each(|(found, expected)| near(*found, *expected));
             let in_these = |x: &[f64], gradient: &mut [f64]| effects.logp_grad_in(own, x, gradient);
             let slopes = check_gradient(&in_these, &x, seed as u64).expect("a value");
             assert!(slopes.wrong.is_empty(), "{:?}\n{body}", slopes.wrong);
@@ -175,6 +179,29 @@ fn non_centered_effects_are_found() {
         "parameters {{ {SCALARS} vector<multiplier=tau>[J] theta; }} model {{ theta ~ normal(0, tau); {PRIORS} }}"
     );
     check(&multiplier, &[NON_CENTERED]);
+}
+
+/// Vectors that are normal together are a block for each place in them.
+#[test]
+fn vectors_that_are_normal_together_are_found() {
+    let pairs = [(EFFECTS, Centering::Centered), (EFFECTS, Centering::Centered)];
+    let with = |declared: &str, statement: &str, used: &str| {
+        format!(
+            "parameters {{ vector[2] m; vector<lower=0>[2] s; cholesky_factor_corr[2] L; {declared} }}
+             model {{ m ~ normal(0, 3); s ~ normal(0, 2); L ~ lkj_corr_cholesky(2); {statement}
+                      for (n in 1:N) y[n] ~ normal({used}, 1); }}"
+        )
+    };
+    let (rows, used) = ("array[J] vector[2] b;", "b[g[n], 1] + b[g[n], 2] * x[n]");
+    check(&with(rows, "b ~ multi_normal_cholesky(m, diag_pre_multiply(s, L));", used), &pairs);
+    let covariance = "multi_normal(m, quad_form_diag(multiply_lower_tri_self_transpose(L), s))";
+    check(&with(rows, &format!("for (j in 1:J) b[j] ~ {covariance};"), used), &pairs);
+    // The elements are parameters of their own, and locations differ.
+    let (apart, used) = ("vector[J] b1; vector[J] b2;", "b1[g[n]] + b2[g[n]] * x[n]");
+    let statement = "for (j in 1:J) [b1[j], b2[j]]' ~ multi_normal_cholesky(m * u[j], diag_pre_multiply(s, L));";
+    check(&with(apart, statement, used), &pairs);
+    let none = "b ~ multi_normal_cholesky(m, diag_matrix(rep_vector(1 + square(b[1, 1]), 2)));";
+    check(&with(rows, none, "b[g[n], 1]"), &[]);
 }
 
 #[test]

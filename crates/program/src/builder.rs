@@ -2,7 +2,7 @@
 
 use crate::density::{ProgramDensity, TargetTerms};
 use crate::distribution::Distribution;
-use crate::effects::NormalStatement;
+use crate::effects::{NormalKind, NormalStatement};
 use crate::error::ProgramError;
 use crate::formula::Value;
 use crate::graph::{Graph, NodeId};
@@ -167,8 +167,8 @@ impl ProgramBuilder {
         };
         let name = self.variables.iter().find(|(_, value)| *value == variate).map(|(variable, _)| &variable.name);
         let label = format!("{} ~ {distribution}", name.map_or("..", String::as_str));
-        let is_log = distribution == "lognormal";
-        self.normals.push(NormalStatement { variate, location, scale, is_log, term: self.terms.len(), label });
+        let kind = if distribution == "lognormal" { NormalKind::Log } else { NormalKind::Plain };
+        self.normals.push(NormalStatement { variate, location, scale, kind, term: self.terms.len(), label });
     }
 
     /// Adds the sum of a vector to the target.

@@ -64,7 +64,7 @@ mod summary;
 pub use builder::{ProgramBuilder, Support};
 pub use density::{ProgramDensity, TargetTerms};
 pub use distribution::{Argument, Distribution, JointArgument, JointDistribution, JointShape, Must, Tail};
-pub use effects::NormalStatement;
+pub use effects::{NormalKind, NormalStatement};
 pub use error::{EvaluationError, ProgramError};
 pub use evaluate::{VectorWidth, Workspace};
 pub use formula::Value;

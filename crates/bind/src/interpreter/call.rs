@@ -107,5 +107,6 @@ impl Interpreter<'_> {
 /// Whether a call is the library's density of numbers that are normal, or whose logarithms are.
 fn is_normal(call: &Call) -> bool {
     let name = call.name.strip_suffix("_lpdf").or_else(|| call.name.strip_suffix("_lupdf")).unwrap_or(&call.name);
-    call.callee == Callee::Math && matches!(name, "normal" | "std_normal" | "lognormal")
+    call.callee == Callee::Math
+        && matches!(name, "normal" | "std_normal" | "lognormal" | "multi_normal" | "multi_normal_cholesky")
 }

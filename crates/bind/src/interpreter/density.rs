@@ -6,7 +6,7 @@ use super::library::Arguments;
 use super::{Interpreter, Run, Stop, wrong};
 use crate::generative::EACH;
 use crate::value::{Tensor, Value};
-use octopus_program::{Distribution, JointDistribution, JointShape, Matrix, NodeId, Op, Tail};
+use octopus_program::{Distribution, JointDistribution, JointShape, Matrix, NodeId, NormalKind, Op, Tail};
 use octopus_stan::{Span, StanType, Tilde};
 
 type Function = Box<dyn Fn(&mut Interpreter<'_>, &Arguments) -> Run<Value>>;
@@ -90,11 +90,10 @@ impl Interpreter<'_> {
         }
         let nodes: Vec<NodeId> = args.iter().map(|arg| self.spread(arg, &shared)).collect();
         let total = self.total_of(row, &nodes, a)?;
+        let kind = if row.name == "lognormal" { NormalKind::Log } else { NormalKind::Plain };
         self.last_normal = match (row.name, &nodes[..]) {
-            ("normal" | "lognormal", &[variate, location, scale]) => {
-                Some(([variate, location, scale], row.name == "lognormal"))
-            }
-            ("std_normal", &[variate]) => Some(([variate, self.graph.constant(0.0), self.graph.constant(1.0)], false)),
+            ("normal" | "lognormal", &[variate, location, scale]) => Some(([variate, location, scale], kind)),
+            ("std_normal", &[variate]) => Some(([variate, self.graph.constant(0.0), self.graph.constant(1.0)], kind)),
             _ => None,
         };
         let lanes = if laned { self.lane_count() } else { 1 };
@@ -197,6 +196,15 @@ impl Interpreter<'_> {
             let node = if rows * columns > 1 { self.graph.broadcast(node, rows * columns) } else { node };
             matrices.push(Matrix::new(node, rows, columns));
         }
+        self.last_normal = match (row.name, &matrices[..]) {
+            ("multi_normal" | "multi_normal_cholesky", &[variate, location, scale]) => {
+                let is_factor = row.name == "multi_normal_cholesky";
+                let (scale, columns) = (scale.node, scale.columns);
+                let scale = if is_factor { scale } else { self.graph.cholesky(scale, columns) };
+                Some(([variate.node, location.node, scale], NormalKind::Joint(columns)))
+            }
+            _ => None,
+        };
         let terms = self.graph.joint_density_terms(row, &matrices, laned || is_each);
         let terms = terms.or_else(|error| wrong(a.span, error.to_string()))?;
         let total = self.kept(terms, a.drops);

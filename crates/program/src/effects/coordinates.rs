@@ -6,7 +6,7 @@ use super::links::ParentLink;
 use crate::graph::{Graph, NodeId};
 use crate::operation::Op;
 use octopus_density::Centering;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// What a graph's coordinates of effects are.
@@ -28,7 +28,6 @@ pub(super) struct Rewritten {
 
 /// One block in a graph with new coordinates.
 struct BlockNodes {
-    number: usize,
     /// The effects and their scales, an element for each.
     effects: NodeId,
     scales: NodeId,
@@ -73,22 +72,28 @@ impl<'a> Change<'a> {
         let mut parameters: Vec<NodeId> = blocks.iter().map(|block| block.parameter).collect();
         parameters.sort();
         parameters.dedup();
-        for parameter in parameters {
-            let length = me.graph.len(parameter);
-            let own = me.graph.unknown(length);
+        for &parameter in &parameters {
+            let own = me.graph.unknown(me.graph.len(parameter));
             me.coordinates.push((parameter, own));
-            // The pieces of the new value, of which the first one is what stays, and each element's place.
-            let (mut pieces, mut places): (Vec<NodeId>, Vec<u32>) = (vec![own], (0..length as u32).collect());
-            let mut next = length as u32;
-            for (block, known) in blocks.iter().zip(&known).filter(|(block, _)| block.parameter == parameter) {
-                let own = taken(&mut me.graph, own, &block.places);
-                let value = me.block(block, kind, own, known);
-                for (k, &place) in block.places.iter().enumerate() {
-                    places[place as usize] = next + k as u32;
-                }
-                pieces.push(value);
-                next += block.places.len() as u32;
+        }
+        // For each parameter the pieces of its new value, of which the first one is what stays, and each element's place.
+        let coordinates = me.coordinates.clone();
+        let mut values: HashMap<NodeId, (Vec<NodeId>, Vec<u32>)> = coordinates
+            .iter()
+            .map(|&(parameter, own)| (parameter, (vec![own], (0..me.graph.len(own) as u32).collect())))
+            .collect();
+        for (block, known) in blocks.iter().zip(&known) {
+            let (pieces, places) = values.get_mut(&block.parameter)?;
+            let own = taken(&mut me.graph, pieces[0], &block.places);
+            let next: usize = pieces.iter().map(|&piece| me.graph.len(piece)).sum();
+            for (k, &place) in block.places.iter().enumerate() {
+                places[place as usize] = (next + k) as u32;
             }
+            pieces.push(me.block(block, kind, own, known)?);
+        }
+        for (parameter, own) in coordinates {
+            let (pieces, places) = values.remove(&parameter)?;
+            let length = me.graph.len(own);
             let value = match pieces[..] {
                 // One block has all elements, in order.
                 [_, value] if places.iter().enumerate().all(|(k, &place)| place as usize == length + k) => value,
@@ -99,8 +104,6 @@ impl<'a> Change<'a> {
             };
             me.instead.insert(parameter, value);
         }
-        // In the order of the blocks again.
-        me.made.sort_by_key(|made| made.number);
         Some(me)
     }
 
@@ -152,13 +155,16 @@ impl<'a> Change<'a> {
 
     /// Makes the nodes of a block, of which `own` are the coordinates; returns what takes the place of its elements of the
     /// parameter.
-    fn block(&mut self, block: &FoundEffects, kind: CoordinateKind, own: NodeId, known: &Known) -> NodeId {
+    fn block(&mut self, block: &FoundEffects, kind: CoordinateKind, own: NodeId, known: &Known) -> Option<NodeId> {
         let &FoundEffects { location, scale, written, .. } = block;
         let rows = block.places.len();
-        let number = self.blocks.iter().position(|other| std::ptr::eq(other, block)).unwrap_or(0);
         let m = &mut self.graph;
         let is_plain = location == NodeId::NONE;
-        let [location, scale] = if is_plain { [m.constant(0.0), m.constant(1.0)] } else { [location, scale] };
+        let [mut location, scale] = if is_plain { [m.constant(0.0), m.constant(1.0)] } else { [location, scale] };
+        for &(earlier, coefficient) in block.earlier.iter().flatten() {
+            let part = m.mul(coefficient, self.made.get(earlier)?.z);
+            location = m.add(location, part);
+        }
         let width = m.apply(Op::Sqrt, &[known.inverse]);
         let of_location = m.mul(known.precision, location);
         let away = m.sub(known.pull, of_location);
@@ -184,14 +190,13 @@ impl<'a> Change<'a> {
         });
         let value = if written == Centering::Centered { effect } else { z };
         self.made.push(BlockNodes {
-            number,
             effects: m.broadcast(effect, rows),
             scales: m.broadcast(scale, rows),
             z: m.broadcast(z, rows),
             x: m.broadcast(x, rows),
             log_inverse: m.ln(known.inverse),
         });
-        m.broadcast(value, rows)
+        Some(m.broadcast(value, rows))
     }
 
     /// Puts the new nodes in the place of the old ones: in `roots`, and in the conditions on the density.
@@ -214,6 +219,7 @@ impl<'a> Change<'a> {
     /// besides: the logarithm of a multiplier, and the Jacobian of parameters above 0.
     fn target(&mut self, terms: &[NodeId], own: impl Fn(&mut Graph, &BlockNodes) -> NodeId) -> NodeId {
         let mut terms = terms.to_vec();
+        let mut begun = HashSet::new();
         for (block, made) in self.blocks.iter().zip(&self.made) {
             let Some(place) = block.term else { continue };
             let m = &mut self.graph;
@@ -227,7 +233,8 @@ impl<'a> Change<'a> {
                 let sum = m.sum(made.effects);
                 term = m.sub(term, sum);
             }
-            terms[place] = term;
+            // Elements of vectors have one term.
+            terms[place] = if begun.insert(place) { term } else { m.add(terms[place], term) };
         }
         let terms = self.graph.concat(&terms);
         self.graph.sum(terms)

@@ -5,7 +5,19 @@ use crate::operation::Op;
 use octopus_density::Centering;
 use std::collections::{HashMap, HashSet};
 
-/// A statement `variate ~ normal(location, scale)`, or `lognormal`, without truncation.
+/// What a statement says of its variate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NormalKind {
+    /// It is normal, with a location and a scale for each row or for all.
+    Plain,
+    /// Its logarithm is.
+    Log,
+    /// Vectors of so many elements, one after the other, are normal together: the location is such vectors too, or one for
+    /// all, and the scale a triangular matrix, row by row.
+    Joint(usize),
+}
+
+/// A statement `variate ~ normal(location, scale)`, or one of its relatives, without truncation.
 #[derive(Clone, Debug)]
 pub struct NormalStatement {
     /// What is normal; an element for each row.
@@ -14,8 +26,8 @@ pub struct NormalStatement {
     pub location: NodeId,
     /// An element for each row, or one for all.
     pub scale: NodeId,
-    /// Whether the logarithm of the variate is normal.
-    pub is_log: bool,
+    /// What the statement says.
+    pub kind: NormalKind,
     /// The place of its log density among the terms of the target.
     pub term: usize,
     /// The statement with its place, for people.
@@ -32,6 +44,9 @@ pub(crate) struct FoundEffects {
     pub(crate) effect: Option<NodeId>,
     /// No node for a plain parameter that is the location of others: it is 0, and the scale 1.
     pub(crate) location: NodeId,
+    /// For elements of vectors that are normal together, what else the location is the sum of: earlier blocks in units of their
+    /// prior, each times a scalar.
+    pub(crate) earlier: Option<Vec<(usize, NodeId)>>,
     pub(crate) scale: NodeId,
     /// The term of the target that is their prior; none for a plain parameter.
     pub(crate) term: Option<usize>,
@@ -49,24 +64,72 @@ type Readers = HashMap<NodeId, Vec<NodeId>>;
 
 /// Finds the effects among `statements`. A coordinate belongs to one block at the most, and no block's location or scale
 /// depends on its own effects, not even through those of others.
-pub(crate) fn find(graph: &Graph, terms: &[NodeId], statements: &[NormalStatement]) -> Vec<FoundEffects> {
+pub(crate) fn find(graph: &mut Graph, terms: &[NodeId], statements: &[NormalStatement]) -> Vec<FoundEffects> {
     let mut found: Vec<FoundEffects> = Vec::new();
     let mut taken: HashSet<(NodeId, u32)> = HashSet::new();
     for statement in statements {
-        let Some(block) = block_of(graph, terms, statement) else { continue };
-        let is_free = block.places.iter().all(|&place| !taken.contains(&(block.parameter, place)));
-        let is_distinct = block.places.iter().collect::<HashSet<_>>().len() == block.places.len();
-        if is_free && is_distinct && !is_circular(graph, &found, &block) {
-            taken.extend(block.places.iter().map(|&place| (block.parameter, place)));
-            found.push(block);
+        let blocks = match statement.kind {
+            NormalKind::Joint(columns) => blocks_of_vectors(graph, statement, columns, found.len()),
+            NormalKind::Plain | NormalKind::Log => block_of(graph, terms, statement).map(|block| vec![block]),
+        };
+        let Some(blocks) = blocks else { continue };
+        let places = || blocks.iter().flat_map(|block| block.places.iter().map(|&place| (block.parameter, place)));
+        let mut own = HashSet::new();
+        let is_free = places().all(|place| !taken.contains(&place) && own.insert(place));
+        if is_free && !blocks.iter().any(|block| is_circular(graph, &found, &blocks, block)) {
+            taken.extend(own);
+            found.extend(blocks);
         }
     }
     found
 }
 
+/// Longer vectors that are normal together are no effects of groups.
+const MOST_COLUMNS: usize = 8;
+
+/// For each place in vectors that are normal together a block: given the elements before it, an element is normal around its
+/// location and the sum of what these are in units of their prior, times the triangular matrix.
+fn blocks_of_vectors(
+    graph: &mut Graph,
+    statement: &NormalStatement,
+    columns: usize,
+    first: usize,
+) -> Option<Vec<FoundEffects>> {
+    let &NormalStatement { variate, location, scale, term, .. } = statement;
+    let elements = elements(graph, variate)?;
+    let is_known = |node: NodeId| !graph.depends_on_parameters(node);
+    let is_triangle = graph.len(scale) == columns * columns && graph.len(location).is_multiple_of(columns);
+    if columns > MOST_COLUMNS || !is_triangle || is_known(location) && is_known(scale) {
+        return None;
+    }
+    let rows = elements.len() / columns;
+    let mut blocks = Vec::with_capacity(columns);
+    for k in 0..columns {
+        let own: Vec<(NodeId, u32)> = elements.iter().skip(k).step_by(columns).copied().collect();
+        let (parameter, places) = of_one_parameter(own)?;
+        let of_rows: Vec<u32> = (0..graph.len(location) / columns).map(|row| (row * columns + k) as u32).collect();
+        let location = graph.gather(location, of_rows);
+        let earlier = (0..k).map(|l| (first + l, graph.element(scale, k * columns + l))).collect();
+        blocks.push(FoundEffects {
+            parameter,
+            places,
+            effect: None,
+            location,
+            earlier: Some(earlier),
+            scale: graph.element(scale, k * columns + k),
+            term: Some(term),
+            written: Centering::Centered,
+            is_affine: false,
+            is_log: false,
+            label: format!("{}, element {} of {rows} vectors", statement.label, k + 1),
+        });
+    }
+    Some(blocks)
+}
+
 fn block_of(graph: &Graph, terms: &[NodeId], statement: &NormalStatement) -> Option<FoundEffects> {
-    let &NormalStatement { variate, location, scale, is_log, term, .. } = statement;
-    let label = statement.label.clone();
+    let &NormalStatement { variate, location, scale, term, .. } = statement;
+    let (label, is_log) = (statement.label.clone(), statement.kind == NormalKind::Log);
     let variate = match graph.nodes[variate.at()] {
         Node::Map(Op::Exp, [log, ..]) if is_log => log,
         _ if is_log => return None,
@@ -79,6 +142,7 @@ fn block_of(graph: &Graph, terms: &[NodeId], statement: &NormalStatement) -> Opt
             places,
             effect: Some(variate),
             location,
+            earlier: None,
             scale,
             term: Some(term),
             written: Centering::Centered,
@@ -108,6 +172,7 @@ fn block_of(graph: &Graph, terms: &[NodeId], statement: &NormalStatement) -> Opt
         places,
         effect,
         location,
+        earlier: None,
         scale,
         term,
         written,
@@ -136,31 +201,36 @@ fn other_operand(graph: &Graph, node: NodeId, op: Op, one: NodeId) -> Option<Nod
 
 /// The parameter of which a node's elements are coordinates, and their places in it.
 fn coordinates(graph: &Graph, node: NodeId) -> Option<(NodeId, Vec<u32>)> {
+    of_one_parameter(elements(graph, node)?)
+}
+
+/// The one parameter of which these are elements, with their places in it.
+fn of_one_parameter(elements: Vec<(NodeId, u32)>) -> Option<(NodeId, Vec<u32>)> {
+    let &(parameter, _) = elements.first()?;
+    let is_one = elements.iter().all(|&(other, _)| other == parameter);
+    is_one.then(|| (parameter, elements.into_iter().map(|(_, place)| place).collect()))
+}
+
+/// The parameters of which a node's elements are coordinates, and their places in them.
+fn elements(graph: &Graph, node: NodeId) -> Option<Vec<(NodeId, u32)>> {
     let length = graph.len(node) as u32;
     match &graph.nodes[node.at()] {
-        Node::Parameter(_) => Some((node, (0..length).collect())),
+        Node::Parameter(_) => Some((0..length).map(|place| (node, place)).collect()),
         Node::Slice(source, start, _) => {
-            let (parameter, places) = coordinates(graph, *source)?;
-            let places = places.get(*start as usize..(*start + length) as usize)?;
-            Some((parameter, places.to_vec()))
+            let elements = elements(graph, *source)?;
+            Some(elements.get(*start as usize..(start + length) as usize)?.to_vec())
         }
         Node::Gather(source, index) => {
-            let (parameter, places) = coordinates(graph, *source)?;
+            let elements = elements(graph, *source)?;
             let rows = &graph.indexes[*index as usize].rows;
-            Some((parameter, rows.iter().map(|&row| places[row as usize]).collect()))
+            Some(rows.iter().map(|&row| elements[row as usize]).collect())
         }
         Node::Concat(pieces) => {
             let mut all = Vec::new();
-            let mut whole = None;
             for &piece in pieces {
-                let (parameter, places) = coordinates(graph, piece)?;
-                if whole.is_some_and(|whole| whole != parameter) {
-                    return None;
-                }
-                whole = Some(parameter);
-                all.extend(places);
+                all.extend(elements(graph, piece)?);
             }
-            whole.map(|whole| (whole, all))
+            Some(all)
         }
         _ => None,
     }
@@ -222,21 +292,26 @@ fn readers(graph: &Graph, terms: &[NodeId], without: usize) -> Readers {
     readers
 }
 
-/// Whether location or scale depend on the parameter that has the effects, as it is or through effects found before.
-fn is_circular(graph: &Graph, found: &[FoundEffects], block: &FoundEffects) -> bool {
-    let mut roots = vec![block.location, block.scale];
+/// Whether location or scale depend on the parameter that has the effects, as it is or through other effects, of which
+/// `beside` are of the same statement.
+fn is_circular(graph: &Graph, found: &[FoundEffects], beside: &[FoundEffects], block: &FoundEffects) -> bool {
+    let reads = |block: &FoundEffects| {
+        let coefficients = block.earlier.iter().flatten().map(|&(_, coefficient)| coefficient);
+        [block.location, block.scale].into_iter().chain(coefficients).collect::<Vec<NodeId>>()
+    };
+    let all = || found.iter().chain(beside);
+    let mut roots = reads(block);
     let mut seen: HashSet<NodeId> = HashSet::new();
     loop {
         let needed = graph.needed(&roots);
         if needed[block.parameter.at()] {
             return true;
         }
-        let new: Vec<&FoundEffects> =
-            found.iter().filter(|other| needed[other.parameter.at()] && seen.insert(other.parameter)).collect();
+        let new: HashSet<NodeId> =
+            all().map(|other| other.parameter).filter(|other| needed[other.at()] && seen.insert(*other)).collect();
         if new.is_empty() {
             return false;
         }
-        let of_new = found.iter().filter(|other| new.iter().any(|one| one.parameter == other.parameter));
-        roots.extend(of_new.flat_map(|other| [other.location, other.scale]));
+        roots.extend(all().filter(|other| new.contains(&other.parameter)).flat_map(reads));
     }
 }

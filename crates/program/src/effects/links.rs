@@ -32,6 +32,10 @@ pub(crate) fn find_links(graph: &Graph, blocks: &mut Vec<FoundEffects>) -> Vec<O
     }
     let taken: HashSet<NodeId> = blocks.iter().map(|block| block.parameter).collect();
     for child in 0..blocks.len() {
+        if blocks[child].earlier.is_some() {
+            links.push(None);
+            continue;
+        }
         let mut terms = Vec::new();
         summands(graph, blocks[child].location, &mut terms);
         let rows = blocks[child].places.len();
@@ -74,6 +78,7 @@ fn plain(graph: &Graph, parameter: NodeId, child: &str) -> FoundEffects {
         written: Centering::NonCentered,
         is_affine: false,
         is_log: false,
+        earlier: None,
         label: format!("the location in {child}"),
     }
 }

@@ -5,7 +5,7 @@ mod coordinates;
 mod find;
 mod links;
 
-pub use find::NormalStatement;
+pub use find::{NormalKind, NormalStatement};
 
 use crate::error::ProgramError;
 use crate::graph::{Graph, Node, NodeId};
@@ -51,7 +51,9 @@ impl ProgramEffects {
         statements: &[NormalStatement],
         values: &[NodeId],
     ) -> Result<Option<WithEffects>, ProgramError> {
-        let found = find::find(graph, terms, statements);
+        let mut with_parts = graph.clone();
+        let found = find::find(&mut with_parts, terms, statements);
+        let graph = &with_parts;
         if found.is_empty() {
             return Ok(None);
         }
