@@ -105,6 +105,49 @@ fn a_vector_that_is_carried() {
 }
 
 #[test]
+fn products_of_matrices_and_states() {
+    let products = ["W * h + z[t]", "(h' * W)' .* exp(-square(z[t] - m))", "W * (W * h) / (1 + dot_self(h))"];
+    for product in products {
+        let body = format!(
+            "{{ vector[3] h = m; matrix[3, 3] W = add_diag(0.1 * m * m', b);
+            for (t in 1:T) {{ h = {product}; x[t] = h[1]; }} }}"
+        );
+        check_loop("vector[T] x;", &body, Form::Scans(1));
+    }
+}
+
+/// The forward step of a hidden Markov model as people write it: the state before as a copy, its elements one by one.
+#[test]
+fn forward_steps_of_a_hidden_markov_model() {
+    let steps = [
+        "vector[K] before = now;
+            for (j in 1:K) now[j] = log_sum_exp(before + next[, j]) + normal_lpdf(y[t] | mu[j], 1);",
+        "vector[K] before = now; vector[K] way;
+            for (j in 1:K) {
+                for (i in 1:K) way[i] = before[i] + next[i, j];
+                now[j] = log_sum_exp(way) + normal_lpdf(y[t] | mu[j], 1);
+            }",
+        "vector[K] after;
+            for (j in 1:K) after[j] = log_sum_exp(now + next[, j]) + normal_lpdf(y[t] | mu[j], 1);
+            now = after;",
+    ];
+    for step in steps {
+        let text = format!(
+            "{HEAD} transformed data {{ int K = 3; }}
+            parameters {{ array[K] simplex[K] A; vector[K] mu; }}
+            model {{
+                matrix[K, K] next; vector[K] now = -0.5 * square(y[1] - mu);
+                for (i in 1:K) next[i] = log(A[i])';
+                mu ~ normal(0, 2);
+                for (t in 2:T) {{ {step} }}
+                target += log_sum_exp(now);
+            }}"
+        );
+        check(&text, &series(25), Form::Scans(1));
+    }
+}
+
+#[test]
 fn arrays_of_vectors_and_scratch_from_outside() {
     for states in [2, 3, 5] {
         let text = format!(
@@ -189,9 +232,9 @@ fn what_does_not_fit_is_unrolled() {
     // A distance that differs between passes.
     let body = "x[1] = a; for (t in 2:T) x[t] = a + b * x[(t + 1) %/% 2];";
     check_loop("vector[T] x;", body, Form::Unrolled);
-    // A product of matrices.
-    let body = "{ vector[3] h = m; matrix[3, 3] W = add_diag(0.1 * m * m', b);
-        for (t in 1:T) { h = W * h + z[t]; x[t] = h[1]; } }";
+    // A system of equations.
+    let body = "{ vector[3] h = m; matrix[3, 3] W = add_diag(0.1 * m * m', 1 + b);
+        for (t in 1:T) { h = W \\ h + z[t]; x[t] = h[1]; } }";
     check_loop("vector[T] x;", body, Form::Unrolled);
     // A whole number that is carried.
     let body = "{ int k = 1; x[1] = a; for (t in 2:T) { x[t] = b * x[t - 1] + m[k]; k = 1 + k % 3; } }";

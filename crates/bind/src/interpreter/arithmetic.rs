@@ -154,9 +154,14 @@ impl Interpreter<'_> {
 
     /// The sum of all elements of each lane.
     pub(crate) fn sum_of(&mut self, a: &Tensor) -> Tensor {
-        let lanes = if a.laned { self.lane_count() } else { 1 };
-        let count = a.count();
-        let shared = SharedSizes { ty: StanType::REAL, dims: Vec::new(), laned: a.laned };
+        Tensor { dims: Vec::new(), ..self.sums_of(a, 1) }
+    }
+
+    /// The elements of each lane in so many parts of equal length, and the sum of each part.
+    pub(crate) fn sums_of(&mut self, a: &Tensor, parts: usize) -> Tensor {
+        let lanes = parts * if a.laned { self.lane_count() } else { 1 };
+        let count = a.count() / parts;
+        let shared = SharedSizes { ty: StanType::REAL, dims: vec![parts], laned: a.laned };
         if let Some(values) = a.known() {
             let sums: Vec<f64> = if count == 0 {
                 vec![0.0; lanes]

@@ -311,6 +311,12 @@ impl Interpreter<'_> {
     pub(crate) fn note_read(&mut self, id: VariableId) -> Run<()> {
         match self.outer_of(id) {
             None | Some(Outer::Whole { is_written: true }) => Ok(()),
+            Some(Outer::Elements { .. }) => {
+                if let Some(carried) = self.carried_reads() {
+                    carried.shared = Some(id);
+                }
+                Err(Stop::Lanes)
+            }
             Some(_) => Err(Stop::Lanes),
         }
     }

@@ -7,6 +7,8 @@ use octopus_stan::{BaseType, Span, StanType};
 
 /// Powers up to this one are products.
 const MOST_FACTORS: f64 = 16.0;
+/// Products of elements of the largest product of matrices that is done in lanes, unless it is one product for all.
+const MOST_TERMS: usize = 1024;
 
 impl Interpreter<'_> {
     /// `a * b` of vectors and matrices.
@@ -49,10 +51,41 @@ impl Interpreter<'_> {
             let node = self.graph.product(Matrix::new(x, lanes, inner), Matrix::new(y, inner, columns));
             return Ok(Tensor::new(ty, dims, true, Elements::Whole(node)));
         }
-        if rows != 1 || columns != 1 {
+        if rows == 1 && columns == 1 {
+            return self.dot(a, b, span);
+        }
+        let product = self.product_in_lanes(a, b, [rows, inner, columns], span)?;
+        Ok(Tensor { ty, dims, ..product })
+    }
+
+    /// The product of small matrices in each lane: all products of elements, and the sums of them.
+    fn product_in_lanes(
+        &mut self,
+        a: &Tensor,
+        b: &Tensor,
+        [rows, inner, columns]: [usize; 3],
+        span: Span,
+    ) -> Run<Tensor> {
+        let (lanes, count) = (self.lane_count(), rows.saturating_mul(columns));
+        let terms = count.saturating_mul(inner);
+        if terms == 0 || terms > MOST_TERMS {
             return Err(Stop::Lanes);
         }
-        self.dot(a, b, span)
+        self.room(&[lanes, terms], span)?;
+        let mut side = |x: &Tensor, place: &dyn Fn(usize, usize, usize) -> usize| {
+            let (lanes, size) = (if x.laned { lanes } else { 1 }, x.count());
+            let of_lane = |lane: usize| {
+                let all = (0..terms).map(|t| place(t / inner / columns, t / inner % columns, t % inner));
+                all.map(move |at| (lane * size + at) as u32).collect::<Vec<u32>>()
+            };
+            let elements = self.pick(&x.elements, (0..lanes).flat_map(of_lane).collect());
+            Tensor::new(StanType::VECTOR, vec![terms], x.laned, elements)
+        };
+        let left = side(a, &|i, _, k| i * inner + k);
+        let right = side(b, &|_, j, k| k * columns + j);
+        let products = self.mul(&left, &right, span)?;
+        let sums = self.sums_of(&products, count);
+        Ok(Tensor { dims: vec![count], ..sums })
     }
 
     /// The sum of products of two vectors, in each lane.
