@@ -65,7 +65,7 @@ def pymc_model():
     data = table()
     with pm.Model() as model:
         typical = pm.Normal("typical", [-1.5, -2.0, -3.0], 0.7, shape=3)
-        spread = pm.HalfNormal.dist(0.5, shape=3)
+        spread = pm.LogNormal.dist(-1, 0.5, shape=3)
         chol, _, _ = pm.LKJCholeskyCov("chol", n=3, eta=2, sd_dist=spread)
         level = pm.MvNormal("level", typical, chol=chol, shape=(len(data["sends"]), 3))
         for stage, (of, on) in enumerate(zip(COUNTS, COUNTS[1:])):

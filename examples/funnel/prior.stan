@@ -7,7 +7,7 @@ data {
 }
 generated quantities {
   vector[3] typical = to_vector(normal_rng([-1.5, -2.0, -3.0]', 0.7));
-  vector[3] spread = abs(to_vector(normal_rng(zeros_vector(3), 0.5)));
+  vector[3] spread = to_vector(lognormal_rng(rep_vector(-1, 3), 0.5));
   matrix[3, 3] L = lkj_corr_cholesky_rng(3, 2);
   vector[3] correlation;                              // of open and click, open and convert, click and convert
   {

@@ -2,7 +2,7 @@
 
 use crate::{Fallible, INSIDE, PARAMETERS, config, draws, elements, funnel, prior, rows, variable};
 use octopus::Trace;
-use octopus::diag::summary;
+use octopus::diag::{CheckStatus, summary};
 use octopus::toml::{Table, Value};
 use std::collections::HashMap;
 use std::fs;
@@ -83,7 +83,8 @@ pub fn recover(count: usize) -> Fallible<bool> {
         let diagnosis = trace.diagnose()?;
         if !diagnosis.good() {
             unsound += 1;
-            println!("data set {set}: {diagnosis}");
+            let failed = diagnosis.checks.iter().filter(|check| check.status == CheckStatus::Fail);
+            failed.for_each(|check| println!("data set {set}: {}: {}", check.id, check.message));
         }
         let found = summary(trace.posterior()?, INSIDE)?.parameters;
         for (at, name) in PARAMETERS.into_iter().enumerate() {
