@@ -84,7 +84,7 @@ impl StanProblem {
     fn of(binding: ProgramBinding) -> Result<Self, BuildError> {
         let mut density = binding.density()?;
         density.name_axes(|variables| name_axes(variables, &binding.program, &binding.labelled));
-        let ProgramBinding { program, bound, data, record, settings, labelled } = binding;
+        let ProgramBinding { program, bound, data, record, settings, labelled, .. } = binding;
         let likelihood_obstacle = bound.unread().map(told);
         let findings = program.warnings.iter().map(told).chain(bound.warnings).collect();
         let count = density.observations();
