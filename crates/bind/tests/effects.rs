@@ -200,6 +200,19 @@ fn vectors_that_are_normal_together_are_found() {
     let (apart, used) = ("vector[J] b1; vector[J] b2;", "b1[g[n]] + b2[g[n]] * x[n]");
     let statement = "for (j in 1:J) [b1[j], b2[j]]' ~ multi_normal_cholesky(m * u[j], diag_pre_multiply(s, L));";
     check(&with(apart, statement, used), &pairs);
+    // In units of their prior, as columns and as rows.
+    let pairs = [(EFFECTS, Centering::NonCentered), (EFFECTS, Centering::NonCentered)];
+    for (declared, made) in [
+        ("matrix[2, J] z;", "(diag_pre_multiply(s, L) * z)'"),
+        ("matrix[J, 2] z;", "z * diag_pre_multiply(s, L)'"),
+        ("matrix[J, 2] z;", "(diag_pre_multiply(s, L) * z')'"),
+    ] {
+        let statement = format!("matrix[J, 2] b = rep_matrix(m', J) + {made}; to_vector(z) ~ std_normal();");
+        check(&with(declared, &statement, "b[g[n], 1] + b[g[n], 2] * x[n]"), &pairs);
+    }
+    // The statement has one element twice.
+    let twice = "matrix[2, J] b = diag_pre_multiply(s, L) * z; to_vector(z)[{1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}] ~ std_normal();";
+    check(&with("matrix[2, J] z;", twice, "b[1, g[n]]"), &[]);
     let none = "b ~ multi_normal_cholesky(m, diag_matrix(rep_vector(1 + square(b[1, 1]), 2)));";
     check(&with(rows, none, "b[g[n], 1]"), &[]);
 }

@@ -1,5 +1,7 @@
 //! Finds effects: parameters that are normal around a location and with a scale that are parameters themselves.
 
+mod vectors;
+
 use crate::graph::{Graph, Node, NodeId};
 use crate::operation::Op;
 use octopus_density::Centering;
@@ -69,8 +71,11 @@ pub(crate) fn find(graph: &mut Graph, terms: &[NodeId], statements: &[NormalStat
     let mut taken: HashSet<(NodeId, u32)> = HashSet::new();
     for statement in statements {
         let blocks = match statement.kind {
-            NormalKind::Joint(columns) => blocks_of_vectors(graph, statement, columns, found.len()),
-            NormalKind::Plain | NormalKind::Log => block_of(graph, terms, statement).map(|block| vec![block]),
+            NormalKind::Joint(columns) => vectors::themselves(graph, statement, columns, found.len()),
+            NormalKind::Plain | NormalKind::Log => match block_of(graph, terms, statement) {
+                Some(block) => Some(vec![block]),
+                None => vectors::in_units_of_their_prior(graph, terms, statement, found.len()),
+            },
         };
         let Some(blocks) = blocks else { continue };
         let places = || blocks.iter().flat_map(|block| block.places.iter().map(|&place| (block.parameter, place)));
@@ -82,49 +87,6 @@ pub(crate) fn find(graph: &mut Graph, terms: &[NodeId], statements: &[NormalStat
         }
     }
     found
-}
-
-/// Longer vectors that are normal together are no effects of groups.
-const MOST_COLUMNS: usize = 8;
-
-/// For each place in vectors that are normal together a block: given the elements before it, an element is normal around its
-/// location and the sum of what these are in units of their prior, times the triangular matrix.
-fn blocks_of_vectors(
-    graph: &mut Graph,
-    statement: &NormalStatement,
-    columns: usize,
-    first: usize,
-) -> Option<Vec<FoundEffects>> {
-    let &NormalStatement { variate, location, scale, term, .. } = statement;
-    let elements = elements(graph, variate)?;
-    let is_known = |node: NodeId| !graph.depends_on_parameters(node);
-    let is_triangle = graph.len(scale) == columns * columns && graph.len(location).is_multiple_of(columns);
-    if columns > MOST_COLUMNS || !is_triangle || is_known(location) && is_known(scale) {
-        return None;
-    }
-    let rows = elements.len() / columns;
-    let mut blocks = Vec::with_capacity(columns);
-    for k in 0..columns {
-        let own: Vec<(NodeId, u32)> = elements.iter().skip(k).step_by(columns).copied().collect();
-        let (parameter, places) = of_one_parameter(own)?;
-        let of_rows: Vec<u32> = (0..graph.len(location) / columns).map(|row| (row * columns + k) as u32).collect();
-        let location = graph.gather(location, of_rows);
-        let earlier = (0..k).map(|l| (first + l, graph.element(scale, k * columns + l))).collect();
-        blocks.push(FoundEffects {
-            parameter,
-            places,
-            effect: None,
-            location,
-            earlier: Some(earlier),
-            scale: graph.element(scale, k * columns + k),
-            term: Some(term),
-            written: Centering::Centered,
-            is_affine: false,
-            is_log: false,
-            label: format!("{}, element {} of {rows} vectors", statement.label, k + 1),
-        });
-    }
-    Some(blocks)
 }
 
 fn block_of(graph: &Graph, terms: &[NodeId], statement: &NormalStatement) -> Option<FoundEffects> {
