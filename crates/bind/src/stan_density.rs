@@ -4,7 +4,7 @@
 use crate::generated::GeneratedBlock;
 use crate::generative::ReplicateBlock;
 use crate::observations::{ObservedData, TraceGroups};
-use octopus_density::{DensityError, DrawAddress, Effects, Layout, LogDensity, Variable};
+use octopus_density::{DensityEffects, DensityError, DrawAddress, Layout, LogDensity, Variable};
 use octopus_program::{Program, ProgramDensity};
 use octopus_random::{Key, Purpose, Stream};
 use std::ops::Range;
@@ -224,7 +224,7 @@ impl LogDensity for StanDensity {
         }
     }
 
-    fn effects(&self) -> Option<&dyn Effects> {
+    fn effects(&self) -> Option<&dyn DensityEffects> {
         self.compiled.effects()
     }
 

@@ -1,7 +1,7 @@
 //! Effects of hierarchies are found in programs, and other coordinates of them leave the density as it is.
 
 use octopus_bind::{BoundModel, Data, StanDensity};
-use octopus_density::{Centering, EffectCoordinates, Effects, LogDensity, check_gradient};
+use octopus_density::{Centering, DensityEffects, EffectCoordinates, LogDensity, check_gradient};
 use octopus_sampler::{Begin, Parameterization, Phase, Sampler, SamplerConfig, Strategy};
 use octopus_stan::StanProgram;
 
@@ -36,14 +36,14 @@ fn bound(body: &str) -> (BoundModel, StanDensity) {
 }
 
 /// The sum of the logarithms of the scales of centered effects.
-fn log_scales(effects: &dyn Effects, natural: &[f64]) -> f64 {
+fn log_scales(effects: &dyn DensityEffects, natural: &[f64]) -> f64 {
     let (_, scales) = effects.values(natural);
     let blocks = effects.blocks().iter().flat_map(|block| std::iter::repeat_n(block, block.coordinates.len()));
     blocks.zip(scales).map(|(block, scale)| if block.written == Centering::Centered { scale.ln() } else { 0.0 }).sum()
 }
 
 /// All coordinate systems that a sampler may choose.
-fn coordinates(effects: &dyn Effects) -> Vec<EffectCoordinates> {
+fn coordinates(effects: &dyn DensityEffects) -> Vec<EffectCoordinates> {
     let count = effects.blocks().iter().map(|block| block.coordinates.len()).sum();
     let natural = EffectCoordinates::natural(count);
     let mut centered = natural.clone();
@@ -76,12 +76,12 @@ fn check(body: &str, expected: &[(usize, Centering)]) {
         for seed in 0..3 {
             let x = numbers(density.dim(), 20 + 5 * turn + seed);
             let mut natural = x.clone();
-            let jacobian = effects.to_natural(own, &mut natural);
+            let jacobian = effects.make_natural(own, &mut natural);
             let mut gradient = vec![0.0; x.len()];
             let walked = effects.logp_grad_in(own, &x, &mut gradient).expect("a value");
             near(walked - jacobian, density.logp_grad(&natural, &mut gradient.clone()).expect("a value"));
             let mut back = natural.clone();
-            effects.from_natural(own, &mut back);
+            effects.take_natural(own, &mut back);
             back.iter().zip(&x).for_each(|(found, x)| near(*found, *x));
             // The program itself.
             let written = effects.as_written(&natural);

@@ -3,7 +3,7 @@
 //! It asks for log density and gradient, variables, log likelihoods, predictions, and where chains start.
 
 use crate::gpu::GpuDensity;
-use crate::{Centering, DensityError, Effects, Hierarchy, Layout, centering};
+use crate::{Centering, DensityEffects, DensityError, Hierarchy, Layout, centering};
 use octopus_random::{Purpose, Stream};
 
 /// The address of a draw: which draw of which run.
@@ -101,7 +101,7 @@ pub trait LogDensity: Send + Sync {
     /// Returns what the density does with effects whose location and scale are any functions of its other coordinates, if it
     /// has such effects. It has no [`hierarchies`](Self::hierarchies) then, and each effect's own coordinate is standard
     /// normal and non-centered.
-    fn effects(&self) -> Option<&dyn Effects> {
+    fn effects(&self) -> Option<&dyn DensityEffects> {
         None
     }
 

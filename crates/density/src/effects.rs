@@ -77,7 +77,7 @@ impl EffectCoordinates {
 }
 
 /// What a density does with its effects: [`LogDensity::effects`](crate::LogDensity::effects).
-pub trait Effects: Send + Sync {
+pub trait DensityEffects: Send + Sync {
     /// Returns the blocks.
     fn blocks(&self) -> &[EffectBlock];
 
@@ -88,10 +88,10 @@ pub trait Effects: Send + Sync {
     fn logp_grad_in(&self, own: &EffectCoordinates, x: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError>;
 
     /// Converts `x` from these coordinates to the density's own, in place; returns the log-Jacobian of the map.
-    fn to_natural(&self, own: &EffectCoordinates, x: &mut [f64]) -> f64;
+    fn make_natural(&self, own: &EffectCoordinates, x: &mut [f64]) -> f64;
 
     /// Converts `x` from the density's own coordinates to these, in place.
-    fn from_natural(&self, own: &EffectCoordinates, x: &mut [f64]);
+    fn take_natural(&self, own: &EffectCoordinates, x: &mut [f64]);
 
     /// Returns each effect `theta` and its scale at a point in the density's own coordinates, block after block.
     fn values(&self, natural: &[f64]) -> (Vec<f64>, Vec<f64>);

@@ -97,7 +97,7 @@ pub use centering::{
     to_centered, to_non_centered,
 };
 pub use density::{DrawAddress, LogDensity};
-pub use effects::{EffectBlock, EffectCoordinates, Effects};
+pub use effects::{DensityEffects, EffectBlock, EffectCoordinates};
 pub use error::DensityError;
 pub use gradient::{
     DIRECTIONS, GradientCheck, ValueAndGradient, WrongSlope, check_gradient, coordinate_name, probe_sign,

@@ -5,7 +5,9 @@ use crate::error::ProgramError;
 use crate::evaluate::Workspace;
 use crate::graph::{Graph, NodeId};
 use crate::program::{Program, Values};
-use octopus_density::{Centering, DensityError, EffectBlock, EffectCoordinates, Effects, Layout, LogDensity, Role};
+use octopus_density::{
+    Centering, DensityEffects, DensityError, EffectBlock, EffectCoordinates, Layout, LogDensity, Role,
+};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, TryLockError};
@@ -168,15 +170,15 @@ impl LogDensity for ProgramDensity {
         true
     }
 
-    fn effects(&self) -> Option<&dyn Effects> {
-        self.effects.as_ref().map(|_| self as &dyn Effects)
+    fn effects(&self) -> Option<&dyn DensityEffects> {
+        self.effects.as_ref().map(|_| self as &dyn DensityEffects)
     }
 }
 
 /// What a program without effects has of them.
 const NONE: &str = "effects are asked of a program that has none";
 
-impl Effects for ProgramDensity {
+impl DensityEffects for ProgramDensity {
     fn blocks(&self) -> &[EffectBlock] {
         self.effects.as_ref().map_or(&[], ProgramEffects::blocks)
     }
@@ -189,13 +191,13 @@ impl Effects for ProgramDensity {
         })
     }
 
-    fn to_natural(&self, own: &EffectCoordinates, x: &mut [f64]) -> f64 {
-        self.effects.as_ref().map_or(0.0, |effects| effects.to_natural(own, x))
+    fn make_natural(&self, own: &EffectCoordinates, x: &mut [f64]) -> f64 {
+        self.effects.as_ref().map_or(0.0, |effects| effects.make_natural(own, x))
     }
 
-    fn from_natural(&self, own: &EffectCoordinates, x: &mut [f64]) {
+    fn take_natural(&self, own: &EffectCoordinates, x: &mut [f64]) {
         if let Some(effects) = &self.effects {
-            effects.from_natural(own, x);
+            effects.take_natural(own, x);
         }
     }
 

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 /// Where a node of the old graph is on its way to the new one.
 #[derive(Clone, Copy, PartialEq)]
-enum Progress {
+enum NodeProgress {
     Unseen,
     /// What it reads is being made.
     Open,
@@ -17,15 +17,15 @@ impl Graph {
     /// Returns `roots` with the nodes of `instead` in the place of others, wherever roots, or the new nodes themselves, read
     /// them; none if a new node needs the one that it replaces.
     pub(crate) fn substituted(&mut self, instead: &HashMap<NodeId, NodeId>, roots: &[NodeId]) -> Option<Vec<NodeId>> {
-        let mut progress = vec![Progress::Unseen; self.nodes.len()];
+        let mut progress = vec![NodeProgress::Unseen; self.nodes.len()];
         let mut waiting: Vec<NodeId> = roots.to_vec();
         while let Some(&id) = waiting.last() {
             match progress[id.at()] {
-                Progress::Made(_) => {
+                NodeProgress::Made(_) => {
                     waiting.pop();
                 }
-                Progress::Unseen => {
-                    progress[id.at()] = Progress::Open;
+                NodeProgress::Unseen => {
+                    progress[id.at()] = NodeProgress::Open;
                     let mut asked = Vec::new();
                     match instead.get(&id) {
                         Some(&other) => asked.push(other),
@@ -33,27 +33,27 @@ impl Graph {
                     }
                     for operand in asked {
                         match progress[operand.at()] {
-                            Progress::Unseen => waiting.push(operand),
-                            Progress::Open => return None,
-                            Progress::Made(_) => {}
+                            NodeProgress::Unseen => waiting.push(operand),
+                            NodeProgress::Open => return None,
+                            NodeProgress::Made(_) => {}
                         }
                     }
                 }
-                Progress::Open => {
+                NodeProgress::Open => {
                     waiting.pop();
                     let made = |operand: NodeId| match progress[operand.at()] {
-                        Progress::Made(made) => made,
+                        NodeProgress::Made(made) => made,
                         _ => operand,
                     };
                     let new = match instead.get(&id) {
                         Some(&other) => made(other),
                         None => self.with_operands(id, &made),
                     };
-                    progress[id.at()] = Progress::Made(new);
+                    progress[id.at()] = NodeProgress::Made(new);
                 }
             }
         }
-        let made = |root: &NodeId| if let Progress::Made(made) = progress[root.at()] { Some(made) } else { None };
+        let made = |root: &NodeId| if let NodeProgress::Made(made) = progress[root.at()] { Some(made) } else { None };
         roots.iter().map(made).collect()
     }
 

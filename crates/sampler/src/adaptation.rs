@@ -14,7 +14,7 @@ mod superchains;
 mod window;
 
 pub(crate) use dual_averaging::DualAveraging;
-pub(crate) use effects::effect_coordinates;
+use effects::effect_coordinates;
 pub use information::LearnedInformation;
 pub(crate) use information::{block_sizes, is_learned, learn_information, learned_centering, with_learned};
 pub(crate) use low_rank::MAX_RANK;
@@ -30,7 +30,7 @@ use crate::error::SamplerError;
 use crate::trajectory::{MetricEstimate, Space, Vectors};
 use low_rank::{SpikeRows, find_spikes};
 use octopus_density::warp::Buffer;
-use octopus_density::{Centering, EffectBlock, Hierarchy, LogDensity};
+use octopus_density::{Centering, DensityEffects, EffectBlock, EffectCoordinates, Hierarchy, LogDensity};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -57,6 +57,11 @@ impl Adaptation {
     /// Returns the blocks of `density` with what is known of their effects: `centerings` are of these.
     pub fn hierarchies<'d>(&self, density: &'d dyn LogDensity) -> Cow<'d, [Hierarchy]> {
         with_learned(density.hierarchies(), &self.learned)
+    }
+
+    /// Returns the effects of `density` that are no hierarchies, with their coordinates.
+    pub fn effects<'d>(&self, density: &'d dyn LogDensity) -> Option<(&'d dyn DensityEffects, EffectCoordinates)> {
+        density.effects().map(|effects| (effects, effect_coordinates(effects.blocks(), self)))
     }
 
     /// Converts `position` from the density's own coordinates to those of the sampler, in place.

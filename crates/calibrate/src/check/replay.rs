@@ -141,6 +141,17 @@ impl<'a> Replay<'a> {
 
     /// Log density and whitened force at the state's position; -infinity where there is none.
     fn evaluate(&self, state: &mut PhasePoint) {
+        if let Some((effects, own)) = self.adaptation.effects(self.density) {
+            let (mut natural, mut gradient) = (state.x.clone(), vec![0.0; state.x.len()]);
+            let jacobian = effects.make_natural(&own, &mut natural);
+            let logp = self.density.logp_grad(&natural, &mut gradient);
+            state.logp = match effects.logp_grad_in(&own, &state.x, &mut gradient).and(logp) {
+                Ok(logp) => logp + jacobian,
+                Err(_) => f64::NEG_INFINITY,
+            };
+            state.force = self.stretched(&self.scaled(&gradient));
+            return;
+        }
         let (blocks, centerings) = (&*self.adaptation.hierarchies(self.density), &self.adaptation.centerings);
         let mut natural = state.x.clone();
         to_non_centered(blocks, centerings, &mut natural);

@@ -83,6 +83,11 @@ impl<'a> WarmUp<'a> {
         }
         let centerings: &[Centering] = &learned.centerings;
         for (x, g) in draws.iter_mut().zip(&mut gradients) {
+            if let Some((effects, own)) = learned.effects(self.density) {
+                effects.take_natural(&own, x);
+                effects.logp_grad_in(&own, x, g)?;
+                continue;
+            }
             gradient_to_centered(blocks, centerings, x, g);
             to_centered(blocks, centerings, x);
         }

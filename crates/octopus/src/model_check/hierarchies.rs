@@ -2,7 +2,7 @@
 //! data that measure `theta_j` as the information says.
 
 use super::{failed, passed, skipped};
-use octopus_density::{EffectCoordinates, Effects, Hierarchy, LogDensity, check_gradient, coordinate_name};
+use octopus_density::{DensityEffects, EffectCoordinates, Hierarchy, LogDensity, check_gradient, coordinate_name};
 use octopus_diag::{Check, counted};
 use octopus_report::significant;
 
@@ -59,7 +59,7 @@ pub(super) fn declared(density: &dyn LogDensity) -> Check {
 
 /// In coordinates that warm-up might learn, the value is that of the density and the Jacobian, the gradient is right, and the
 /// way there is that back.
-pub(super) fn walked(density: &dyn LogDensity, effects: &dyn Effects, points: &[Vec<f64>]) -> Check {
+pub(super) fn walked(density: &dyn LogDensity, effects: &dyn DensityEffects, points: &[Vec<f64>]) -> Check {
     let id = "coordinates";
     let count = effects.blocks().iter().map(|block| block.coordinates.len()).sum();
     let mut own = EffectCoordinates { links: vec![1.0; count], ..EffectCoordinates::natural(count) };
@@ -68,14 +68,14 @@ pub(super) fn walked(density: &dyn LogDensity, effects: &dyn Effects, points: &[
     let advice = "this is a fault of the program's rewriting: run with --parameterization as-written, and tell us";
     for (turn, x) in points.iter().enumerate() {
         let mut natural = x.clone();
-        let jacobian = effects.to_natural(&own, &mut natural);
+        let jacobian = effects.make_natural(&own, &mut natural);
         let mut gradient = vec![0.0; x.len()];
         let (Ok(found), Ok(expected)) =
             (effects.logp_grad_in(&own, x, &mut gradient), density.logp_grad(&natural, &mut gradient.clone()))
         else {
             continue;
         };
-        effects.from_natural(&own, &mut natural);
+        effects.take_natural(&own, &mut natural);
         let expected = expected + jacobian;
         let away = natural.iter().zip(x).map(|(a, b)| (a - b).abs() / (1.0 + b.abs())).fold(0.0, f64::max);
         if (found - expected).abs() > UNEXPLAINED * (1.0 + found.abs()) || away > UNEXPLAINED {

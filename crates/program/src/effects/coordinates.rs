@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// What a graph's coordinates of effects are.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum CoordinateKind {
+enum EffectUnits {
     /// Of any [`EffectCoordinates`](octopus_density::EffectCoordinates), which are inputs of the graph.
     Walked,
     /// Effects in units of their prior.
@@ -41,7 +41,7 @@ struct BlockNodes {
 
 /// What the data say of the effects of a block, and what they leave of the prior's width.
 #[derive(Clone, Copy)]
-struct Known {
+struct BlockKnowledge {
     precision: NodeId,
     /// The precision times where the data put the effect.
     pull: NodeId,
@@ -52,7 +52,7 @@ struct Known {
 }
 
 /// Makes the coordinates of all blocks new ones. Everything that is made is in terms of old nodes until it is rewritten.
-struct Change<'a> {
+struct CoordinateChange<'a> {
     graph: Graph,
     blocks: &'a [FoundEffects],
     made: Vec<BlockNodes>,
@@ -61,8 +61,8 @@ struct Change<'a> {
     coordinates: Vec<(NodeId, NodeId)>,
 }
 
-impl<'a> Change<'a> {
-    fn new(graph: &Graph, hierarchy: &'a FoundHierarchy, kind: CoordinateKind) -> Option<Self> {
+impl<'a> CoordinateChange<'a> {
+    fn new(graph: &Graph, hierarchy: &'a FoundHierarchy, kind: EffectUnits) -> Option<Self> {
         let blocks = &hierarchy.blocks[..];
         let mut me =
             Self { graph: graph.clone(), blocks, made: Vec::new(), instead: HashMap::new(), coordinates: Vec::new() };
@@ -109,14 +109,14 @@ impl<'a> Change<'a> {
 
     /// What is known of each block, children before parents: for a child with the precision p and the scale s, its location is
     /// known with the precision p / (1 + p s^2).
-    fn known(&mut self, hierarchy: &FoundHierarchy, inputs: NodeId, effects: usize) -> Option<Vec<Known>> {
+    fn known(&mut self, hierarchy: &FoundHierarchy, inputs: NodeId, effects: usize) -> Option<Vec<BlockKnowledge>> {
         let FoundHierarchy { blocks, links } = hierarchy;
         let m = &mut self.graph;
         let mut offsets = vec![0; blocks.len()];
         for number in 1..blocks.len() {
             offsets[number] = offsets[number - 1] + blocks[number - 1].places.len();
         }
-        let mut known: Vec<Option<Known>> = vec![None; blocks.len()];
+        let mut known: Vec<Option<BlockKnowledge>> = vec![None; blocks.len()];
         while let Some(number) = (0..blocks.len()).find(|&number| known[number].is_none()) {
             let children = |number: usize| {
                 let is_child = move |link: &Option<ParentLink>| link.as_ref().is_some_and(|link| link.parent == number);
@@ -148,14 +148,20 @@ impl<'a> Change<'a> {
             let share = if block.scale == NodeId::NONE { gain } else { m.mul(gain, block.scale) };
             let d = m.add(prior, share);
             let one = m.constant(1.0);
-            known[number] = Some(Known { precision, pull, prior, inverse: m.div(one, d) });
+            known[number] = Some(BlockKnowledge { precision, pull, prior, inverse: m.div(one, d) });
         }
         known.into_iter().collect()
     }
 
     /// Makes the nodes of a block, of which `own` are the coordinates; returns what takes the place of its elements of the
     /// parameter.
-    fn block(&mut self, block: &FoundEffects, kind: CoordinateKind, own: NodeId, known: &Known) -> Option<NodeId> {
+    fn block(
+        &mut self,
+        block: &FoundEffects,
+        kind: EffectUnits,
+        own: NodeId,
+        known: &BlockKnowledge,
+    ) -> Option<NodeId> {
         let &FoundEffects { location, scale, written, .. } = block;
         let rows = block.places.len();
         let m = &mut self.graph;
@@ -171,15 +177,15 @@ impl<'a> Change<'a> {
         let scaled = m.mul(scale, known.inverse);
         let drawn = m.mul(scaled, away);
         let (x, z, effect) = match kind {
-            CoordinateKind::Walked => {
+            EffectUnits::Walked => {
                 let own_part = m.mul(width, own);
                 (own, m.add(drawn, own_part), None)
             }
-            CoordinateKind::Natural => {
+            EffectUnits::Natural => {
                 let rest = m.sub(own, drawn);
                 (m.div(rest, width), own, None)
             }
-            CoordinateKind::Effects => {
+            EffectUnits::Effects => {
                 let deviation = m.sub(own, location);
                 (own, m.div(deviation, scale), Some(own))
             }
@@ -247,7 +253,7 @@ impl<'a> Change<'a> {
 }
 
 /// What is known of a parent's elements by a child's effects, and that times where they are put.
-fn location_known(m: &mut Graph, child: Known, link: &ParentLink, elements: usize) -> (NodeId, NodeId) {
+fn location_known(m: &mut Graph, child: BlockKnowledge, link: &ParentLink, elements: usize) -> (NodeId, NodeId) {
     let mut away = child.pull;
     for &(node, is_added) in &link.rest {
         let part = m.mul(child.precision, node);
@@ -274,7 +280,7 @@ fn taken(graph: &mut Graph, node: NodeId, places: &[u32]) -> NodeId {
 
 /// Returns the program in coordinates that are inputs: the target, `z` of all effects, and the log-Jacobian.
 pub(super) fn walked(graph: &Graph, terms: &[NodeId], hierarchy: &FoundHierarchy) -> Option<Rewritten> {
-    let mut change = Change::new(graph, hierarchy, CoordinateKind::Walked)?;
+    let mut change = CoordinateChange::new(graph, hierarchy, EffectUnits::Walked)?;
     let target = change.target(terms, |m, made| {
         let square = m.square(made.z);
         let minus_half = m.constant(-0.5);
@@ -293,7 +299,7 @@ pub(super) fn walked(graph: &Graph, terms: &[NodeId], hierarchy: &FoundHierarchy
 /// Returns the program in its own coordinates, in which effects are in units of their prior: the effects, their scales, the
 /// coordinates that are inputs, and `values`.
 pub(super) fn natural(graph: &Graph, values: &[NodeId], hierarchy: &FoundHierarchy) -> Option<Rewritten> {
-    let mut change = Change::new(graph, hierarchy, CoordinateKind::Natural)?;
+    let mut change = CoordinateChange::new(graph, hierarchy, EffectUnits::Natural)?;
     let mut roots = vec![change.all(|made| made.effects), change.all(|made| made.scales), change.all(|made| made.x)];
     roots.extend(values);
     change.finish(&roots)
@@ -301,7 +307,7 @@ pub(super) fn natural(graph: &Graph, values: &[NodeId], hierarchy: &FoundHierarc
 
 /// Returns the target without the effects' own terms, with the effects themselves as coordinates.
 pub(super) fn likelihood(graph: &Graph, terms: &[NodeId], hierarchy: &FoundHierarchy) -> Option<Rewritten> {
-    let mut change = Change::new(graph, hierarchy, CoordinateKind::Effects)?;
+    let mut change = CoordinateChange::new(graph, hierarchy, EffectUnits::Effects)?;
     let target = change.target(terms, |m, _| m.constant(0.0));
     change.finish(&[target])
 }

@@ -115,7 +115,7 @@ impl ProgramEffects {
         values.write(&mut values.workspace(), position, out);
     }
 
-    pub(crate) fn to_natural(&self, own: &EffectCoordinates, x: &mut [f64]) -> f64 {
+    pub(crate) fn make_natural(&self, own: &EffectCoordinates, x: &mut [f64]) -> f64 {
         let (mut position, mut z) = (Vec::new(), vec![0.0; self.places.len() + 1]);
         self.position(own, x, &mut position);
         self.write(&self.z, &position, &mut z);
@@ -125,7 +125,7 @@ impl ProgramEffects {
         z[self.places.len()]
     }
 
-    pub(crate) fn from_natural(&self, own: &EffectCoordinates, x: &mut [f64]) {
+    pub(crate) fn take_natural(&self, own: &EffectCoordinates, x: &mut [f64]) {
         let (mut position, mut walked) = (Vec::new(), vec![0.0; self.places.len()]);
         self.position(own, x, &mut position);
         self.write(&self.x, &position, &mut walked);

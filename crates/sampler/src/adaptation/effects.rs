@@ -6,7 +6,7 @@
 
 use super::Adaptation;
 use super::information::{LEAST, LearnedInformation, SMALL, STEP, median};
-use octopus_density::{Centering, DensityError, EffectBlock, EffectCoordinates, Effects, probe_sign};
+use octopus_density::{Centering, DensityEffects, DensityError, EffectBlock, EffectCoordinates, probe_sign};
 use rayon::prelude::*;
 
 /// The share of what is known that a plain parameter's prior is taken to be.
@@ -61,7 +61,7 @@ struct EffectLook {
 
 /// Learns what is new of each block from draws in the density's own coordinates; none where they do not say enough.
 pub(super) fn learn_effects(
-    effects: &dyn Effects,
+    effects: &dyn DensityEffects,
     rows: &[&[f64]],
 ) -> Result<Vec<Option<LearnedInformation>>, DensityError> {
     let spreads = spreads(effects, rows);
@@ -85,7 +85,7 @@ pub(super) fn learn_effects(
 }
 
 /// How far the draws of each coordinate of plain parameters are from their median; none for effects.
-fn spreads(effects: &dyn Effects, rows: &[&[f64]]) -> Vec<Option<f64>> {
+fn spreads(effects: &dyn DensityEffects, rows: &[&[f64]]) -> Vec<Option<f64>> {
     let of = |block: &EffectBlock, at: usize| {
         let middle = median(rows.iter().map(|x| x[at])).filter(|_| block.is_plain)?;
         median(rows.iter().map(|x| (x[at] - middle).abs())).filter(|&spread| spread > 0.0)
@@ -95,7 +95,7 @@ fn spreads(effects: &dyn Effects, rows: &[&[f64]]) -> Vec<Option<f64>> {
 
 /// Looks at a draw, and for each block at a place beside it; `None` where the density has no value there.
 fn look(
-    effects: &dyn Effects,
+    effects: &dyn DensityEffects,
     x: &[f64],
     row: u64,
     spreads: &[Option<f64>],

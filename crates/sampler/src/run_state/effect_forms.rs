@@ -8,7 +8,7 @@ use super::RunState;
 use crate::adaptation::{Adaptation, HostPool, LearnedInformation, Window, learn};
 use crate::error::SamplerError;
 use crate::trajectory::{MetricEstimate, Space};
-use octopus_density::{Centering, Effects};
+use octopus_density::{Centering, DensityEffects};
 use rayon::prelude::*;
 
 /// Draws that candidates are judged by, at the most.
@@ -24,7 +24,7 @@ impl RunState<'_> {
     /// Returns the coordinates for what is `learned` of the effects, given draws in the density's own coordinates.
     pub(super) fn choose_forms(
         &self,
-        effects: &dyn Effects,
+        effects: &dyn DensityEffects,
         learned: Vec<Option<LearnedInformation>>,
         draws: &[f64],
     ) -> Result<Adaptation, SamplerError> {

@@ -2,10 +2,10 @@
 //!
 //! Log density, gradient and Jacobian in them are computed here.
 
-use crate::adaptation::{Adaptation, effect_coordinates};
+use crate::adaptation::Adaptation;
 use octopus_density::{
-    Centering, DensityError, EffectCoordinates, Effects, Hierarchy, LogDensity, gradient_to_centered, log_jacobian,
-    logp_grad_by_chain_rule, to_centered, to_non_centered,
+    Centering, DensityEffects, DensityError, EffectCoordinates, Hierarchy, LogDensity, gradient_to_centered,
+    log_jacobian, logp_grad_by_chain_rule, to_centered, to_non_centered,
 };
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ pub(crate) struct Space<'d> {
     /// The density's blocks, with what warm-up has learned of them.
     blocks: Cow<'d, [Hierarchy]>,
     /// The density's effects of other forms, with their coordinates.
-    effects: Option<(&'d dyn Effects, EffectCoordinates)>,
+    effects: Option<(&'d dyn DensityEffects, EffectCoordinates)>,
     natural: bool,
 }
 
@@ -31,8 +31,7 @@ impl<'d> Space<'d> {
     pub(crate) fn of(density: &'d dyn LogDensity, adaptation: &Adaptation) -> Self {
         let centerings = adaptation.centerings.clone();
         let natural = centerings.iter().all(|&centering| centering == Centering::NonCentered);
-        let of_effects = |effects: &'d dyn Effects| (effects, effect_coordinates(effects.blocks(), adaptation));
-        let effects = density.effects().map(of_effects);
+        let effects = adaptation.effects(density);
         Self { density, dim: density.dim(), centerings, blocks: adaptation.hierarchies(density), effects, natural }
     }
 
@@ -60,7 +59,7 @@ impl<'d> Space<'d> {
         match &self.effects {
             _ if self.natural => {}
             Some((effects, own)) => {
-                effects.to_natural(own, x);
+                effects.make_natural(own, x);
             }
             None => to_non_centered(&self.blocks, &self.centerings, x),
         }
@@ -92,7 +91,7 @@ impl<'d> Space<'d> {
     pub(crate) fn take_natural(&self, x: &mut [f64]) {
         match &self.effects {
             _ if self.natural => {}
-            Some((effects, own)) => effects.from_natural(own, x),
+            Some((effects, own)) => effects.take_natural(own, x),
             None => to_centered(&self.blocks, &self.centerings, x),
         }
     }
@@ -115,7 +114,7 @@ impl<'d> Space<'d> {
     pub(crate) fn log_jacobian(&self, x: &[f64]) -> f64 {
         match &self.effects {
             _ if self.natural => 0.0,
-            Some((effects, own)) => effects.to_natural(own, &mut x.to_vec()),
+            Some((effects, own)) => effects.make_natural(own, &mut x.to_vec()),
             None => log_jacobian(&self.blocks, &self.centerings, x),
         }
     }
