@@ -10,7 +10,15 @@ use std::fs;
 /// The columns that are simulated.
 const COUNTS: [&str; 3] = ["opens", "clicks", "conversions"];
 
-/// Draws of the prior: counts and parameters.
+/// A data set whose parameters are known.
+struct Simulated {
+    /// The campaigns' counts, a column after the other.
+    counts: Vec<Vec<f64>>,
+    /// The parameters by name.
+    truth: HashMap<String, f64>,
+}
+
+/// Draws of the prior.
 struct Prior {
     trace: Trace,
     /// The names of each parameter's elements.
@@ -33,21 +41,20 @@ impl Prior {
         Ok(draws(&self.trace, name)?.get(draw).ok_or("the prior has fewer draws")?.clone())
     }
 
-    /// The campaigns' counts in a draw, a column after the other, and the parameters by name.
-    fn drawn(&self, draw: usize) -> Fallible<(Vec<Vec<f64>>, HashMap<String, f64>)> {
+    fn drawn(&self, draw: usize) -> Fallible<Simulated> {
         let counts = COUNTS.iter().map(|name| self.one(&format!("{name}_again"), draw)).collect::<Fallible<_>>()?;
         let mut truth = HashMap::new();
         for (name, elements) in PARAMETERS.iter().zip(&self.names) {
             truth.extend(elements.iter().cloned().zip(self.one(name, draw)?));
         }
-        Ok((counts, truth))
+        Ok(Simulated { counts, truth })
     }
 }
 
 /// Makes `campaigns.csv` anew from a draw of the prior, and writes this draw's parameters to `truth.csv`. Campaigns and their
 /// sends stay as they are.
 pub fn simulate(draw: usize) -> Fallible<bool> {
-    let (counts, truth) = Prior::new()?.drawn(draw)?;
+    let Simulated { counts, truth } = Prior::new()?.drawn(draw)?;
     let mut table = "campaign,sends,opens,clicks,conversions\n".to_owned();
     for (at, row) in rows()?.iter().skip(1).enumerate() {
         table += &format!("{},{},{},{},{}\n", row[0], row[1], counts[0][at], counts[1][at], counts[2][at]);
@@ -76,7 +83,7 @@ pub fn recover(count: usize) -> Fallible<bool> {
     let every = prior.len()? / count.max(1);
     let (mut inside, mut all, mut unsound) = ([0_u32; 4], [0_u32; 4], 0);
     for set in 0..count {
-        let (counts, truth) = prior.drawn(set * every)?;
+        let Simulated { counts, truth } = prior.drawn(set * every)?;
         let whole = |column: &Vec<f64>| column.iter().map(|&count| Value::Integer(count as i64)).collect::<Vec<_>>();
         let data = COUNTS.iter().zip(&counts).map(|(name, column)| ((*name).to_owned(), whole(column).into()));
         let trace = octopus::sample(&*funnel(data.collect::<Table>())?, config(set as u64))?;
