@@ -11,7 +11,7 @@ use std::convert::Infallible;
 use std::error::Error;
 
 /// Data sets; a real calibration takes hundreds, and so does `octopus calibrate`.
-const DATA_SETS: u64 = 50;
+const DATA_SETS: u32 = 50;
 
 pub fn main() -> Result<(), Box<dyn Error>> {
     // Four groups of three observations, with parameters drawn from the prior.

@@ -1,7 +1,6 @@
 //! The programs that ship, each held to its own truth: moments that a script beside it computes without sampling, and its
 //! log density by SciPy.
 
-use octopus::models::exact::Exact;
 use octopus::models::{Problem, Registry};
 use octopus::sampler::SamplerConfig;
 use octopus::stan::ShippedProgram;
