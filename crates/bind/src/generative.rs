@@ -33,7 +33,7 @@ pub use second::SimulatorProgram;
 
 pub(crate) use draws::{DrawStatements, replicate};
 pub(crate) use joint::joint;
-pub(crate) use likelihood::{LikelihoodStatements, Outcome, likelihood};
+pub(crate) use likelihood::{LikelihoodStatements, ModelledData, likelihood};
 pub(crate) use observed::{ReadObservations, ReplicateBlock, observations};
 pub(crate) use sampling::{DRAWN, EACH};
 

@@ -4,7 +4,7 @@
 use super::Obstacle;
 use super::draws::{DrawStatements, Drawing, reads};
 use super::order::{in_order, without};
-use super::prior::{Support, known_bounds, stays_inside};
+use super::prior::{PriorBounds, known_bounds, stays_inside};
 use super::reach::DataReach;
 use super::rewrite::{TermPlace, rewritten, rewritten_with_rejections};
 use super::sampling::{DRAWN, MOST_STATEMENTS, Sampling, Term, called};
@@ -26,7 +26,7 @@ pub(crate) struct JointStatements {
 
 /// Rewrites transformed parameters and model to statements that draw what parameters and data lack.
 pub(crate) fn joint(program: &StanProgram) -> Result<JointStatements, Obstacle> {
-    let mut reading = Reading::new(program, None);
+    let mut reading = JointReading::new(program, None);
     let mut statements = Vec::new();
     for block in [ProgramBlock::TransformedParameters, ProgramBlock::Model] {
         if let Some(jacobian) = first_jacobian(program.block(block)) {
@@ -35,7 +35,7 @@ pub(crate) fn joint(program: &StanProgram) -> Result<JointStatements, Obstacle> 
         let rewritten = rewritten_with_rejections(program.block(block), &mut |term, place| reading.term(term, place))?;
         statements.extend(rewritten);
     }
-    let Reading { mut drawing, seen, tries_data, .. } = reading;
+    let JointReading { mut drawing, seen, tries_data, .. } = reading;
     let mut drawn: HashSet<VariableId> = seen.iter().map(|(sampling, _)| sampling.variable).collect();
     let mut all = Vec::new();
     for declaration in declarations(&program.parameters) {
@@ -58,12 +58,12 @@ pub(crate) fn given_others(
     wanted: &HashSet<VariableId>,
 ) -> Result<(DrawStatements, Vec<VariableId>), Obstacle> {
     let reach = DataReach::of_containers(program);
-    let mut reading = Reading::new(program, Some((wanted, reach)));
+    let mut reading = JointReading::new(program, Some((wanted, reach)));
     let mut statements = Vec::new();
     for block in [ProgramBlock::TransformedParameters, ProgramBlock::Model] {
         statements.extend(rewritten(program.block(block), &mut |term, place| reading.term(term, place))?);
     }
-    let Reading { mut drawing, seen, .. } = reading;
+    let JointReading { mut drawing, seen, .. } = reading;
     let mut drawn: HashSet<VariableId> = seen.iter().map(|(sampling, _)| sampling.variable).collect();
     let mut all = Vec::new();
     for declaration in declarations(&program.parameters).filter(|declaration| wanted.contains(&declaration.variable)) {
@@ -102,7 +102,7 @@ fn first_jacobian(statements: &[Statement]) -> Option<Span> {
     found.or_else(|| calls.iter().find(adds).map(|call| call.span))
 }
 
-struct Reading<'a> {
+struct JointReading<'a> {
     program: &'a StanProgram,
     drawing: Drawing<'a>,
     seen: Vec<(Sampling<'a>, TermPlace<'a>)>,
@@ -111,7 +111,7 @@ struct Reading<'a> {
     wanted: Option<(&'a HashSet<VariableId>, DataReach)>,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> JointReading<'a> {
     fn new(program: &'a StanProgram, wanted: Option<(&'a HashSet<VariableId>, DataReach)>) -> Self {
         Self { program, drawing: Drawing::new(program), seen: Vec::new(), tries_data: false, wanted }
     }
@@ -157,7 +157,7 @@ impl<'a> Reading<'a> {
             .filter(|_| is_parameter)
             .map(|own| known_bounds(program, own, &sampling, self.wanted.is_some()));
         self.tries_data |= declaration.is_some_and(|own| !is_parameter && !stays_inside(program, own, &sampling));
-        let Support { lower, upper, is_sorted } = bounds.unwrap_or_default();
+        let PriorBounds { lower, upper, is_sorted } = bounds.unwrap_or_default();
         let mut statement = self.drawing.drawn(&sampling, lower, upper, place.span)?;
         if let (StatementKind::Assign { value, .. }, true) = (&mut statement.kind, is_sorted) {
             *value = called("sort_asc", vec![value.clone()], value.ty, value.span);

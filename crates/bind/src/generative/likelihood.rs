@@ -17,12 +17,12 @@ pub(crate) struct LikelihoodStatements {
     /// The program with variables for the log likelihoods.
     pub(crate) program: StanProgram,
     pub(crate) statements: Vec<Statement>,
-    pub(crate) outcomes: Vec<Outcome>,
+    pub(crate) outcomes: Vec<ModelledData>,
 }
 
 /// Data that sampling statements are about.
 #[derive(Clone, Debug)]
-pub(crate) struct Outcome {
+pub(crate) struct ModelledData {
     pub(crate) variable: VariableId,
     /// The variable with a log likelihood for each observation.
     pub(crate) terms: VariableId,
@@ -58,7 +58,7 @@ struct Reading<'a> {
     reach: DataReach,
     /// The statements about data so far.
     seen: Vec<(Sampling<'a>, TermPlace<'a>)>,
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<ModelledData>,
 }
 
 impl<'a> Reading<'a> {
@@ -133,7 +133,7 @@ impl<'a> Reading<'a> {
     }
 
     /// The outcome that a statement is about.
-    fn outcome(&mut self, sampling: &Sampling<'a>, place: &TermPlace<'a>) -> Result<Outcome, Obstacle> {
+    fn outcome(&mut self, sampling: &Sampling<'a>, place: &TermPlace<'a>) -> Result<ModelledData, Obstacle> {
         let program = self.program;
         if self.seen.iter().any(|(other, at)| other.meets(sampling, program) && !at.excludes(place)) {
             let name = &program.variables[sampling.variable.0].name;
@@ -151,7 +151,7 @@ impl<'a> Reading<'a> {
             };
         }
         let terms = VariableId(program.variables.len() + self.outcomes.len());
-        let outcome = Outcome { variable: sampling.variable, terms, own_dimensions };
+        let outcome = ModelledData { variable: sampling.variable, terms, own_dimensions };
         self.outcomes.push(outcome.clone());
         Ok(outcome)
     }
@@ -171,7 +171,7 @@ fn observation_dimensions(program: &StanProgram, sampling: &Sampling<'_>) -> Res
 }
 
 /// The assignment of a statement's terms.
-fn assigned(program: &StanProgram, sampling: &Sampling<'_>, outcome: &Outcome, span: Span) -> Statement {
+fn assigned(program: &StanProgram, sampling: &Sampling<'_>, outcome: &ModelledData, span: Span) -> Statement {
     let density = sampling.density;
     let is_of_library = density.callee == Callee::Math;
     let name = match is_of_library {
@@ -189,7 +189,7 @@ fn assigned(program: &StanProgram, sampling: &Sampling<'_>, outcome: &Outcome, s
 }
 
 /// Adds the variable for the terms of an outcome, and declares it.
-fn declared(program: &mut StanProgram, outcome: &Outcome) -> Result<Statement, Obstacle> {
+fn declared(program: &mut StanProgram, outcome: &ModelledData) -> Result<Statement, Obstacle> {
     let data = program.variables[outcome.variable.0].clone();
     let sizes = |statement: &Statement| match &statement.kind {
         StatementKind::Declare(declaration) if declaration.variable == outcome.variable => {

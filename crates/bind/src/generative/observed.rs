@@ -1,7 +1,7 @@
 //! What sampling statements say of a program's observations once it has data: their log likelihoods as nodes of the graph, and
 //! a block that replicates them on draws.
 
-use super::{DrawStatements, LikelihoodStatements, Obstacle, Outcome, replicate};
+use super::{DrawStatements, LikelihoodStatements, ModelledData, Obstacle, replicate};
 use crate::generated::{GeneratedBlock, SizedVariable};
 use crate::interpreter::{Interpreter, Stop};
 use crate::observations::ObservedData;
@@ -86,7 +86,7 @@ fn stopped(stop: Stop) -> Obstacle {
 /// The observations of an outcome with their log likelihoods; none where no element has one.
 fn bound(
     me: &mut Interpreter<'_>,
-    outcome: &Outcome,
+    outcome: &ModelledData,
     values: &[Option<Value>],
 ) -> Option<(ObservedData, BoundOutcome, NodeId)> {
     let program = me.program;

@@ -37,7 +37,7 @@ pub(super) fn without(
 ) -> Vec<Statement> {
     let (mut reached, mut kept) = (data, Vec::new());
     for statement in statements {
-        let unit = Unit::of(statement);
+        let unit = StatementUses::of(statement);
         if unit.writes.iter().chain(&unit.reads).all(|id| !reached.contains(id)) {
             kept.push(statement.clone());
             continue;
@@ -60,12 +60,12 @@ fn opened(statements: Vec<Statement>) -> Vec<Statement> {
 }
 
 /// What a statement does with variables.
-struct Unit {
+struct StatementUses {
     reads: HashSet<VariableId>,
     writes: HashSet<VariableId>,
 }
 
-impl Unit {
+impl StatementUses {
     fn of(statement: &Statement) -> Self {
         let uses = uses_of(std::slice::from_ref(statement));
         let mut reads: HashMap<VariableId, usize> =
@@ -111,7 +111,7 @@ fn variable_of(expression: &Expression) -> Option<VariableId> {
 
 /// The statements in order; a variable that is read before it can be drawn, and where, if there is no order.
 fn sorted(statements: Vec<Statement>, drawn: &HashSet<VariableId>) -> Result<Vec<Statement>, (VariableId, Span)> {
-    let units: Vec<Unit> = statements.iter().map(Unit::of).collect();
+    let units: Vec<StatementUses> = statements.iter().map(StatementUses::of).collect();
     let count = units.len();
     let comes_before = |a: usize, b: usize| a != b && units[a].is_before(&units[b], a < b, drawn);
     let after: Vec<Vec<usize>> = (0..count).map(|a| (0..count).filter(|&b| comes_before(a, b)).collect()).collect();

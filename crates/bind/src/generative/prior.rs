@@ -9,7 +9,7 @@ use octopus_stan::{Constraint, Declaration, Expression, ExpressionKind, StanProg
 
 /// What a parameter's draws obey.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Support {
+pub(super) struct PriorBounds {
     pub(super) lower: Option<Expression>,
     pub(super) upper: Option<Expression>,
     /// Whether the elements are equal in distribution, and are put in order.
@@ -26,7 +26,7 @@ pub(super) fn known_bounds(
     declaration: &Declaration,
     sampling: &Sampling<'_>,
     is_given: bool,
-) -> Support {
+) -> PriorBounds {
     let arguments = sampling.density.arguments.get(1..).unwrap_or_default();
     let zero = || Expression {
         kind: ExpressionKind::Real(0.0),
@@ -61,8 +61,8 @@ pub(super) fn known_bounds(
     let is_vector = sampling.variate.ty == octopus_stan::StanType::VECTOR;
     let is_sorted = is_ordered && is_vector && arguments.iter().all(|argument| argument.ty.is_scalar());
     match are_data || is_given || is_half() {
-        true => Support { lower, upper, is_sorted },
-        false => Support { is_sorted, ..Support::default() },
+        true => PriorBounds { lower, upper, is_sorted },
+        false => PriorBounds { is_sorted, ..PriorBounds::default() },
     }
 }
 

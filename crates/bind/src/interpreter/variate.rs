@@ -129,7 +129,8 @@ impl Interpreter<'_> {
                 if lacking < width {
                     return Ok(Err("some elements of a variate are known and others are not".to_owned()));
                 }
-                let parameters = Parameters { row, is_square, width, variates, inner: &inner }.of(&all[BEFORE..], k);
+                let parameters =
+                    DividedArguments { row, is_square, width, variates, inner: &inner }.of(&all[BEFORE..], k);
                 let drawn = parameters.and_then(|parameters| parameters.draw(draw, stream));
                 match drawn {
                     Ok(drawn) => values.extend(drawn),
@@ -179,7 +180,7 @@ fn between(lower: f64, upper: f64, draw: &mut dyn FnMut() -> Drawn<f64>) -> Draw
 }
 
 /// How the arguments of a distribution are divided among its variates.
-struct Parameters<'a> {
+struct DividedArguments<'a> {
     row: &'static JointDistribution,
     is_square: bool,
     width: usize,
@@ -188,13 +189,13 @@ struct Parameters<'a> {
 }
 
 /// What the generator of one variate is given.
-struct OfOne<'a> {
+struct VariateArguments<'a> {
     numbers: Vec<(Vec<f64>, &'a [usize])>,
     width: usize,
 }
 
-impl<'a> Parameters<'a> {
-    fn of(&self, args: &[LaneNumbers<'a>], k: usize) -> Drawn<OfOne<'a>> {
+impl<'a> DividedArguments<'a> {
+    fn of(&self, args: &[LaneNumbers<'a>], k: usize) -> Drawn<VariateArguments<'a>> {
         let mut numbers: Vec<(Vec<f64>, &[usize])> = Vec::new();
         if self.is_square {
             numbers.push((vec![self.inner.first().map_or(0.0, |&rows| rows as f64)], &[]));
@@ -217,11 +218,11 @@ impl<'a> Parameters<'a> {
             let own = counts.values.get(k * self.width..(k + 1) * self.width).unwrap_or_default();
             numbers.push((vec![own.iter().sum()], &[]));
         }
-        Ok(OfOne { numbers, width: self.width })
+        Ok(VariateArguments { numbers, width: self.width })
     }
 }
 
-impl OfOne<'_> {
+impl VariateArguments<'_> {
     fn draw(&self, draw: DrawMany, stream: &mut Stream) -> Drawn<Vec<f64>> {
         let parameters: Vec<DrawParameter<'_>> =
             self.numbers.iter().map(|(values, dims)| DrawParameter { values, dims }).collect();

@@ -162,7 +162,7 @@ const HEARD: &[(&str, &[&str])] = &[
     ("compare", &["--out", "--all", "--max-mean", "--max-sd"]),
     ("loo", &["--waic", "--var"]),
     ("export", &["--to", "--out", "--force"]),
-    ("predict", &["--data", "--set", "--draws"]),
+    ("predict", &["--data", "--set", "--draws", "--to", "--out", "--force"]),
     ("random", &["--n", "--out", "--dtype", "--seed", "--device", "--memory", "--threads"]),
     ("man", &["--out"]),
 ];

@@ -154,7 +154,7 @@ const CELLS: &[(&str, [Cell; WAYS.len()])] = &[
     ("--checkpoint-every", [Row, Refused("--checkpoint-every 5", "--batch"),
                             Shows("--checkpoint-every 7 --json", "\"checkpoint_every\": 7,"), Row, No, No, No]),
 
-    ("--data", [Row, Refused("--data {}/y.csv", "--batch"), TABLES, No, Row, Row, No]),
+    ("--data", [Row, Refused("--data {}/y.csv", "--batch"), TABLES, No, Row, Row, Row]),
     ("--group", [Row, BATCH, TABLES, No, Row, Row, No]),
     ("--value", [Row, BATCH, TABLES, No, Row, Row, No]),
     ("--drop-missing", [Row, TABLES, TABLES, No, Row, Row, No]),
@@ -200,8 +200,9 @@ const CELLS: &[(&str, [Cell; WAYS.len()])] = &[
     ("--sigma-pop-scale", [Set, Set, Set, No, Set, Set, Set]),
     ("--sigma-obs-scale", [Set, Set, Set, No, Set, Set, Set]),
 
-    ("--program", [PROGRAM, PROGRAM, PROGRAM, No, PROGRAM, PROGRAM, No]),
-    ("--set", [PROGRAM, PROGRAM, PROGRAM, No, PROGRAM, PROGRAM, No]),
+    ("--program", [PROGRAM, PROGRAM, PROGRAM, No, PROGRAM, PROGRAM, Row]),
+    ("--set", [PROGRAM, PROGRAM, PROGRAM, No, PROGRAM, PROGRAM, Row]),
+    ("--simulator", [No, No, No, No, No, No, Row]),
 
     ("--seeds", [No, No, No, No, Row, No, No]),
     ("--require-gpu", [No, No, No, No, No, Row, No]),

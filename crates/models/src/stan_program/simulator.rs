@@ -12,11 +12,11 @@ use std::sync::{Mutex, PoisonError};
 
 /// Draws parameters and data of a program.
 pub(super) struct ProgramSimulator {
-    draws: Draws,
+    draws: DrawSource,
     layout: Layout,
 }
 
-enum Draws {
+enum DrawSource {
     /// By the sampling statements.
     Read(Box<GenerativeModel>),
     /// By a second program, which makes both at once: data wait here for their parameters, by the bits of these.
@@ -26,7 +26,7 @@ enum Draws {
 impl ProgramSimulator {
     /// Reads how a program's parameters and data are drawn. `data` give sizes and predictors.
     pub(super) fn new(program: &StanProgram, data: &Data, labelled: &[LabelledSize]) -> Result<Self, BindError> {
-        let draws = Draws::Read(Box::new(GenerativeModel::new(program, data)?));
+        let draws = DrawSource::Read(Box::new(GenerativeModel::new(program, data)?));
         Ok(Self::with(draws, program, labelled))
     }
 
@@ -38,13 +38,13 @@ impl ProgramSimulator {
         labelled: &[LabelledSize],
     ) -> Result<Self, BindError> {
         let second = Box::new(SimulatorProgram::new(program, simulator, data)?);
-        Ok(Self::with(Draws::Second { program: second, waiting: Mutex::default() }, program, labelled))
+        Ok(Self::with(DrawSource::Second { program: second, waiting: Mutex::default() }, program, labelled))
     }
 
-    fn with(draws: Draws, program: &StanProgram, labelled: &[LabelledSize]) -> Self {
+    fn with(draws: DrawSource, program: &StanProgram, labelled: &[LabelledSize]) -> Self {
         let density = match &draws {
-            Draws::Read(model) => model.density(),
-            Draws::Second { program, .. } => program.density(),
+            DrawSource::Read(model) => model.density(),
+            DrawSource::Second { program, .. } => program.density(),
         };
         let mut layout = density.layout().clone();
         name_axes(&mut layout.variables, program, labelled);
@@ -64,10 +64,10 @@ impl Simulator for ProgramSimulator {
     /// What cannot be drawn is NaN, and [`simulate`](Self::simulate) says so.
     fn draw_parameters(&self, random: &mut Stream) -> Vec<f64> {
         match &self.draws {
-            Draws::Read(model) => {
+            DrawSource::Read(model) => {
                 model.draw_parameters(random).unwrap_or_else(|_| vec![f64::NAN; model.density().dim()])
             }
-            Draws::Second { program, waiting } => match program.draw(random) {
+            DrawSource::Second { program, waiting } => match program.draw(random) {
                 Ok(draw) => {
                     let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
                     waiting.insert(bits(&draw.position), draw.outcomes);
@@ -84,8 +84,8 @@ impl Simulator for ProgramSimulator {
             return Err(failed("no parameters could be drawn".to_owned()));
         }
         let made: Result<StanDensity, BindError> = match &self.draws {
-            Draws::Read(model) => model.with_outcomes(&model.replicate(position, random).map_err(failed)?),
-            Draws::Second { program, waiting } => {
+            DrawSource::Read(model) => model.with_outcomes(&model.replicate(position, random).map_err(failed)?),
+            DrawSource::Second { program, waiting } => {
                 let outcomes = waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&bits(position));
                 let outcomes =
                     outcomes.ok_or_else(|| failed("the second program draws parameters with data".to_owned()))?;
