@@ -110,8 +110,8 @@ impl NewData {
             .collect();
         let mut values = std::mem::take(&mut me.values);
         values.resize(joint.variables.len(), None);
-        for (_, copy) in observed {
-            let what = "the totals of new counts are not known: a distribution of counts with a given sum";
+        if let Some((_, copy)) = observed.first() {
+            let what = "a distribution of counts with a given sum, and the sums of new counts are not known";
             return Err(refused(Obstacle::new(joint.variables[copy.0].span, what)));
         }
         Ok(Self { joint, values, parameters, outcomes, limits: Budget::of(BindOptions::default()) })

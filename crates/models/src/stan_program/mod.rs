@@ -19,6 +19,7 @@ pub use problem::StanProblem;
 pub(crate) use shipped::PROGRAMS;
 pub use shipped::ShippedProgram;
 
+use crate::fingerprint::texts_sha256;
 use crate::{
     BuildError, CalibrationTest, DataSize, FileData, Model, ModelColumn, ModelOption, OptionGroup, OptionKind, Problem,
     Simulated, TableFile, settings,
@@ -216,14 +217,17 @@ impl Model for StanModel {
             let what = "Geweke's test needs data given parameters, and a second program draws both at once".to_owned();
             return Err(BuildError::Form { field: "simulator".to_owned(), what });
         }
-        let ProgramBinding { program, data, labelled, settings, .. } = ProgramBinding::new(own, None)?;
+        let ProgramBinding { program, data, labelled, mut settings, .. } = ProgramBinding::new(own, None)?;
         let name = program.files().next().map(|(name, _)| name.to_owned()).unwrap_or_default();
         let (made, description) = match second {
             None => (ProgramSimulator::new(&program, &data, &labelled), name),
             Some(path) => {
                 let simulator = StanSettings::program_at(&path)?;
+                // A calibration goes on with the same program only.
+                let sha256 = texts_sha256(simulator.files().map(|(_, text)| text));
+                settings.insert("simulator_sha256".to_owned(), sha256.into());
                 let made = ProgramSimulator::by(&program, &simulator, &data, &labelled);
-                (made, format!("{name}, drawn by {}", path.display()))
+                (made, format!("{name}, drawn by {}", binding::shown(&path).display()))
             }
         };
         let simulator = Box::new(made.map_err(|error| binding::of_binding(&error))?);
