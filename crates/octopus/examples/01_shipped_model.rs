@@ -8,7 +8,7 @@ use octopus::models::Registry;
 use octopus::sampler::SamplerConfig;
 use std::error::Error;
 
-pub fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     // A model is found by its name; an empty table of settings stands for its own data.
     let problem = Registry::shipped().find("polynomial")?.build(&octopus::toml::Table::new(), None)?;
 

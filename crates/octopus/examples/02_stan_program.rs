@@ -13,7 +13,7 @@ use std::error::Error;
 /// Where this repository's example is: a program and a table of patients.
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/stan");
 
-pub fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     // The same settings as in a file for `octopus sample stan --config FILE`.
     let settings: Table =
         format!("program = '{FOLDER}/clinics.stan'\n[data.file]\npath = '{FOLDER}/clinics.csv'").parse()?;

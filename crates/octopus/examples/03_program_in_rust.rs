@@ -20,7 +20,7 @@ fn breakdowns(counts: Vec<f64>, age: Vec<f64>) -> Result<ProgramDensity, Program
     m.finish("breakdowns")
 }
 
-pub fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let counts = vec![0.0, 1.0, 0.0, 2.0, 1.0, 3.0, 2.0, 4.0, 6.0, 5.0];
     let age = (0..10).map(f64::from).collect();
     let problem = DensityProblem::new(breakdowns(counts, age)?, Vec::new())?;

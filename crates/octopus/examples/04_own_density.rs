@@ -51,7 +51,7 @@ impl LogDensity for Calls {
     }
 }
 
-pub fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let times = vec![0.4, 1.3, 0.2, 2.1, 0.7, 0.5, 1.8, 0.1];
     let (count, total) = (times.len() as f64, times.iter().sum::<f64>());
     let problem = DensityProblem::new(Calls::new(times), Vec::new())?;

@@ -31,7 +31,7 @@ fn accuracy(name: &str, text: &str) -> Result<PredictiveAccuracy, Box<dyn Error>
     Ok(trace.loo()?)
 }
 
-pub fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let (constant, line) = (accuracy("constant.stan", CONSTANT)?, accuracy("line.stan", LINE)?);
     println!("constant: {constant}\nline: {line}\n");
     let ranked = compare(&[("constant", &constant.elpd), ("line", &line.elpd)], WeightMethod::Stacking)?;

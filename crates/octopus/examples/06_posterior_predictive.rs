@@ -19,7 +19,7 @@ const PROGRAM: &str = "
     generated quantities { array[N] int y_rep; for (n in 1:N) y_rep[n] = poisson_rng(rate); }";
 const COUNTS: [i64; 15] = [0, 12, 3, 1, 0, 9, 2, 0, 15, 1, 0, 4, 11, 0, 2];
 
-pub fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let data = Data::new("counts").with_int("N", COUNTS.len() as i64).with_ints("y", &COUNTS);
     let problem = StanProblem::bind(StanProgram::parse("counts.stan", PROGRAM)?, data)?;
     let trace = octopus::sample(&problem, SamplerConfig { seed: 1, ..SamplerConfig::default() })?;

@@ -13,7 +13,7 @@ use std::error::Error;
 /// Data sets; a real calibration takes hundreds, and so does `octopus calibrate`.
 const DATA_SETS: u32 = 50;
 
-pub fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     // Four groups of three observations, with parameters drawn from the prior.
     let simulator = HierarchicalSimulator::new(vec![3; 4], HierarchicalPrior::default(), Likelihood::Collapsed)?;
     let sampler = SamplerConfig { chains: 2, draws: 100, tune: 200, ..SamplerConfig::default() };

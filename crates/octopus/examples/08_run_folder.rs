@@ -14,7 +14,7 @@ use octopus::sampler::SamplerConfig;
 use std::error::Error;
 use std::path::Path;
 
-pub fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let models = Registry::shipped();
     let problem = models.find("eight-schools")?.build(&octopus::toml::Table::new(), None)?;
     let config = SamplerConfig { seed: 1, ..SamplerConfig::default() };

@@ -5,7 +5,7 @@ use crate::adaptation::{HostPool, Window};
 use crate::config::WindowConfig;
 use crate::cpu::CpuEngine;
 use crate::trajectory::MetricEstimate;
-use octopus_density::{Centering, Layout};
+use octopus_density::{Centering, Hierarchy, Layout};
 use octopus_random::Stream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -310,8 +310,7 @@ fn draws_go_along_to_new_coordinates() {
     let mut window = Window::default();
     for x in draws.chunks_exact(DIM) {
         let (mut x, mut gradient) = (x.to_vec(), vec![0.0; DIM]);
-        density.logp_grad(&x, &mut gradient).unwrap();
-        run.space.take_natural(&mut x, &mut gradient);
+        run.space.gradient_at_natural(&mut x, &mut gradient).unwrap();
         window.positions.extend(x);
         window.gradients.extend(gradient);
     }
