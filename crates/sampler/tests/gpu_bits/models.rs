@@ -83,7 +83,7 @@ pub(crate) fn remote(
     chains: usize,
 ) -> Settled {
     let centering = match parameterization {
-        Parameterization::NonCentered => Centering::NonCentered,
+        Parameterization::NonCentered | Parameterization::AsWritten => Centering::NonCentered,
         Parameterization::Centered => Centering::Centered,
         Parameterization::Adaptive => Centering::Standardised,
     };
