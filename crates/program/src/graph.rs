@@ -281,8 +281,17 @@ impl Graph {
             1 => return values,
             _ => {}
         }
-        if let Node::SegmentSum(rows, _) = self.nodes[values.at()] {
-            return self.sum(rows);
+        match &self.nodes[values.at()] {
+            Node::SegmentSum(rows, _) => return self.sum(*rows),
+            Node::Concat(pieces) => {
+                let pieces = pieces.clone();
+                let first = self.sum(pieces[0]);
+                return pieces[1..].iter().fold(first, |sum, &piece| {
+                    let more = self.sum(piece);
+                    self.add(sum, more)
+                });
+            }
+            _ => {}
         }
         if let Node::Map(op, [a, b, _]) = self.nodes[values.at()] {
             let (of_a, of_b) = (self.is_easy_to_sum(a), op.arity() > 1 && self.is_easy_to_sum(b));
@@ -569,6 +578,27 @@ impl Graph {
                 }
                 (None, None) => {}
             },
+            // The logarithms of what transforms of parameters make, without a logarithm or with the transform's own.
+            Op::Ln => match self.nodes[a.at()] {
+                Node::Map(Op::Exp, [x, ..]) => return Some(x),
+                Node::Map(Op::Sigmoid, [x, ..]) => {
+                    let minus = self.neg(x);
+                    let complement = self.apply(Op::Softplus, &[minus]);
+                    return Some(self.neg(complement));
+                }
+                Node::Map(Op::Sub, [one, x, ..]) if is(self, one, 1.0) => {
+                    if let Node::Map(Op::Sigmoid, _) = self.nodes[x.at()] {
+                        return Some(self.apply(Op::Ln1m, &[x]));
+                    }
+                }
+                _ => {}
+            },
+            Op::Ln1m => {
+                if let Node::Map(Op::Sigmoid, [x, ..]) = self.nodes[a.at()] {
+                    let complement = self.apply(Op::Softplus, &[x]);
+                    return Some(self.neg(complement));
+                }
+            }
             // x and -x have the same value here, and so have x - y and y - x.
             Op::Abs | Op::ExpMinusAbs => {
                 if let Some(x) = minus(self, a) {

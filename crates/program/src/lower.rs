@@ -7,9 +7,26 @@ use crate::scan::{Body, Scan};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Returns the graph in primitive operations, with its roots.
+/// Returns the graph in primitive operations, with its roots: values as they are written.
 pub(crate) fn lower(graph: &Graph, roots: &[NodeId]) -> (Graph, Vec<NodeId>) {
-    let (graph, roots) = rebuild(graph, roots, |graph, _, op, args| op.expand(&mut Primitive(graph), args));
+    fused(rebuild(graph, roots, |graph, _, op, args| op.expand(&mut Primitive(graph), args)))
+}
+
+/// The same for a density and its slopes, in which a vector over a scalar is one division and a product for each row: what
+/// it rounds once more is no value that anybody reads.
+pub(crate) fn lower_density(graph: &Graph, roots: &[NodeId]) -> (Graph, Vec<NodeId>) {
+    let made = rebuild(graph, roots, |graph, _, op, args| match (op, args) {
+        (Op::Div, &[a, b]) if graph.len(a) > 1 && graph.len(b) == 1 => {
+            let one = graph.constant(1.0);
+            let inverse = graph.div(one, b);
+            graph.mul(a, inverse)
+        }
+        _ => op.expand(&mut Primitive(graph), args),
+    });
+    fused(made)
+}
+
+fn fused((graph, roots): (Graph, Vec<NodeId>)) -> (Graph, Vec<NodeId>) {
     let fused = |graph: &mut Graph, uses: &Uses<'_>, op: Op, args: &[NodeId]| fuse(graph, uses, op, args);
     rebuild(&graph, &roots, fused)
 }

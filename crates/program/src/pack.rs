@@ -4,6 +4,7 @@
 //! are one loop, with the sums of their rows. Gathered vectors and sums that it reads are of an earlier phase. A
 //! node that only later phases read is moved there, so that its rows need not be kept in memory.
 
+mod columns;
 mod registers;
 
 use crate::evaluate::{SHORT, rows_with_padding};
@@ -12,7 +13,7 @@ use crate::matrix::MatrixOp;
 use crate::operation::Op;
 use crate::order;
 use crate::plan::{
-    Base, Instruction, Loop, Operand, PackedProgram, PlanStep, RegisterGroup, RootPlace, ScalarInstruction,
+    Base, DataColumn, Instruction, Loop, Operand, PackedProgram, PlanStep, RegisterGroup, RootPlace, ScalarInstruction,
     ScanStepPlan, SegmentTable, View,
 };
 use std::collections::{BTreeMap, HashMap};
@@ -20,13 +21,16 @@ use std::collections::{BTreeMap, HashMap};
 /// Numbers of the largest matrix of data that is kept turned as well.
 const MOST_TURNED: usize = 1 << 20;
 
+/// Longer columns of data are not copied.
+const MOST_ALIGNED: usize = 1 << 16;
+
 /// Makes the plan that computes `roots` of a graph in primitive operations.
 pub(crate) fn pack(graph: &Graph, roots: &[NodeId]) -> PackedProgram {
     let mut packer = Packer::new(graph, roots);
     packer.place_leaves();
     packer.place_results();
     packer.write_steps();
-    packer.pad_columns();
+    packer.align_columns();
     packer.plan.roots = roots.iter().map(|&root| packer.place(root)).collect();
     packer.plan
 }
@@ -59,7 +63,7 @@ impl<'a> Packer<'a> {
             turned: HashMap::new(),
             plan: PackedProgram {
                 dim: graph.dim,
-                columns: graph.columns.clone(),
+                columns: graph.columns.iter().cloned().map(DataColumn::new).collect(),
                 indexes: graph.indexes.iter().map(|index| index.rows.clone()).collect(),
                 ..PackedProgram::default()
             },
@@ -338,10 +342,11 @@ impl<'a> Packer<'a> {
         let column = match self.turned.get(&(column, width)) {
             Some(&turned) => turned,
             None => {
-                let values = &self.plan.columns[column as usize];
+                let values = self.plan.columns[column as usize].values();
                 let turned = (0..width * height).map(|k| values[k % height * width + k / height]);
                 // With room behind the last row.
-                self.plan.columns.push(turned.chain([0.0; order::LANES]).collect());
+                let turned = DataColumn::new(turned.chain([0.0; order::LANES]).collect());
+                self.plan.columns.push(turned);
                 let made = self.plan.columns.len() as u32 - 1;
                 self.turned.insert((column, width), made);
                 made
@@ -351,20 +356,27 @@ impl<'a> Packer<'a> {
         Some((op, View { base: Base::Column(column), start: 0 }))
     }
 
-    /// Gives columns of which loops read more than their rows room behind the last one.
-    fn pad_columns(&mut self) {
+    /// Gives columns that loops read a copy that begins where vectors do, with room behind the last row where they read
+    /// more than their rows.
+    fn align_columns(&mut self) {
         let PackedProgram { steps, columns, .. } = &mut self.plan;
+        let mut read = vec![0; columns.len()];
         for step in steps {
             let PlanStep::Loop(rows) = step else { continue };
-            let read = rows_with_padding(rows.rows);
-            for operand in rows.code.iter_mut().flat_map(registers::operands) {
-                let Operand::Vector(View { base: Base::Column(column), start }) = *operand else { continue };
-                let column = &mut columns[column as usize];
-                if start as usize + read > column.len() {
-                    let mut values = column.to_vec();
-                    values.resize(start as usize + read, 0.0);
-                    *column = values.into();
+            let count = rows_with_padding(rows.rows);
+            let operands = rows.code.iter_mut().flat_map(registers::operands).map(|operand| *operand);
+            let terms = rows.terms.iter().map(|&(view, _)| Operand::Vector(view));
+            for operand in operands.chain(terms) {
+                if let Operand::Vector(View { base: Base::Column(column), start }) = operand {
+                    let read = &mut read[column as usize];
+                    *read = (start as usize + count).max(*read);
                 }
+            }
+        }
+        for (column, read) in columns.iter_mut().zip(read) {
+            let length = column.values().len();
+            if read > length || read > 0 && length <= MOST_ALIGNED {
+                *column = column.aligned(length.max(read));
             }
         }
     }
@@ -441,6 +453,7 @@ impl<'a> Packer<'a> {
             table.offset = made.partial;
             made.partial += table.segments * table.lanes * made.unit.min(rows).div_ceil(table.span);
         }
+        columns::join(&mut made);
         registers::assign(&mut made);
         made.is_small = made.fits_chunks();
         made

@@ -24,6 +24,39 @@ pub(crate) enum Base {
     Scalars,
 }
 
+/// Data of a plan.
+#[derive(Clone, Debug)]
+pub(crate) struct DataColumn {
+    memory: Arc<[f64]>,
+    start: usize,
+}
+
+impl DataColumn {
+    /// Data where they are.
+    pub(crate) fn new(memory: Arc<[f64]>) -> Self {
+        Self { memory, start: 0 }
+    }
+
+    pub(crate) fn values(&self) -> &[f64] {
+        &self.memory[self.start..]
+    }
+
+    /// A copy with so many numbers at least, that begins where a line of the cache does: a vector that is read from two
+    /// lines takes twice as long.
+    pub(crate) fn aligned(&self, length: usize) -> Self {
+        let mut memory: Arc<[f64]> = std::iter::repeat_n(0.0, length + LINE - 1).collect();
+        let start = memory.as_ptr().align_offset(LINE * size_of::<f64>()).min(LINE - 1);
+        if let Some(copy) = Arc::get_mut(&mut memory) {
+            let values = self.values();
+            copy[start..start + values.len()].copy_from_slice(values);
+        }
+        Self { memory, start }
+    }
+}
+
+/// Numbers of a line of the cache.
+const LINE: usize = 8;
+
 /// An operand of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operand {
@@ -70,6 +103,19 @@ pub(crate) enum Instruction {
         sum: u32,
         values: Operand,
     },
+    /// Adds products of columns and scalars to `from`, one after the other; they are in the loop's table.
+    Columns {
+        out: u32,
+        from: Operand,
+        first: u32,
+        count: u32,
+    },
+    /// Adds products of columns and values; the columns with their sums are in the loop's table.
+    Dots {
+        values: Operand,
+        first: u32,
+        count: u32,
+    },
 }
 
 /// A sum by segment of a loop.
@@ -93,6 +139,8 @@ pub(crate) struct Loop {
     pub(crate) rows: usize,
     pub(crate) code: Vec<Instruction>,
     pub(crate) registers: usize,
+    /// Columns with the scalars that they are multiplied by, or the sums that get their products.
+    pub(crate) terms: Vec<(View, u32)>,
     /// The slots that are stored to.
     pub(crate) stores: Vec<u32>,
     /// The scalar that each sum goes to.
@@ -181,7 +229,7 @@ pub(crate) struct PackedProgram {
     pub(crate) parameters: Vec<(u32, u32)>,
     /// The length of each slot.
     pub(crate) slots: Vec<usize>,
-    pub(crate) columns: Vec<Arc<[f64]>>,
+    pub(crate) columns: Vec<DataColumn>,
     pub(crate) indexes: Vec<Arc<[u32]>>,
     pub(crate) steps: Vec<PlanStep>,
     pub(crate) roots: Vec<RootPlace>,

@@ -3,7 +3,7 @@
 use crate::error::{EvaluationError, ProgramError};
 use crate::evaluate::{EvaluationOptions, VectorWidth, Workspace, rows::BLOCK};
 use crate::graph::{Graph, NodeId};
-use crate::lower::lower;
+use crate::lower::{lower, lower_density};
 use crate::number::Number;
 use crate::order;
 use crate::pack::pack;
@@ -69,7 +69,7 @@ impl Program {
             slopes.push((offset, length, place));
             offset += length;
         }
-        let (graph, roots) = lower(&whole, &roots);
+        let (graph, roots) = lower_density(&whole, &roots);
         let plan = pack(&graph, &roots);
         let length = plan.slots.iter().fold(0_usize, |sum, &length| sum.saturating_add(length));
         if length > MOST_NUMBERS {

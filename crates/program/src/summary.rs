@@ -1,5 +1,6 @@
 //! A compiled program for people: its steps, what each goes over and does.
 
+use crate::operation::Op;
 use crate::plan::{Instruction, PlanStep, ScalarInstruction};
 use crate::program::Program;
 use std::collections::BTreeMap;
@@ -44,7 +45,7 @@ impl Program {
 fn summary(step: &PlanStep) -> StepSummary {
     let (kind, rows, names): (_, _, Vec<String>) = match step {
         PlanStep::Scalars(code) => ("scalars", 1, code.iter().map(of_scalar).collect()),
-        PlanStep::Loop(rows) => ("loop", rows.rows, rows.code.iter().map(of_row).collect()),
+        PlanStep::Loop(rows) => ("loop", rows.rows, rows.code.iter().flat_map(of_row).collect()),
         PlanStep::Scan(scan) => ("scan", scan.steps, scan.code.iter().map(|code| code.op.name().to_owned()).collect()),
         // An operation on matrices is one of `op`'s own cost.
         PlanStep::Matrix { op, .. } => ("matrix", op.length(), vec![first_word(&format!("{op:?}"))]),
@@ -64,15 +65,19 @@ fn of_scalar(code: &ScalarInstruction) -> String {
     }
 }
 
-fn of_row(code: &Instruction) -> String {
-    match code {
+/// The names of what an instruction does.
+fn of_row(code: &Instruction) -> Vec<String> {
+    let name = match code {
+        Instruction::Dots { count, .. } => return vec!["dot".to_owned(); *count as usize],
+        Instruction::Columns { count, .. } => return vec![Op::MulAdd.name().to_owned(); *count as usize],
         Instruction::Map { op, .. } => op.name().to_owned(),
         Instruction::Gather { .. } => "gather".to_owned(),
         Instruction::Store { .. } => "store".to_owned(),
         Instruction::Sum { .. } => "sum".to_owned(),
         Instruction::Dot { .. } => "dot".to_owned(),
         Instruction::SegmentSum { .. } => "sum by segment".to_owned(),
-    }
+    };
+    vec![name]
 }
 
 fn first_word(text: &str) -> String {

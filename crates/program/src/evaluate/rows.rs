@@ -4,7 +4,7 @@ use super::small::padded;
 use super::{EvaluationOptions, rows_with_padding};
 use crate::operation::{Lanes, kernel};
 use crate::order::{FEW, LANES, TILE, halve};
-use crate::plan::{Base, Instruction, Loop, Operand, View};
+use crate::plan::{Base, DataColumn, Instruction, Loop, Operand, View};
 use pulp::{Simd, WithSimd};
 use std::ops::Range;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ impl LoopScratch {
 /// What a step reads.
 #[derive(Clone, Copy)]
 pub(crate) struct Inputs<'a> {
-    pub(crate) columns: &'a [Arc<[f64]>],
+    pub(crate) columns: &'a [DataColumn],
     pub(crate) indexes: &'a [Arc<[u32]>],
     pub(crate) position: &'a [f64],
     pub(crate) slots: &'a [Vec<f64>],
@@ -65,7 +65,7 @@ impl<'a> Inputs<'a> {
     #[inline(always)]
     fn whole(&self, base: Base) -> &'a [f64] {
         match base {
-            Base::Column(column) => &self.columns[column as usize],
+            Base::Column(column) => self.columns[column as usize].values(),
             Base::Position => self.position,
             Base::Slot(slot) => &self.slots[slot as usize][..],
             Base::Scalars => self.scalars,
@@ -147,6 +147,17 @@ impl WithSimd for RowRange<'_, '_> {
                         ];
                         kernel(op, &mut out.0[..filled], args);
                     }
+                    Instruction::Columns { out, from, first, count: terms } => {
+                        let (before, rest) = registers.split_at_mut(out as usize);
+                        let Some((out, after)) = rest.split_first_mut() else { continue };
+                        let (split, out) = (SplitRegisters { before, after }, &mut out.0[..filled]);
+                        match split.read(inputs, from, start, filled) {
+                            Lanes::Each(from) => out.copy_from_slice(from),
+                            Lanes::Same(x) => out.fill(x),
+                        }
+                        let terms = &rows.terms[first as usize..(first + terms) as usize];
+                        add_columns(out, terms, inputs, start);
+                    }
                     Instruction::Gather { out, source, length, index } => {
                         let source = inputs.view(source, length as usize);
                         let index = &inputs.indexes[index as usize][start..start + count];
@@ -169,6 +180,13 @@ impl WithSimd for RowRange<'_, '_> {
                         let (a, b) = (all.read(inputs, a, start, count), all.read(inputs, b, start, count));
                         if let (Lanes::Each(a), Lanes::Each(b)) = (a, b) {
                             add_products(&mut lanes[sum as usize].0, a, b, rows.rows);
+                        }
+                    }
+                    Instruction::Dots { values, first, count: terms } => {
+                        let all = SplitRegisters { before: registers, after: &[] };
+                        if let Lanes::Each(values) = all.read(inputs, values, start, count) {
+                            let terms = &rows.terms[first as usize..(first + terms) as usize];
+                            add_dots(lanes, terms, values, inputs, start);
                         }
                     }
                     Instruction::SegmentSum { sum, values } => {
@@ -217,6 +235,59 @@ impl<'a> SplitRegisters<'a> {
             Operand::Vector(view) => Lanes::Each(inputs.view(View { start: view.start + start as u32, ..view }, count)),
             Operand::None => Lanes::Same(0.0),
         }
+    }
+}
+
+/// Adds columns times scalars, one after the other.
+#[inline(always)]
+fn add_columns(out: &mut [f64], terms: &[(View, u32)], inputs: &Inputs<'_>, start: usize) {
+    let count = out.len();
+    let column = |(view, scalar): (View, u32)| {
+        let view = View { start: view.start + start as u32, ..view };
+        (inputs.view(view, count), inputs.scalars[scalar as usize])
+    };
+    let (fours, rest) = terms.as_chunks::<4>();
+    for four in fours {
+        let [(a, of_a), (b, of_b), (c, of_c), (d, of_d)] = four.map(column);
+        for ((((out, &a), &b), &c), &d) in out.iter_mut().zip(a).zip(b).zip(c).zip(d) {
+            *out = (((*out + a * of_a) + b * of_b) + c * of_c) + d * of_d;
+        }
+    }
+    for &term in rest {
+        let (a, of_a) = column(term);
+        for (out, &a) in out.iter_mut().zip(a) {
+            *out += a * of_a;
+        }
+    }
+}
+
+/// Adds the products of columns and values to the lanes of their sums: each value is read once for two columns.
+#[inline(always)]
+fn add_dots(lanes: &mut [SumLanes], terms: &[(View, u32)], values: &[f64], inputs: &Inputs<'_>, start: usize) {
+    let column = |view: View| inputs.view(View { start: view.start + start as u32, ..view }, values.len());
+    let (pairs, rest) = terms.as_chunks::<2>();
+    let (full, last) = values.as_chunks::<LANES>();
+    for &[(a, of_a), (b, of_b)] in pairs {
+        let (a, b) = (column(a).as_chunks::<LANES>(), column(b).as_chunks::<LANES>());
+        let (mut first, mut second) = (lanes[of_a as usize].0, lanes[of_b as usize].0);
+        for ((values, a), b) in full.iter().zip(a.0).zip(b.0) {
+            for k in 0..LANES {
+                first[k] += a[k] * values[k];
+            }
+            for k in 0..LANES {
+                second[k] += b[k] * values[k];
+            }
+        }
+        (lanes[of_a as usize].0, lanes[of_b as usize].0) = (first, second);
+        for (sum, rest) in [(of_a, a.1), (of_b, b.1)] {
+            for ((lane, &x), &value) in lanes[sum as usize].0.iter_mut().zip(rest).zip(last) {
+                *lane += x * value;
+            }
+        }
+    }
+    for &(view, sum) in rest {
+        // The longest few rows that are added in order are no loop of this kind.
+        add_products(&mut lanes[sum as usize].0, column(view), values, usize::MAX);
     }
 }
 

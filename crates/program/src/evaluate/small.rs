@@ -50,6 +50,7 @@ impl Loop {
     pub(crate) fn fits_chunks(&self) -> bool {
         let is_ready = |instruction: &Instruction| match instruction {
             Instruction::Map { op, .. } => is_frequent(*op),
+            Instruction::Columns { .. } | Instruction::Dots { .. } => false,
             _ => true,
         };
         (1..=LANES).contains(&self.rows) && self.code.iter().all(is_ready)
@@ -199,6 +200,7 @@ impl SmallSteps<'_> {
                     }
                     self.slots[table.slot as usize] = sums;
                 }
+                Instruction::Columns { .. } | Instruction::Dots { .. } => {}
             }
         }
     }

@@ -17,7 +17,9 @@ pub(crate) fn assign(made: &mut Loop) {
     let mut register: HashMap<u32, u32> = HashMap::new();
     let mut count = 0;
     for (at, instruction) in made.code.iter_mut().enumerate() {
-        if let Instruction::Map { out, .. } | Instruction::Gather { out, .. } = instruction {
+        if let Instruction::Map { out, .. } | Instruction::Gather { out, .. } | Instruction::Columns { out, .. } =
+            instruction
+        {
             let id = *out;
             let own = free.pop().unwrap_or_else(|| {
                 count += 1;
@@ -51,6 +53,8 @@ pub(super) fn operands(instruction: &mut Instruction) -> impl Iterator<Item = &m
         Instruction::Store { from, .. } => [Some(from), None, None],
         Instruction::Sum { values, .. } | Instruction::SegmentSum { values, .. } => [Some(values), None, None],
         Instruction::Dot { a, b, .. } => [Some(a), Some(b), None],
+        Instruction::Columns { from, .. } => [Some(from), None, None],
+        Instruction::Dots { values, .. } => [Some(values), None, None],
     };
     operands.into_iter().flatten()
 }

@@ -100,3 +100,41 @@ fn products_of_data_and_parameters() {
         check(&Program::compile(&m, target).expect("a program"), &numbers(inner, 2.0));
     }
 }
+
+/// ln p, ln(1 - p) twice and ln(e^x), where p is 1 to the last digit, and e^x is infinite.
+#[test]
+fn logarithms_of_transforms_are_right_far_out() {
+    let mut m = Graph::new();
+    let x = m.parameter(4);
+    let (p, e, one) = (m.apply(Op::Sigmoid, &[x]), m.exp(x), m.constant(1.0));
+    let rest = m.sub(one, p);
+    let terms = [m.ln(p), m.apply(Op::Ln1m, &[p]), m.ln(rest), m.ln(e)];
+    let mut target = m.constant(0.0);
+    for (k, term) in terms.into_iter().enumerate() {
+        let (sum, weight) = (m.sum(term), m.constant(10_f64.powi(k as i32)));
+        let weighted = m.mul(weight, sum);
+        target = m.add(target, weighted);
+    }
+    let program = Program::compile(&m, target).expect("a program");
+    let position = [50.0, -40.0, 0.7, 800.0];
+    let (value, gradient) = check(&program, &position);
+    let softplus = |x: f64| x.max(0.0) + (-x.abs()).exp().ln_1p();
+    let expected: f64 = position.iter().map(|&x| -softplus(-x) - 110.0 * softplus(x) + 1000.0 * x).sum();
+    assert!((value - expected).abs() < 1e-12 * expected.abs(), "{value} {expected}");
+    for (slope, x) in gradient.iter().zip(position) {
+        let expected = 1.0 / (1.0 + x.exp()) - 110.0 / (1.0 + (-x).exp()) + 1000.0;
+        assert!((slope - expected).abs() < 1e-12 * expected.abs(), "{x}: {slope} {expected}");
+    }
+}
+
+/// A row for each segment, as in a loop whose passes add one number each.
+#[test]
+fn sums_of_single_rows_are_the_rows() {
+    let mut m = Graph::new();
+    let x = m.parameter(50);
+    let all: Vec<u32> = (0..50).collect();
+    assert_eq!(m.segment_sum(x, all.clone(), 50), x);
+    assert_eq!(m.gather(x, all), x);
+    let turned: Vec<u32> = (0..50).rev().collect();
+    assert_ne!(m.segment_sum(x, turned, 50), x);
+}
