@@ -6,6 +6,7 @@
 use super::EvaluationOptions;
 use crate::order::{FEW, LANES, TILE, sum};
 use pulp::{Simd, WithSimd};
+use std::mem;
 
 /// Results whose sums go side by side.
 pub(super) const SIDE: usize = 8;
@@ -50,16 +51,16 @@ impl WithSimd for Product<'_> {
         let Self { shape, a, b, out, scratch } = self;
         let ProductShape { rows, inner, columns, left_transposed, right_transposed } = shape;
         if !left_transposed && (right_transposed || columns == 1) {
+            by_rows(shape, a, b, out, scratch);
+        } else if !left_transposed && !right_transposed && inner > SHORT && inner <= TILE {
+            // Turned, both factors are contiguous along the sum.
+            let mut turned = mem::take(scratch);
+            turned.clear();
             for j in 0..columns {
-                let right = &b[j * inner..(j + 1) * inner];
-                let mut rest = [0.0; LANES];
-                for (rest, &x) in rest.iter_mut().zip(right.as_chunks::<LANES>().1) {
-                    *rest = x;
-                }
-                for i in 0..rows {
-                    out[i * columns + j] = dot(a, i * inner, right, &rest, scratch);
-                }
+                turned.extend(b[j..].iter().step_by(columns).take(inner));
             }
+            by_rows(shape, a, &turned, out, scratch);
+            *scratch = turned;
         } else if !right_transposed && columns > 1 {
             for (i, out) in out.chunks_exact_mut(columns).enumerate() {
                 let (start, step) = if left_transposed { (i, rows) } else { (i * inner, 1) };
@@ -70,6 +71,22 @@ impl WithSimd for Product<'_> {
                 let (start, step) = if right_transposed { (j * inner, 1) } else { (j, columns) };
                 weighted_rows(RowWeights { values: b, start, step }, a, inner, rows, columns, &mut out[j..], scratch);
             }
+        }
+    }
+}
+
+/// Each row of `a` times each row of `b`.
+#[inline(always)]
+fn by_rows(shape: ProductShape, a: &[f64], b: &[f64], out: &mut [f64], scratch: &mut Vec<f64>) {
+    let ProductShape { rows, inner, columns, .. } = shape;
+    for j in 0..columns {
+        let right = &b[j * inner..(j + 1) * inner];
+        let mut rest = [0.0; LANES];
+        for (rest, &x) in rest.iter_mut().zip(right.as_chunks::<LANES>().1) {
+            *rest = x;
+        }
+        for i in 0..rows {
+            out[i * columns + j] = dot(a, i * inner, right, &rest, scratch);
         }
     }
 }

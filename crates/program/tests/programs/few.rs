@@ -101,6 +101,23 @@ fn products_of_data_and_parameters() {
     }
 }
 
+/// Long sums of matrices of parameters, one of which is turned for them.
+#[test]
+fn products_of_matrices_with_long_sums() {
+    for (rows, inner, columns) in [(3, 129, 2), (2, 300, 9), (1, 2049, 3)] {
+        let mut m = Graph::new();
+        let scale = m.parameter(2);
+        let mut matrix = |count: usize, turn: f64, k: usize| {
+            let (data, factor) = (m.column(numbers(count, turn)), m.element(scale, k));
+            m.mul(data, factor)
+        };
+        let (a, b) = (matrix(rows * inner, 0.2, 0), matrix(inner * columns, 1.4, 1));
+        let product = m.product(Matrix::new(a, rows, inner), Matrix::new(b, inner, columns));
+        let target = m.dot(product, product);
+        check(&Program::compile(&m, target).expect("a program"), &[0.8, -1.1]);
+    }
+}
+
 /// ln p, ln(1 - p) twice and ln(e^x), where p is 1 to the last digit, and e^x is infinite.
 #[test]
 fn logarithms_of_transforms_are_right_far_out() {
