@@ -218,16 +218,23 @@ impl BoundModel {
             }
         }
         let mut groups = TraceGroups::find(program, &values, &quantities, &mut warnings);
-        let mut unread = None;
-        let mut read = None;
+        let (mut unread, mut read) = (None, None);
         if groups.log_likelihood.is_none() || groups.replicates.is_none() {
-            match reading
+            let before = me.graph.clone();
+            let mut found = reading
                 .as_ref()
                 .map_err(Obstacle::clone)
-                .and_then(|reading| observations(&mut me, program, reading, &values[..program.variables.len()], known))
-            {
+                .and_then(|reading| observations(&mut me, program, reading, &values[..program.variables.len()], known));
+            if let (Some(fault), None) = (me.graph.fault(), before.fault()) {
+                found = Err(Obstacle::new(Span::default(), fault.to_string()));
+            }
+            match found {
                 Ok(all) => read = groups.complete(all),
-                Err(obstacle) => unread = Some(obstacle.diagnostic(program, TELL)),
+                Err(obstacle) => {
+                    // What the attempt has left must not harm the density.
+                    me.graph = before;
+                    unread = Some(obstacle.diagnostic(program, TELL));
+                }
             }
         }
         // Conditions of generated quantities are none of the density.

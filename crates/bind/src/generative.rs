@@ -5,8 +5,7 @@
 //! | of the data `y` | assignment | where |
 //! |--|--|--|
 //! | log likelihoods | `terms = d_each(y, a)`, in the graph | `likelihood.rs` |
-//! | replicated data | `y = d_drawn(y, a)`, for each draw | `draws.rs` |
-//!
+//! | replicated data | `y = d_drawn(y, lower, upper, a)`, for each draw | `draws.rs` |
 //! | everything | the same for parameters, in an order that can be drawn | `joint.rs`, `order.rs`, `prior.rs` |
 //!
 //! `sampling.rs` says what a sampling statement is, `rewrite.rs` puts others in their place, `reach.rs` says which data a

@@ -56,8 +56,8 @@ impl StanProblem {
         Ok(Self { truth: truth.and_then(ShippedProgram::truth), ..problem })
     }
 
-    /// Binds a program to its data. The trace has the observations, the log likelihoods `log_lik` and the replicated data
-    /// `y_rep` in ArviZ's groups.
+    /// Binds a program to its data. The trace has the observations, log likelihoods and replicated data in ArviZ's groups: the
+    /// program's own `log_lik` and `y_rep`, or what its sampling statements say.
     ///
     /// A run in a folder has the program's text in its record and can be read by every command, but
     /// `octopus resume` cannot build it again: for that the program and its data must be files
