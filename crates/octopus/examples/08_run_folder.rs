@@ -25,7 +25,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
 
     // Any program can read it now, or while it grows; the record tells the model, whose data are checked.
     let trace = Trace::open(&[folder.to_owned()])?;
-    println!("{}\n\n{}", trace.diagnose()?, trace.loo().map_or_else(|why| why.to_string(), |loo| loo.to_string()));
+    println!("{}", trace.diagnose()?);
     let again = trace.problem(models)?;
 
     // The same seed gives the same draws, in memory as on disk.
