@@ -1,4 +1,4 @@
-//! The arguments of `octopus model`, which lists models, describes programs and copies those that ship.
+//! The arguments of `octopus model`, which lists models, describes programs and copies shipped ones.
 
 use super::model::{absolute, entry};
 use super::{DataArgs, MachineArgs, ModelArgs, SampleArgs};

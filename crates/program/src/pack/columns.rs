@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 const FEWEST: usize = 4;
 
 /// Additions of which each reads the one before, and nothing else does.
-struct Chain {
+struct ColumnChain {
     from: Operand,
     terms: Vec<(View, u32)>,
     /// The same one by one.
@@ -28,7 +28,7 @@ pub(super) fn join(made: &mut Loop) {
             *reads.entry(id).or_default() += 1;
         }
     }
-    let mut chains: HashMap<u32, Chain> = HashMap::new();
+    let mut chains: HashMap<u32, ColumnChain> = HashMap::new();
     // By the values: the place of the first one, and all columns with their sums.
     let mut dots: BTreeMap<u32, (usize, Vec<(View, u32)>)> = BTreeMap::new();
     for mut instruction in std::mem::take(&mut made.code) {
@@ -54,7 +54,7 @@ pub(super) fn join(made: &mut Loop) {
             _ => None,
         };
         write(made, &mut chains, from);
-        let mut chain = before.unwrap_or(Chain { from, terms: Vec::new(), code: Vec::new() });
+        let mut chain = before.unwrap_or(ColumnChain { from, terms: Vec::new(), code: Vec::new() });
         chain.terms.push(term);
         chain.code.push(instruction);
         chains.insert(out, chain);
@@ -92,9 +92,9 @@ fn term(instruction: &Instruction) -> Option<(u32, (View, u32), Operand)> {
 }
 
 /// Writes the chain that an operand is the result of, if it is that.
-fn write(made: &mut Loop, chains: &mut HashMap<u32, Chain>, operand: Operand) {
+fn write(made: &mut Loop, chains: &mut HashMap<u32, ColumnChain>, operand: Operand) {
     let Operand::Register(out) = operand else { return };
-    let Some(Chain { from, terms, code }) = chains.remove(&out) else { return };
+    let Some(ColumnChain { from, terms, code }) = chains.remove(&out) else { return };
     if terms.len() < FEWEST {
         made.code.extend(code);
         return;
