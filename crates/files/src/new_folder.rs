@@ -1,10 +1,16 @@
 //! Writing folders whole or not at all: a folder is filled under a temporary name, and gets its own in one step.
 
+use crate::lock::{Lock, lock_what_is_there};
 use crate::temporary::{Temporary, remove, take_up_left_overs};
 use crate::{Disk, FileError, Storage, folder_of};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How often, and how long each time, the end of another program that replaces the same folder is waited for.
+const MOST_WAITS: u32 = 1000;
+const WAIT: Duration = Duration::from_millis(2);
 
 /// A folder that is being filled under a temporary name. Dropped before [`NewFolder::finish`], it is removed.
 ///
@@ -56,11 +62,24 @@ impl NewFolder {
 
     fn take_place(&self, may_replace: &dyn Fn(&Path) -> bool) -> io::Result<bool> {
         let (new, path) = (self.temporary.path(), &*self.path);
+        let mut waits = 0;
         loop {
             match rename_new(new, path) {
                 Err(error) if is_there(&error) => {}
                 renamed => return renamed.map(|()| true),
             }
+            // Under the temporary name, others take the former folder for a left-over unless it is locked.
+            let _former = match lock_what_is_there(path) {
+                Ok(Lock::Gone) => continue,
+                Ok(Lock::Taken) if waits < MOST_WAITS => {
+                    waits += 1;
+                    std::thread::sleep(WAIT);
+                    continue;
+                }
+                Ok(Lock::Held(file)) => Some(file),
+                // Another program has it for long, or the system locks no folders.
+                Ok(Lock::Taken) | Err(_) => None,
+            };
             if !may_replace(path) {
                 return Ok(false);
             }
@@ -191,6 +210,13 @@ mod tests {
         assert!(!filled(&path, "4").finish(first_only).unwrap() || cfg!(not(target_os = "linux")));
         assert_eq!(contents(&path), ["3", "3"]);
         drop(filled(&path, "5"));
+        // Who looks for left-overs meanwhile lets the former one be, of which is asked once more.
+        let is_whole = |folder: &Path| {
+            take_up_left_overs(&path);
+            folder.join("b").exists()
+        };
+        assert!(filled(&path, "6").finish(is_whole).unwrap());
+        assert_eq!(contents(&path), ["6", "6"]);
         assert_eq!(count(path.parent().unwrap()), 1, "nothing is left behind");
     }
 
