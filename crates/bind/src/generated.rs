@@ -22,6 +22,15 @@ impl SizedVariable {
     }
 }
 
+/// Why a draw has no generated quantities.
+#[derive(Clone, Debug)]
+pub(crate) struct BlockFailure {
+    /// What is wrong, with its place in the program.
+    pub(crate) reason: String,
+    /// Whether the block had not come to its end after the steps that it may take.
+    pub(crate) is_endless: bool,
+}
+
 /// The block `generated quantities`, ready to run on draws.
 #[derive(Clone, Debug)]
 pub(crate) struct GeneratedBlock {
@@ -77,24 +86,25 @@ impl GeneratedBlock {
 
     /// Runs the block on a draw with these parameters and transformed parameters, and writes the quantities; NaN where the
     /// block fails, with the reason. All numbers have the last index fastest.
-    pub(crate) fn run(&self, known: &[f64], random: Stream, out: &mut [f64]) -> Result<(), String> {
-        let result = self.ran(known, random, out);
+    pub(crate) fn run(&self, known: &[f64], random: Stream, out: &mut [f64]) -> Result<(), BlockFailure> {
+        let mut me = Interpreter::on_draw(&self.program, self.values.clone(), random);
+        me.uses_lanes = self.uses_lanes;
+        me.budget = self.limits;
+        let result = self.ran(&mut me, known, out);
         result.map_err(|stop| {
             out.fill(f64::NAN);
-            match stop {
+            let reason = match stop {
                 Stop::Wrong(span, message) => {
                     let place = self.program.place(span);
                     format!("{}:{}:{}: {message}", place.file, place.line, place.column)
                 }
                 Stop::Lanes => "sizes that differ over the passes of a loop are not supported here".into(),
-            }
+            };
+            BlockFailure { reason, is_endless: me.budget.is_spent() }
         })
     }
 
-    fn ran(&self, known: &[f64], random: Stream, out: &mut [f64]) -> Run<()> {
-        let mut me = Interpreter::on_draw(&self.program, self.values.clone(), random);
-        me.uses_lanes = self.uses_lanes;
-        me.budget = self.limits;
+    fn ran(&self, me: &mut Interpreter<'_>, known: &[f64], out: &mut [f64]) -> Run<()> {
         let mut rest = known;
         for variable in &self.known {
             let (own, after) = rest.split_at(variable.len().min(rest.len()));

@@ -1,14 +1,14 @@
 //! A bound program as a log density that samplers run, with its generated quantities and with what the trace has of the
 //! observations.
 
-use crate::generated::GeneratedBlock;
+use crate::generated::{BlockFailure, GeneratedBlock};
 use crate::generative::ReplicateBlock;
 use crate::observations::{ObservedData, TraceGroups};
 use octopus_density::{DensityEffects, DensityError, DrawAddress, Layout, LogDensity, Variable};
 use octopus_program::{Program, ProgramDensity};
 use octopus_random::{Key, Purpose, Stream};
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// A Stan program with its data, compiled.
 ///
@@ -41,6 +41,8 @@ pub struct StanDensity {
     replicate: Option<ReplicateBlock>,
     width: usize,
     failures: Mutex<Failures>,
+    /// Why generated quantities have no end, once a draw has shown it: then nothing is computed any more.
+    endless: OnceLock<String>,
 }
 
 /// Draws that have no generated quantities.
@@ -77,8 +79,8 @@ impl StanDensity {
     pub(crate) fn new(parts: DensityParts) -> Self {
         let DensityParts { compiled, block, layout, kept, bounds, generated, groups, terms, replicate } = parts;
         let width = compiled.layout().width() + block.as_ref().map_or(0, GeneratedBlock::width);
-        let failures = Mutex::default();
-        Self { compiled, block, layout, kept, bounds, generated, groups, terms, replicate, width, failures }
+        let (failures, endless) = (Mutex::default(), OnceLock::new());
+        Self { compiled, block, layout, kept, bounds, generated, groups, terms, replicate, width, failures, endless }
     }
 
     /// Returns the compiled log density with its gradient.
@@ -121,8 +123,23 @@ impl StanDensity {
             return (all, Some("a generated quantity is outside of its bounds".into()));
         }
         let (known, own) = all.split_at_mut(compiled);
+        if self.endless.get().is_some() {
+            own.fill(f64::NAN);
+            return (all, None);
+        }
         let failure = self.block.as_ref().and_then(|block| block.run(known, random, own).err());
-        (all, failure)
+        let reason = failure.map(|BlockFailure { reason, is_endless }| {
+            if is_endless {
+                self.endless.get_or_init(|| format!("generated quantities of a draw: {reason}"));
+            }
+            reason
+        });
+        (all, reason)
+    }
+
+    /// Steps without an end take seconds for each draw: the first such draw stops the run.
+    fn demand_an_end(&self) -> Result<(), DensityError> {
+        self.endless.get().map_or(Ok(()), |reason| Err(DensityError::Broken(reason.clone())))
     }
 
     fn keep(&self, all: &[f64], out: &mut [f64]) {
@@ -156,6 +173,7 @@ impl LogDensity for StanDensity {
     }
 
     fn logp_grad(&self, position: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
+        self.demand_an_end()?;
         if self.compiled.dim() > 0 {
             return self.compiled.logp_grad(position, gradient);
         }
@@ -171,7 +189,7 @@ impl LogDensity for StanDensity {
         self.keep(&all, out);
     }
 
-    fn expand_draw(&self, position: &[f64], address: DrawAddress, out: &mut [f64]) {
+    fn expand_draw(&self, position: &[f64], address: DrawAddress, out: &mut [f64]) -> Result<(), DensityError> {
         let (all, failure) = self.all(position, &mut address.stream());
         if let Some(reason) = failure {
             let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
@@ -182,6 +200,7 @@ impl LogDensity for StanDensity {
             }
         }
         self.keep(&all, out);
+        self.demand_an_end()
     }
 
     fn name(&self) -> &str {

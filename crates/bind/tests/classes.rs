@@ -117,7 +117,7 @@ fn classes_draw_what_passes_draw() {
         let mut all = Vec::new();
         for draw in 0..5 {
             let mut out = vec![0.0; density.layout().width()];
-            density.expand_draw(&x, DrawAddress { seed: 56, chain: 0, draw }, &mut out);
+            density.expand_draw(&x, DrawAddress { seed: 56, chain: 0, draw }, &mut out).expect("values");
             all.extend(out.iter().map(|x| x.to_bits()));
         }
         assert_eq!(density.failures(), Default::default());

@@ -16,7 +16,7 @@ fn density(text: &str, data: &Data) -> StanDensity {
 /// The variables of a draw.
 fn expanded(density: &StanDensity, x: &[f64], address: DrawAddress) -> Vec<f64> {
     let mut out = vec![0.0; density.layout().width()];
-    density.expand_draw(x, address, &mut out);
+    density.expand_draw(x, address, &mut out).expect("values");
     out
 }
 

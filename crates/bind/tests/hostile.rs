@@ -1,6 +1,7 @@
 //! Programs that would run for ever or take all of the memory: an error that names the place, within seconds.
 
 use octopus_bind::{BindOptions, BoundModel, Data};
+use octopus_density::{DrawAddress, LogDensity};
 use octopus_stan::StanProgram;
 use std::time::{Duration, Instant};
 
@@ -185,6 +186,24 @@ fn draws_without_an_end_take_no_more_than_their_steps() {
         // Half a second on a machine that does nothing else.
         assert!(took < Duration::from_secs(60) && numbers[1].is_nan(), "{statements}: {took:?}");
     }
+}
+
+/// A run whose draws have no end is stopped by the first such draw: thousands of them would take hours.
+#[test]
+fn a_draw_without_an_end_ends_the_run() {
+    let text = "parameters { real a; } model { a ~ normal(0, 1); }
+        generated quantities { real t = 0; while (t < a) t = -exponential_rng(1); }";
+    let program = StanProgram::parse("hostile.stan", text).expect("a program");
+    let options = BindOptions { most_steps: 10_000, ..Default::default() };
+    let density = BoundModel::with_options(&program, &Data::new("none"), options)
+        .expect("a model")
+        .density("m")
+        .expect("a density");
+    let draw = |x: f64| density.expand_draw(&[x], DrawAddress { seed: 1, chain: 0, draw: 0 }, &mut [0.0; 2]);
+    assert!(draw(-1.0).is_ok() && density.logp_grad(&[0.0], &mut [0.0]).is_ok());
+    let message = draw(1.0).expect_err("no end").to_string();
+    assert!(message.contains("hostile.stan:2:") && message.contains("after 10000 steps"), "{message}");
+    assert!(density.logp_grad(&[0.0], &mut [0.0]).is_err() && draw(-1.0).is_err());
 }
 
 /// Elements that are taken one by one of a long parameter had a column of zeros each in the gradient.

@@ -47,8 +47,12 @@ pub trait LogDensity: Send + Sync {
 
     /// Writes all variables of the layout at the position of a draw, as [`expand`](Self::expand) does. Variables that are
     /// random given the position come from the [stream](DrawAddress::stream) of `address`.
-    fn expand_draw(&self, position: &[f64], _address: DrawAddress, out: &mut [f64]) {
+    ///
+    /// # Errors
+    /// [`DensityError::Broken`] stops the run: no value can be had, not even NaN, as of a loop without an end.
+    fn expand_draw(&self, position: &[f64], _address: DrawAddress, out: &mut [f64]) -> Result<(), DensityError> {
         self.expand(position, out);
+        Ok(())
     }
 
     /// Returns a short name that stands in traces and reports.

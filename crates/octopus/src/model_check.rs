@@ -6,8 +6,8 @@
 mod hierarchies;
 
 use octopus_density::{
-    Centering, DensityError, GradientCheck, Hierarchy, LogDensity, Role, Transform, check_gradient, coordinate_name,
-    log_jacobian, to_centered, to_non_centered,
+    Centering, DensityError, DrawAddress, GradientCheck, Hierarchy, LogDensity, Role, Transform, check_gradient,
+    coordinate_name, log_jacobian, to_centered, to_non_centered,
 };
 use octopus_diag::{Check, CheckStatus, counted};
 use octopus_models::Problem;
@@ -226,9 +226,12 @@ fn values(density: &dyn LogDensity, drawn: &[Vec<f64>]) -> (Check, Vec<Vec<f64>>
 fn expansion(density: &dyn LogDensity, points: &[Vec<f64>]) -> Check {
     let (id, layout) = ("variables", density.layout());
     let advice = "mend expand(), or the transform in the layout";
-    for x in points {
+    for (draw, x) in points.iter().enumerate() {
         let mut out = vec![f64::NAN; layout.width()];
-        density.expand(x, &mut out);
+        let address = DrawAddress { seed: 0, chain: 0, draw: draw as u32 };
+        if let Err(error) = density.expand_draw(x, address, &mut out) {
+            return failed(id, error.to_string(), "let what is computed of each draw come to an end");
+        }
         for (variable, range) in layout.ranges() {
             for (k, at) in range.enumerate() {
                 let (name, found) = (variable.element_name(k), out[at]);
@@ -236,7 +239,10 @@ fn expansion(density: &dyn LogDensity, points: &[Vec<f64>]) -> Check {
                     Role::Parameter { offset, transform: Transform::Identity } => x[offset + k],
                     Role::Parameter { offset, transform: Transform::Exp } => x[offset + k].exp(),
                     Role::Derived if !found.is_nan() => continue,
-                    Role::Derived => return failed(id, format!("expand writes {found} for `{name}` at {x:?}"), advice),
+                    Role::Derived => {
+                        let advice = "look at what it is computed from there: in Rust expand(), in Stan its statements";
+                        return failed(id, format!("`{name}` is {found} at {x:?}"), advice);
+                    }
                 };
                 if (found - expected).abs() > SAME * expected.abs() || found.is_nan() {
                     let message = format!("expand writes {found} for `{name}`; its coordinate says {expected}");

@@ -39,7 +39,7 @@ pub fn sample(problem: &dyn Problem, request: impl Into<RunRequest>) -> Result<T
     let mut record = run_record(problem, config.clone(), &prepared);
     record.timing = Timing { warmup_s: run.warmup_s, sampling_s: run.sampling_s };
     (record.status, record.adaptation) = (RunStatus::Complete, run.adaptation);
-    let data = prepared.pool.install(|| groups_of(density, &run.blocks, &record));
+    let data = prepared.pool.install(|| groups_of(density, &run.blocks, &record))?;
     with_predictions(Trace { data, record: Some(record), name: density.name().to_owned() }, problem)
 }
 

@@ -164,7 +164,7 @@ fn posterior(
     };
     let on_cpu = sample_in_memory(model, &config, &Placement::Cpu, pool)?;
     let of = |run: &MemoryRun| posterior_of(model, &run.blocks);
-    Ok(Ok(posterior_difference(&of(&on_cpu), &of(&on_gpu), [None; 2])?))
+    Ok(Ok(posterior_difference(&of(&on_cpu)?, &of(&on_gpu)?, [None; 2])?))
 }
 
 /// Returns the differences of all parameters together.

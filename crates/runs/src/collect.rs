@@ -54,16 +54,22 @@ pub fn sample_in_memory(
 
 /// Returns the draws of a run in memory as a run folder's are read: the groups `posterior`, `unconstrained_posterior`
 /// and `sample_stats`. Their attributes are those of `record`.
-pub fn groups_of(density: &dyn LogDensity, blocks: &[Block], record: &RunRecord) -> InferenceData {
+///
+/// # Errors
+/// When the density is broken at a draw.
+pub fn groups_of(density: &dyn LogDensity, blocks: &[Block], record: &RunRecord) -> Result<InferenceData, RunError> {
     let mut data = InferenceData::default();
-    Draws::of_blocks(density, blocks, record.sampler.seed).add_groups(record, Phase::Sampling, &mut data);
-    data
+    Draws::of_blocks(density, blocks, record.sampler.seed)?.add_groups(record, Phase::Sampling, &mut data);
+    Ok(data)
 }
 
 /// Returns the group `posterior` of a run in memory. Variables that are random given the position are made anew.
-pub fn posterior_of(density: &dyn LogDensity, blocks: &[Block]) -> Dataset {
+///
+/// # Errors
+/// When the density is broken at a draw.
+pub fn posterior_of(density: &dyn LogDensity, blocks: &[Block]) -> Result<Dataset, RunError> {
     let (chains, draws) = shape(blocks);
-    posterior(density.layout(), chains, draws, expanded(density, positions(blocks), None))
+    Ok(posterior(density.layout(), chains, draws, expanded(density, positions(blocks), None)?))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 
 use crate::RunRecord;
 use crate::columns::{STATS, UNCONSTRAINED};
-use octopus_density::{DrawAddress, Labels, Layout, LogDensity, Role, Variable};
+use octopus_density::{DensityError, DrawAddress, Labels, Layout, LogDensity, Role, Variable};
 use octopus_sampler::{Block, ChainBlock, Phase};
 use octopus_trace::{Array, Attribute, Dataset, InferenceData, Values};
 use rayon::prelude::*;
@@ -27,17 +27,17 @@ pub(crate) struct Draws {
 
 impl Draws {
     /// Puts the draws of blocks after warm-up together.
-    pub(crate) fn of_blocks(density: &dyn LogDensity, blocks: &[Block], seed: u64) -> Self {
+    pub(crate) fn of_blocks(density: &dyn LogDensity, blocks: &[Block], seed: u64) -> Result<Self, DensityError> {
         let (chains, draws) = shape(blocks);
         let stats: Vec<_> = parts(blocks).flat_map(|part| part.stats.iter().cloned()).collect();
-        Self {
+        Ok(Self {
             chains,
             draws,
-            variables: expanded(density, positions(blocks), Some((seed, draws))),
+            variables: expanded(density, positions(blocks), Some((seed, draws)))?,
             positions: positions(blocks).flatten().copied().collect(),
             dim: density.dim(),
             stats: STATS.iter().map(|(_, read)| read.values(&stats)).collect(),
-        }
+        })
     }
 
     /// Adds the groups of the draws; of warm-up their names begin with `warmup_`.
@@ -117,7 +117,7 @@ pub(crate) fn expanded<'a>(
     density: &dyn LogDensity,
     parts: impl Iterator<Item = &'a [f64]>,
     run: Option<(u64, usize)>,
-) -> Vec<Vec<f64>> {
+) -> Result<Vec<Vec<f64>>, DensityError> {
     let address = |row: usize| {
         let (seed, draws) = run?;
         Some(DrawAddress { seed, chain: (row / draws.max(1)) as u32, draw: (row % draws.max(1)) as u32 })
@@ -125,8 +125,8 @@ pub(crate) fn expanded<'a>(
     let rows = parts.flat_map(|positions| positions.chunks_exact(density.dim())).enumerate();
     let draws: Vec<_> = rows.map(|(row, position)| (position, address(row))).collect();
     let mut columns = vec![Vec::new(); density.layout().variables.len()];
-    expand_all(density, &draws, &mut columns);
-    columns
+    expand_all(density, &draws, &mut columns)?;
+    Ok(columns)
 }
 
 /// Numbers that are expanded before they go to their columns.
@@ -136,24 +136,32 @@ const SHARE: usize = 1 << 12;
 
 /// Adds the values of each variable at many draws to the variables' columns. All threads of rayon's pool take part; no bit
 /// depends on their number.
-pub(crate) fn expand_all(density: &dyn LogDensity, draws: &[(&[f64], Option<DrawAddress>)], columns: &mut [Vec<f64>]) {
+pub(crate) fn expand_all(
+    density: &dyn LogDensity,
+    draws: &[(&[f64], Option<DrawAddress>)],
+    columns: &mut [Vec<f64>],
+) -> Result<(), DensityError> {
     let layout = density.layout();
     let width = layout.width();
     if width == 0 {
-        return;
+        return Ok(());
     }
     let mut values = Vec::new();
     for batch in draws.chunks((BATCH / width).max(1)) {
         values.resize(batch.len() * width, 0.0);
         let rows = values.par_chunks_mut(width).zip(batch).with_min_len((SHARE / width).max(1));
-        rows.for_each(|(out, (position, address))| match address {
+        rows.try_for_each(|(out, (position, address))| match address {
             Some(address) => density.expand_draw(position, *address, out),
-            None => density.expand(position, out),
-        });
+            None => {
+                density.expand(position, out);
+                Ok(())
+            }
+        })?;
         for ((_, range), column) in layout.ranges().zip(&mut *columns) {
             column.extend(values.chunks_exact(width).flat_map(|row| &row[range.clone()]));
         }
     }
+    Ok(())
 }
 
 /// Returns the attributes that ArviZ gives a group, and the model's name.

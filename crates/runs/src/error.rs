@@ -1,6 +1,7 @@
 //! The errors of run folders: each names the file and says what to do.
 
 use crate::MemoryNeed;
+use octopus_density::DensityError;
 use octopus_device::{DeviceError, DeviceNameError};
 use octopus_diag::DiagError;
 use octopus_files::FileError;
@@ -147,6 +148,9 @@ pub enum RunError {
     /// A setting is out of range, or the density or the device failed.
     #[error(transparent)]
     Sampler(#[from] SamplerError),
+    /// The density reported that it is broken, at a draw.
+    #[error(transparent)]
+    Density(#[from] DensityError),
     /// The device failed in the middle of a run, whose draws are kept.
     #[error("{source}; {advice}")]
     Stopped {

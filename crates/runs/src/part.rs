@@ -4,7 +4,7 @@ use crate::RunError;
 use crate::columns::{CHAIN, DRAW, Read, STATS, UNCONSTRAINED};
 use crate::draws::expand_all;
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array};
-use octopus_density::{DrawAddress, Layout, LogDensity};
+use octopus_density::{DensityError, DrawAddress, Layout, LogDensity};
 use octopus_formats::{encode_columns, list_column};
 use octopus_sampler::{Block, DrawStats, Phase};
 use octopus_trace::Values;
@@ -59,7 +59,7 @@ impl PartBuffer {
 
     /// Adds the rows of a block whose shape has been checked, chain after chain. The buffer must be empty
     /// or hold rows of the same phase. `seed` is the run's.
-    pub(crate) fn extend(&mut self, block: &Block, density: &dyn LogDensity, seed: u64) {
+    pub(crate) fn extend(&mut self, block: &Block, density: &dyn LogDensity, seed: u64) -> Result<(), DensityError> {
         let dim = density.dim();
         self.phase = block.phase;
         let mut draws_of_all = Vec::with_capacity(block.chains.len() * block.draws);
@@ -73,7 +73,7 @@ impl PartBuffer {
             self.unconstrained.extend_from_slice(&draws.positions);
             self.stats.extend_from_slice(&draws.stats);
         }
-        expand_all(density, &draws_of_all, &mut self.variables);
+        expand_all(density, &draws_of_all, &mut self.variables)
     }
 
     /// Returns the bytes of a Parquet file with the rows.

@@ -246,7 +246,7 @@ fn pending_draws_are_counted_in_bytes() {
     let toy = Toy::new(2);
     let mut buffer = crate::part::PartBuffer::new(&toy.0);
     assert_eq!(buffer.bytes(), 0);
-    buffer.extend(&block(Phase::Sampling, 0, 9, CHAINS, toy.dim()), &toy, 1);
+    buffer.extend(&block(Phase::Sampling, 0, 9, CHAINS, toy.dim()), &toy, 1).unwrap();
     assert_eq!(buffer.bytes(), 9 * CHAINS * (8 * (8 + 4) + size_of::<DrawStats>()));
     buffer.clear();
     assert_eq!((buffer.bytes(), buffer.rows()), (0, 0));
@@ -268,9 +268,10 @@ impl LogDensity for Noisy {
     fn expand(&self, position: &[f64], out: &mut [f64]) {
         self.0.expand(position, out);
     }
-    fn expand_draw(&self, position: &[f64], address: DrawAddress, out: &mut [f64]) {
+    fn expand_draw(&self, position: &[f64], address: DrawAddress, out: &mut [f64]) -> Result<(), DensityError> {
         self.0.expand(position, out);
         out[1] = address.stream().uniform();
+        Ok(())
     }
     fn name(&self) -> &str {
         "noisy"
@@ -286,7 +287,7 @@ fn random_variables_are_addressed_by_chain_and_draw() {
     let blocks = [block_of(Phase::Sampling, 0, 9)];
     let in_memory = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let data = pool.install(|| groups_of(&noisy, &blocks, &record(&noisy.0)));
+        let data = pool.install(|| groups_of(&noisy, &blocks, &record(&noisy.0)).unwrap());
         data.posterior().unwrap().variables["s"].values.to_f64()
     };
     let expected: Vec<f64> = (0..CHAINS as u32)
@@ -314,10 +315,10 @@ fn random_variables_are_addressed_by_chain_and_draw() {
 fn the_posterior_of_a_run_in_memory_is_that_of_its_folder() {
     let toy = Toy::new(2);
     let blocks = [(0, 4), (4, 5)].map(|(first, draws)| block(Phase::Sampling, first, draws, CHAINS, toy.dim()));
-    let (found, expected) = (posterior_of(&toy, &blocks), reference(&toy));
+    let (found, expected) = (posterior_of(&toy, &blocks).unwrap(), reference(&toy));
     let expected = expected.posterior().unwrap();
     assert_eq!((&found.variables, &found.coords), (&expected.variables, &expected.coords));
-    let none = posterior_of(&toy, &[]);
+    let none = posterior_of(&toy, &[]).unwrap();
     assert_eq!(none.variables.keys().collect::<Vec<_>>(), ["a", "s", "z", "m"]);
     assert_eq!(none.variables["m"].shape, [0, 0, 2, 2]);
 }

@@ -211,7 +211,7 @@ impl RunWriter {
         if self.buffer.phase() != block.phase {
             self.flush()?;
         }
-        self.buffer.extend(block, density, self.record.sampler.seed);
+        self.buffer.extend(block, density, self.record.sampler.seed)?;
         if self.buffer.bytes() > BUFFER_LIMIT { self.flush() } else { Ok(()) }
     }
 

@@ -142,7 +142,7 @@ impl Case<'_> {
         let (quality, error) = match (*quality, exact) {
             (Some(quality), None) => (quality, None),
             (_, exact) => {
-                let summary = summary_of_run(&posterior_of(density, &run.blocks), self.config)?;
+                let summary = summary_of_run(&posterior_of(density, &run.blocks)?, self.config)?;
                 let error = exact.map(|exact| error_of_means(density, &summary, exact));
                 (*quality.insert(Quality::of(&summary.parameters)), error)
             }

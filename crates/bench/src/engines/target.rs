@@ -84,7 +84,7 @@ impl TimedEngine<'_> {
             let start_s = begin.elapsed().as_secs_f64();
             let mut found = None;
             let mut reach = reach(&mut sampler, |blocks| -> Result<bool, BenchError> {
-                let summary = summary_of_run(&posterior_of(model, blocks), &config)?;
+                let summary = summary_of_run(&posterior_of(model, blocks)?, &config)?;
                 Ok(found.insert(Quality::of(&summary.parameters)).converged())
             })?;
             reach.warmup_s += start_s;

@@ -73,7 +73,7 @@ mod tests {
                 }
             }
             let own = quality(&model, &blocks, &config).unwrap();
-            let posterior = octopus_runs::posterior_of(&model, &blocks);
+            let posterior = octopus_runs::posterior_of(&model, &blocks).unwrap();
             let table = summary_of_run(&posterior, &config).unwrap();
             let expected = (table.min_ess_bulk(), table.min_ess_tail(), table.max_rhat());
             assert_eq!((own.min_ess_bulk, own.min_ess_tail, own.max_rhat), expected);

@@ -61,6 +61,11 @@ impl Budget {
         self.steps = self.steps.saturating_add(STEPS_OF_AN_OPERATION.saturating_mul(steps as u64));
     }
 
+    /// Returns whether more steps were asked for than may be carried out.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.steps > self.most_steps
+    }
+
     /// Takes back the declarations since `before`; steps are not taken back.
     pub(crate) fn restore_variables(&mut self, before: Self) {
         *self = Self { steps: self.steps, ..before };
@@ -82,7 +87,7 @@ impl Interpreter<'_> {
     fn steps(&mut self, steps: u64, span: Span) -> Run<()> {
         let Budget { most_steps, most_elements, .. } = self.budget;
         self.budget.steps += steps;
-        if self.budget.steps > most_steps {
+        if self.budget.is_spent() {
             return wrong(span, format!("the program has not come to its end after {most_steps} steps here"));
         }
         if let Some(fault) = self.graph.fault() {

@@ -68,6 +68,7 @@ fn check(args: &ProgramArgs, global: Global) -> Result<Exit> {
     need.check()?;
     let overview = ProgramOverview::new(&program, Some(&problem));
     let found = check_model(&problem, config.sampler.seed);
+    problem.failures().iter().for_each(output::warn);
     let good = found.good() && overview.unsupported.is_empty();
     let text = format!("{overview}{found}\n{}", verdict(good, &[]));
     tell(&overview, &serde_json::to_value(&found)?, &text, good, "", global)
