@@ -77,7 +77,9 @@ impl Data {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path)
             .map_err(|error| BindError::Unreadable { path: name.clone(), reason: error.to_string() })?;
-        if has_ending(path, &["r", "rdump"]) { Self::r_dump(&name, &text) } else { Self::json(&name, &text) }
+        // Editors of Windows put a mark before the text.
+        let text = text.trim_start_matches('\u{feff}');
+        if has_ending(path, &["r", "rdump"]) { Self::r_dump(&name, text) } else { Self::json(&name, text) }
     }
 
     /// Reads Stan's JSON from a text.

@@ -1,5 +1,6 @@
 //! Data against their declarations: names, types, sizes and constraints.
 
+use crate::constrained;
 use crate::data::{Data, DataNumbers, DataValue};
 use crate::interface::DeclaredVariable;
 use crate::interpreter::{Interpreter, Run};
@@ -146,33 +147,18 @@ fn value_of(
             check(me, lower, ">=", |x, bound| x >= bound)?;
             check(me, upper, "<=", |x, bound| x <= bound)?;
         }
-        Constraint::Ordered | Constraint::PositiveOrdered | Constraint::Simplex => {
-            let length = dims.last().copied().unwrap_or(1).max(1);
-            for (row, values) in numbers.chunks(length).enumerate() {
-                if let Some(reason) = disorder(&declaration.constraint, values) {
+        constraint => {
+            let inner = &dims[usize::from(ty.arrays)..];
+            let (length, columns) = (inner.iter().product(), inner.get(1).copied().unwrap_or(1));
+            for (copy, values) in numbers.chunks(usize::max(length, 1)).enumerate() {
+                if let Some(reason) = constrained::fault(constraint, values, columns) {
                     problems
-                        .push(format!("{source}: `{}` {reason}; it is {declared}", index(&name, &dims, row * length)));
+                        .push(format!("{source}: `{}` {reason}; it is {declared}", index(&name, &dims, copy * length)));
                 }
             }
         }
-        _ => {}
     }
     Ok((problems.len() == before || ty.base == BaseType::Int).then_some(made))
-}
-
-fn disorder(constraint: &Constraint, values: &[f64]) -> Option<String> {
-    match constraint {
-        Constraint::Simplex => {
-            let sum: f64 = values.iter().sum();
-            let is_one = (sum - 1.0).abs() <= 1e-8 && values.iter().all(|&x| x >= 0.0);
-            (!is_one).then(|| format!("begins a vector that is no simplex: the sum is {sum}"))
-        }
-        _ => {
-            let rises = values.windows(2).all(|pair| pair[0] < pair[1]);
-            let is_positive = !matches!(constraint, Constraint::PositiveOrdered) || values.iter().all(|&x| x >= 0.0);
-            (!rises || !is_positive).then(|| "begins a vector whose elements are not in order".into())
-        }
-    }
 }
 
 /// `y[3]`, counted from 1.

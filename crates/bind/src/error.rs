@@ -17,7 +17,7 @@ pub enum BindError {
         reason: String,
     },
     /// A text is not in its format.
-    #[error("{source_name}:{line}: {reason}")]
+    #[error("{source_name}{}: {reason}", if *line > 0 { format!(":{line}") } else { String::new() })]
     Format {
         /// The file, or another name of the text.
         source_name: String,

@@ -32,6 +32,7 @@
 #![forbid(unsafe_code)]
 
 mod bind;
+mod constrained;
 mod data;
 mod declared;
 mod error;

@@ -5,6 +5,7 @@ use crate::interpreter::{Interpreter, Run, wrong};
 use crate::value::{Element, Elements, Tensor, Value};
 use octopus_program::{Matrix, NodeId, Op};
 use octopus_stan::{BaseType, Constraint, Declaration, Expression, Span, StanType};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Vectors of more elements than these are transformed by operations on whole vectors, not element by element.
@@ -25,7 +26,7 @@ pub(crate) fn parameter(me: &mut Interpreter<'_>, declaration: &Declaration, spa
         | Constraint::Affine { .. } => {
             let free = free(me, ty, copies, inner);
             let free = Tensor::new(ty, dims.clone(), false, free);
-            return Ok(bounded(me, &declaration.constraint, free)?.with_type(ty).into());
+            return Ok(bounded(me, &declaration.constraint, free, span)?.with_type(ty).into());
         }
         Constraint::Ordered | Constraint::PositiveOrdered => {
             let is_positive = matches!(declaration.constraint, Constraint::PositiveOrdered);
@@ -89,7 +90,7 @@ fn free(me: &mut Interpreter<'_>, ty: StanType, copies: usize, inner: &[usize]) 
 }
 
 /// Bounds, or an offset and a multiplier.
-fn bounded(me: &mut Interpreter<'_>, constraint: &Constraint, x: Tensor) -> Run<Tensor> {
+fn bounded(me: &mut Interpreter<'_>, constraint: &Constraint, x: Tensor, span: Span) -> Run<Tensor> {
     let bound = |me: &mut Interpreter<'_>, expression: &Expression| {
         let value = me.expression(expression)?;
         let tensor = me.tensor(&value);
@@ -98,8 +99,6 @@ fn bounded(me: &mut Interpreter<'_>, constraint: &Constraint, x: Tensor) -> Run<
         }
         Ok(tensor)
     };
-    let is_infinite =
-        |t: &Tensor| t.known().is_some_and(|values| !values.is_empty() && values.iter().all(|x| x.is_infinite()));
     let (lower, upper) = match constraint {
         Constraint::Lower(lower) => (Some(bound(me, lower)?), None),
         Constraint::Upper(upper) => (None, Some(bound(me, upper)?)),
@@ -107,6 +106,13 @@ fn bounded(me: &mut Interpreter<'_>, constraint: &Constraint, x: Tensor) -> Run<
         Constraint::Affine { offset, multiplier } => {
             let offset = offset.as_ref().map(|offset| bound(me, offset)).transpose()?.unwrap_or(Tensor::number(0.0));
             let multiplier = multiplier.as_ref().map(|by| bound(me, by)).transpose()?.unwrap_or(Tensor::number(1.0));
+            let known = |tensor: &Tensor| tensor.known().unwrap_or_default().to_vec();
+            if let Some(x) = known(&offset).into_iter().find(|x| !x.is_finite()) {
+                return wrong(span, format!("the offset is {x}; it must be finite"));
+            }
+            if let Some(x) = known(&multiplier).into_iter().find(|&x| !(x > 0.0 && x.is_finite())) {
+                return wrong(span, format!("the multiplier is {x}; it must be above 0 and finite"));
+            }
             let [free, offset, multiplier] = [&x, &offset, &multiplier].map(|tensor| me.node(tensor));
             let (value, jacobian) = me.graph.offset_and_multiplied(free, offset, multiplier);
             let jacobian = me.graph.sum_of_rows(jacobian, x.count());
@@ -115,17 +121,62 @@ fn bounded(me: &mut Interpreter<'_>, constraint: &Constraint, x: Tensor) -> Run<
         }
         _ => (None, None),
     };
-    let [lower, upper] = [lower, upper].map(|bound| bound.filter(|t| !is_infinite(t)).map(|t| me.node(&t)));
-    if lower.is_none() && upper.is_none() || x.count() == 0 {
+    between(me, x, [lower, upper], span)
+}
+
+/// Numbers between a lower and an upper bound. Bounds of elements may be infinite, as data say.
+fn between(me: &mut Interpreter<'_>, x: Tensor, bounds: [Option<Tensor>; 2], span: Span) -> Run<Tensor> {
+    let known = |bound: &Option<Tensor>, k: usize, none: f64| {
+        let values = bound.as_ref().map_or(Some(&[][..]), |tensor| tensor.known())?;
+        Some(if values.len() == 1 { values[0] } else { values.get(k).copied().unwrap_or(none) })
+    };
+    if x.count() == 0 || bounds.iter().all(Option::is_none) {
         return Ok(x);
     }
-    let free = me.node(&x);
-    let (value, jacobian) = me.graph.bounded(free, lower, upper);
-    if let Some(jacobian) = jacobian {
-        let jacobian = me.graph.sum_of_rows(jacobian, x.count());
-        me.target.push(jacobian);
+    let differ = bounds.iter().flatten().filter_map(Tensor::known).any(|values| values.len() > 1);
+    // Elements by which of their bounds count: what depends on parameters does.
+    let mut alike: BTreeMap<[bool; 2], Vec<u32>> = BTreeMap::new();
+    for k in 0..if differ { x.count() } else { 1 } {
+        let (lower, upper) = (known(&bounds[0], k, f64::NEG_INFINITY), known(&bounds[1], k, f64::INFINITY));
+        let [low, high] = [lower.unwrap_or(f64::NEG_INFINITY), upper.unwrap_or(f64::INFINITY)];
+        if low.is_nan() || high.is_nan() || low >= high {
+            return wrong(span, format!("no number is above the lower bound {low} and below the upper bound {high}"));
+        }
+        alike.entry([lower, upper].map(|bound| bound.is_none_or(f64::is_finite))).or_default().push(k as u32);
     }
-    Ok(Tensor { elements: Elements::Whole(value), ..x })
+    let free = me.node(&x);
+    let mut elements = vec![Element::Known(f64::NAN); x.count()];
+    let is_one_kind = alike.len() == 1;
+    for (counts, places) in alike {
+        let part = |me: &mut Interpreter<'_>, node: NodeId| {
+            if is_one_kind || me.graph.len(node) == 1 { node } else { me.gather(node, places.clone()) }
+        };
+        let own = part(me, free);
+        let limit = |me: &mut Interpreter<'_>, side: usize| {
+            let bound = bounds[side].as_ref().filter(|_| counts[side])?;
+            let node = me.node(bound);
+            Some(part(me, node))
+        };
+        let (lower, upper) = (limit(me, 0), limit(me, 1));
+        let value = if lower.is_none() && upper.is_none() {
+            own
+        } else {
+            let (value, jacobian) = me.graph.bounded(own, lower, upper);
+            if let Some(jacobian) = jacobian {
+                let count = if is_one_kind { x.count() } else { places.len() };
+                let jacobian = me.graph.sum_of_rows(jacobian, count);
+                me.target.push(jacobian);
+            }
+            value
+        };
+        if is_one_kind {
+            return Ok(Tensor { elements: Elements::Whole(value), ..x });
+        }
+        for (at, place) in places.into_iter().enumerate() {
+            elements[place as usize] = Element::Of(value, at as u32);
+        }
+    }
+    Ok(Tensor { elements: Elements::Mixed(elements.into()), ..x })
 }
 
 /// Column k of vectors that stand one after the other.

@@ -131,9 +131,9 @@ fn outside_of_the_support_there_is_no_density() {
         BoundModel::new(&program, &data()).expect_err("an error").to_string()
     };
     let error = refused("y ~ normal(a, -2);");
-    assert!(error.contains("normal: sigma is -2 at element 0, counted from 0; it must be above 0"), "{error}");
+    assert!(error.contains("normal: sigma is -2 at element 1, counted from 1; it must be above 0"), "{error}");
     let error = refused("for (n in 1:N) y[n] ~ beta(2, s);");
-    assert!(error.contains("beta: y is 1.2 at element 0, counted from 0; it must be between 0 and 1"), "{error}");
+    assert!(error.contains("beta: y is 1.2 at element 1, counted from 1; it must be between 0 and 1"), "{error}");
     let error = refused("c ~ categorical(p[1:2] / sum(p[1:2]));");
     assert!(error.contains("the category 3 is outside: there are 2"), "{error}");
     let error = refused("y ~ skew_normal(a, s, 1) T[0, ];");

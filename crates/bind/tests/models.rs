@@ -156,10 +156,14 @@ fn transforms_have_the_jacobians_of_their_maps() {
     let square = |n: usize, with_diagonal: bool| -> Vec<usize> {
         (0..n * n).filter(|k| k % n > k / n || with_diagonal && k % n == k / n).collect()
     };
-    let cases: [(&str, Vec<usize>); 12] = [
+    let cases: [(&str, Vec<usize>); 13] = [
         ("real<lower=2> x", vec![0]),
         ("vector<upper=-1>[3] x", vec![0, 1, 2]),
         ("matrix<lower=-1, upper=4>[2, 3] x", (0..6).collect()),
+        (
+            "vector<lower=[negative_infinity(), 0, -1, -2]', upper=[3, positive_infinity(), positive_infinity(), 2]'>[4] x",
+            (0..4).collect(),
+        ),
         ("vector<offset=3, multiplier=2.5>[2] x", vec![0, 1]),
         ("ordered[4] x", (0..4).collect()),
         ("positive_ordered[4] x", (0..4).collect()),
@@ -208,6 +212,59 @@ fn messages_say_file_variable_index_and_what_is_wanted() {
     assert!(real.contains("`y[2]` is the real 0.5"), "{real}");
     let more = Data::json("data.json", r#"{"N": 1, "y": [1], "x": ["NaN"], "z": 3}"#).expect("data");
     assert_eq!(bound(text, &more).warnings, ["data.json: the program has no data `z`"]);
+}
+
+#[test]
+fn data_are_held_to_their_constraints() {
+    let text =
+        "data { int K; cov_matrix[K] S; array[2] unit_vector[K] u; cholesky_factor_corr[K] L; } parameters { real a; }
+        model { }";
+    let good = r#"{"K": 2, "S": [[2, 1], [1, 2]], "u": [[1, 0], [0.6, 0.8]], "L": [[1, 0], [0.6, 0.8]]}"#;
+    bound(text, &Data::json("data.json", good).expect("data"));
+    let bad = r#"{"K": 2, "S": [[2, 1], [0, 2]], "u": [[1, 0], [1, 1]], "L": [[1, 0], [0, 2]]}"#;
+    let message = refused(text, &Data::json("data.json", bad).expect("data"));
+    for words in [
+        "`S[1,1]` begins a matrix that is not symmetric: [2,1] is 0 and [1,2] is 1; it is declared cov_matrix",
+        "`u[2,1]` begins a vector of length 1.414",
+        "`L[1,1]` begins a matrix whose row 2 has not the length 1",
+    ] {
+        assert!(message.contains(words), "{message}");
+    }
+}
+
+/// Stan throws for each at every point: no run is begun with them.
+#[test]
+fn bounds_that_nothing_is_between_are_refused() {
+    for (declaration, words) in [
+        ("real<lower=1, upper=0> x", "above the lower bound 1 and below the upper bound 0"),
+        ("vector<lower=[0, 2]', upper=2>[2] x", "above the lower bound 2 and below the upper bound 2"),
+        ("real<upper=not_a_number()> x", "the upper bound NaN"),
+        ("real<lower=positive_infinity()> x", "the lower bound inf"),
+        ("real<multiplier=0> x", "the multiplier is 0"),
+        ("real<offset=negative_infinity()> x", "the offset is -inf"),
+    ] {
+        let message = refused(&format!("parameters {{ {declaration}; }} model {{ }}"), &Data::new("none"));
+        assert!(message.contains(words) && message.contains("model.stan:1:"), "{declaration}: {message}");
+    }
+}
+
+/// Decompositions of matrices that have none: an error of data, a rejection at points.
+#[test]
+fn matrices_that_are_not_symmetric_or_positive_definite_are_refused() {
+    for (call, words) in [
+        ("eigenvalues_sym([[1, 2], [3, 1]])", "the matrix is not symmetric: [2,1] is 3 and [1,2] is 2"),
+        ("eigenvectors_sym([[1, 0], [1e-7, 1]])", "the matrix is not symmetric"),
+        ("cholesky_decompose([[1, 2], [3, 9]])", "the matrix is not symmetric"),
+        ("cholesky_decompose([[1, 2], [2, 1]])", "the matrix is not positive definite"),
+    ] {
+        let text = format!("transformed data {{ real x = sum({call}); }} parameters {{ real a; }} model {{ }}");
+        let message = refused(&text, &Data::new("none"));
+        assert!(message.contains(words) && message.contains("model.stan:1:"), "{call}: {message}");
+    }
+    let text = "parameters { real a; real b; } model { target += sum(eigenvalues_sym([[1, a], [b, 2]])); }";
+    let compiled = bound(text, &Data::new("none")).compile().expect("a program");
+    let at = |x: [f64; 2]| compiled.logp_grad(&mut compiled.workspace(), &x, &mut [0.0; 2]).is_ok();
+    assert_eq!([at([0.5, 0.5]), at([0.5, 0.5 + 9e-9]), at([0.5, 0.500_001])], [true, true, false]);
 }
 
 #[test]

@@ -12,6 +12,7 @@ use super::density::density;
 use super::random::random_function;
 use super::variate::drawn_function;
 use super::{Interpreter, Run, Stop, wrong};
+use crate::constrained;
 use crate::value::{Element, Ints, Tensor, Value};
 use octopus_program::{NodeId, Op};
 use octopus_random::exact;
@@ -783,9 +784,16 @@ impl Interpreter<'_> {
             return Err(Stop::Lanes);
         }
         let n = self.square(x, span)?;
+        if let Some(reason) = x.known().and_then(|values| constrained::asymmetry(values, n)) {
+            return wrong(span, format!("the matrix {reason}"));
+        }
         let node = self.node(x);
         let node = self.graph.cholesky(node, n);
-        Ok(self.made(node, StanType::MATRIX, vec![n, n]))
+        let l = self.made(node, StanType::MATRIX, vec![n, n]);
+        match l.known() {
+            Some(values) if values.iter().any(|x| x.is_nan()) => wrong(span, "the matrix is not positive definite"),
+            _ => Ok(l),
+        }
     }
 
     /// X with L X = B, or L' X = B.

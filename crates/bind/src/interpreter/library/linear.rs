@@ -5,6 +5,7 @@
 
 use super::arrays::shape;
 use super::{Arguments, Plain, dense};
+use crate::constrained;
 use crate::interpreter::nodes::elements_of;
 use crate::interpreter::{Interpreter, Run, wrong};
 use crate::value::{Element, Tensor, Value};
@@ -100,9 +101,30 @@ impl Interpreter<'_> {
         self.solve_lower(&l, &half, true)
     }
 
+    /// Demands that a matrix is symmetric: else it is an error where it is known, and a rejection at points where it is not.
+    fn demand_symmetric(&mut self, x: &Tensor, n: usize, span: Span) -> Run<()> {
+        if let Some(values) = x.known() {
+            return constrained::asymmetry(values, n)
+                .map_or(Ok(()), |reason| wrong(span, format!("the matrix {reason}")));
+        }
+        if !self.rejections_guard {
+            return wrong(span, "whether the matrix is symmetric is known on a draw only");
+        }
+        let mirrored = self.transpose(x);
+        let difference = self.sub(x, &mirrored, span)?;
+        let size = self.apply(Op::Abs, &[difference], span)?;
+        let is_near = self.apply(Op::Less, &[size, Tensor::number(constrained::TOLERANCE)], span)?;
+        let node = self.node(&is_near);
+        let place = self.program.place(span);
+        self.graph
+            .guard(node, &format!("the matrix is not symmetric ({}:{}:{})", place.file, place.line, place.column));
+        Ok(())
+    }
+
     /// The eigenvectors of a symmetric matrix, as columns, and its eigenvalues.
     fn eigendecompose_sym(&mut self, x: &Tensor, span: Span) -> Run<(Tensor, Tensor)> {
         let n = self.square(x, span)?;
+        self.demand_symmetric(x, n, span)?;
         self.work(n.saturating_mul(n).saturating_mul(n).saturating_mul(10), span)?;
         let node = self.node(x);
         let (vectors, values) = self.graph.eigendecompose_sym(node, n);
