@@ -84,7 +84,7 @@ pub enum ProgramError {
         argument: &'static str,
     },
     /// A value of the data is outside a distribution's domain.
-    #[error("{distribution}: {argument} is {value} at element {row}, counted from 0; it must be {must}")]
+    #[error("{distribution}: {argument} is {value} at element {}, counted from 1; it must be {must}", .row + 1)]
     Data {
         /// The distribution's name.
         distribution: &'static str,
@@ -92,7 +92,7 @@ pub enum ProgramError {
         argument: &'static str,
         /// The value found.
         value: f64,
-        /// Its place.
+        /// Its place, counted from 0; the message counts from 1.
         row: usize,
         /// The condition.
         must: &'static str,

@@ -189,7 +189,7 @@ fn arguments_outside_their_domain_are_named() {
     let sd = m.data(vec![1.0, -2.0]);
     m.normal(y, mu, sd);
     let error = m.finish("wrong").expect_err("a negative deviation");
-    assert_eq!(error.to_string(), "normal: sigma is -2 at element 1, counted from 0; it must be above 0");
+    assert_eq!(error.to_string(), "normal: sigma is -2 at element 2, counted from 1; it must be above 0");
 
     let mut m = ProgramBuilder::new();
     let trials = m.parameter("trials");

@@ -100,7 +100,7 @@ fn of_slow_chains(settings: Option<&SettingsInUse>) -> String {
         (CoordinatesInUse::NoInformation, _) => {
             return format!(
                 "{metric}tune and draw longer; the effects were sampled non-centered, because the model gives no information \
-                 about them and warm-up learned none: let LogDensity::hierarchies give it"
+                 about them and warm-up learned none (in Rust, LogDensity::hierarchies gives it)"
             );
         }
         (CoordinatesInUse::Adaptive, true) => {

@@ -22,7 +22,8 @@ pub(super) fn declared(density: &dyn LogDensity) -> Check {
     }
     let advice = "mend the Hierarchy that the density returns";
     if blocks.is_empty() {
-        let message = "no hierarchy is declared; effects of groups mix best when LogDensity::hierarchies tells of them";
+        let message = "no hierarchy is declared: effects of groups are sampled as the model writes them (in Rust, \
+                       LogDensity::hierarchies tells of them)";
         return skipped(id, message.to_owned());
     }
     let mut owner = vec![None; dim];

@@ -175,7 +175,8 @@ impl Parser<'_> {
                 let digits = self.text(token).replace('_', "");
                 let Ok(number) = digits.parse() else {
                     let finding = Finding::syntax(token.span, "this integer is too large");
-                    return self.report(finding.help(format!("the largest is {}; `{digits}.0` is a real", i32::MAX)));
+                    let help = format!("the largest is {}; with `.0` behind it, it is a real", i32::MAX);
+                    return self.report(finding.help(help));
                 };
                 self.expr(Form::Int(number), token.span, [])
             }
