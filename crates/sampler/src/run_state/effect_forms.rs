@@ -14,7 +14,7 @@ use rayon::prelude::*;
 /// Draws that candidates are judged by, at the most.
 const JUDGED: usize = 128;
 /// A candidate takes the place of another where its draws are closer to normal ones by this factor.
-const BETTER: f64 = 0.95;
+const BETTER: f64 = 0.8;
 /// Blocks are judged one by one where some form for all comes within this factor of the learned coordinates.
 const NEAR: f64 = 1.25;
 /// More blocks are judged all together only.
