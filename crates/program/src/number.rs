@@ -226,7 +226,7 @@ impl Number for Dual {
     }
     fn sqrt(self) -> Self {
         let root = self.value.sqrt();
-        Self::chain(root, 0.5 * self.slope / root)
+        Self::chain(root, if root == 0.0 { 0.0 } else { 0.5 * self.slope / root })
     }
     fn abs(self) -> Self {
         if self.value < 0.0 { -self } else { self }
@@ -262,6 +262,9 @@ impl Number for Dual {
     }
     fn pow(self, power: Self) -> Self {
         let value = exact::pow(self.value, power.value);
+        if self.value == 0.0 {
+            return Self::chain(value, 0.0);
+        }
         let by_base = power.value * value / self.value * self.slope;
         Self::chain(value, by_base + value * exact::ln(self.value) * power.slope)
     }

@@ -292,9 +292,14 @@ operations! {
         /// -1 below 0, else 1
         Sign "sign" (a: Real) = if a.below(N::from_f64(0.0)) { N::from_f64(-1.0) } else { N::from_f64(1.0) },
             slopes [None];
-        /// The square root.
+        /// The square root. Its slope at 0 is 0, as Stan's: a power that underflows has none.
         Sqrt "sqrt" (a: Positive) = Number::sqrt(a),
-            slopes [{ let h = m.constant(0.5); let t = m.mul(g, h); Some(m.div(t, out)) }];
+            slopes [{
+                let h = m.constant(0.5);
+                let t = m.mul(g, h);
+                let t = m.div(t, out);
+                Some(m.when(out, t))
+            }];
         /// The larger number.
         Max "max" (a: Real, b: Real) = if b.below(a) { a } else { b },
             slopes [
@@ -371,11 +376,11 @@ operations! {
         /// e^a - 1
         ExpM1 "expm1" (a: Real) = Number::exp_m1(a),
             slopes [{ let one = m.constant(1.0); let d = m.add(one, out); Some(m.mul(g, d)) }];
-        /// a^b; its slopes are finite for a above 0.
+        /// a^b. Its slopes where a is 0 are 0, as Stan's.
         Pow "pow" (a: Positive, b: Real) = Number::pow(a, b),
             slopes [
-                { let q = m.div(out, a); let t = m.mul(b, q); Some(m.mul(g, t)) },
-                { let l = m.ln(a); let t = m.mul(out, l); Some(m.mul(g, t)) }
+                { let q = m.div(out, a); let t = m.mul(b, q); let t = m.mul(g, t); Some(m.when(a, t)) },
+                { let l = m.ln(a); let t = m.mul(out, l); let t = m.mul(g, t); Some(m.when(a, t)) }
             ];
         /// ln |Gamma(a)|
         LnGamma "lgamma" (a: Positive) = Number::ln_gamma(a),

@@ -52,6 +52,27 @@ fn every_row_has_its_slopes_and_one_set_of_bits() {
     }
 }
 
+/// The square root and the power 1.5 of e^(-x^2), which underflows at 40: both are 0 there, and so are the true slopes,
+/// -40 e^-800 and -120 e^-2400.
+#[test]
+fn roots_and_powers_of_what_underflows_have_slopes() {
+    let mut m = Graph::new();
+    let x = m.parameter(2);
+    let square = m.mul(x, x);
+    let minus = m.apply(Op::Neg, &[square]);
+    let bell = m.apply(Op::Exp, &[minus]);
+    let (root, power) = (m.apply(Op::Sqrt, &[bell]), m.constant(1.5));
+    let power = m.apply(Op::Pow, &[bell, power]);
+    let both = m.add(root, power);
+    let target = m.sum(both);
+    let program = Program::compile(&m, target).expect("a program");
+    let (value, gradient) = check(&program, &[40.0, 1.0]);
+    let (root, power) = ((-0.5_f64).exp(), (-1.5_f64).exp());
+    assert!((value - root - power).abs() < 1e-15, "{value}");
+    assert_eq!(gradient[0], 0.0);
+    assert!((gradient[1] + root + 3.0 * power).abs() < 1e-14, "{}", gradient[1]);
+}
+
 #[test]
 fn a_slope_that_is_missing_is_an_error() {
     let mut m = Graph::new();
