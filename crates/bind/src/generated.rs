@@ -115,7 +115,7 @@ impl GeneratedBlock {
         match me.statements(&self.program.generated_quantities)? {
             Flow::On | Flow::Return(_) | Flow::Break | Flow::Continue => {}
         }
-        demand_bounds(&mut me, &self.bounded)?;
+        demand_bounds(me, &self.bounded)?;
         let mut from = 0;
         for variable in &self.quantities {
             let Some(value) = me.values[variable.id.0].take() else { continue };

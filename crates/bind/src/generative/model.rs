@@ -174,7 +174,7 @@ impl GenerativeModel {
         for _ in 0..MOST_TRIES {
             match replicate.run(&known, own_stream(random), &mut out) {
                 Ok(()) => return Ok(out),
-                Err(reason) => last = reason,
+                Err(failure) => last = failure.reason,
             }
         }
         Err(format!("none of {MOST_TRIES} draws of the data can be kept; the last: {last}"))

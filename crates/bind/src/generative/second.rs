@@ -105,7 +105,7 @@ impl SimulatorProgram {
     /// When the second program fails, or gives parameters outside of their support, with the reason and its place.
     pub fn draw(&self, random: &mut Stream) -> Result<JointDraw, String> {
         let mut all = vec![0.0; self.block.width()];
-        self.block.run(&[], own_stream(random), &mut all)?;
+        self.block.run(&[], own_stream(random), &mut all).map_err(|failure| failure.reason)?;
         let mut me = Interpreter::on_draw(&self.base.program, self.values.clone(), own_stream(random));
         for (variable, place) in &self.parameters {
             let numbers = all[place.clone()].to_vec();
