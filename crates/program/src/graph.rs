@@ -65,6 +65,9 @@ pub(crate) struct Index {
     pub(crate) is_identity: bool,
 }
 
+/// The columns of a matrix of data.
+type MatrixColumns = Vec<Arc<[f64]>>;
+
 /// A condition that must hold, or the density has no value.
 #[derive(Clone, Debug)]
 pub(crate) struct Guard {
@@ -95,7 +98,7 @@ pub struct Graph {
     known_columns: HashMap<(usize, usize), u32>,
     known_indexes: HashMap<(usize, usize, usize), u32>,
     /// The columns of matrices of data, by the data, the number of columns and whether they stand column by column.
-    pub(crate) matrix_columns: HashMap<(u32, usize, bool), Vec<Arc<[f64]>>>,
+    pub(crate) matrix_columns: HashMap<(u32, usize, bool), MatrixColumns>,
     fault: Option<ProgramError>,
 }
 
