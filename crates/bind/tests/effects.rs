@@ -42,6 +42,22 @@ fn log_scales(effects: &dyn DensityEffects, natural: &[f64]) -> f64 {
     blocks.zip(scales).map(|(block, scale)| if block.written == Centering::Centered { scale.ln() } else { 0.0 }).sum()
 }
 
+/// The log-determinant of the map from `x` to the density's own coordinates. Its matrix is triangular in some order, and each
+/// coordinate is a linear function of its own, so that differences have no error but rounding.
+fn log_determinant(effects: &dyn DensityEffects, own: &EffectCoordinates, x: &[f64]) -> f64 {
+    let places = effects.blocks().iter().flat_map(|block| &block.coordinates);
+    let slope = |&at: &usize| {
+        let moved = |step: f64| {
+            let mut to = x.to_vec();
+            to[at] += step;
+            effects.make_natural(own, &mut to);
+            to[at]
+        };
+        ((moved(1.0) - moved(-1.0)) / 2.0).ln()
+    };
+    places.map(slope).sum()
+}
+
 /// All coordinate systems that a sampler may choose.
 fn coordinates(effects: &dyn DensityEffects) -> Vec<EffectCoordinates> {
     let count = effects.blocks().iter().map(|block| block.coordinates.len()).sum();
@@ -77,6 +93,7 @@ fn check(body: &str, expected: &[(usize, Centering)]) {
             let x = numbers(density.dim(), 20 + 5 * turn + seed);
             let mut natural = x.clone();
             let jacobian = effects.make_natural(own, &mut natural);
+            near(jacobian, log_determinant(effects, own, &x));
             let mut gradient = vec![0.0; x.len()];
             let walked = effects.logp_grad_in(own, &x, &mut gradient).expect("a value");
             near(walked - jacobian, density.logp_grad(&natural, &mut gradient.clone()).expect("a value"));
