@@ -41,7 +41,7 @@ fn run(density: &dyn LogDensity, config: SamplerConfig) -> Result<RunWorth, Box<
             for (draw, position) in chain.positions.chunks_exact(density.dim()).enumerate() {
                 let draw = block.first + draw;
                 let address = DrawAddress { seed: 0, chain: number as u32, draw: draw as u32 };
-                density.expand_draw(position, address, &mut out);
+                density.expand_draw(position, address, &mut out)?;
                 values.iter_mut().zip(&out).for_each(|(values, x)| values[number * draws + draw] = *x);
             }
         }

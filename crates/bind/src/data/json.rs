@@ -42,8 +42,8 @@ struct Variables(BTreeMap<String, Value>);
 
 impl<'de> Deserialize<'de> for Variables {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Names;
-        impl<'de> Visitor<'de> for Names {
+        struct MembersVisitor;
+        impl<'de> Visitor<'de> for MembersVisitor {
             type Value = Variables;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -61,7 +61,7 @@ impl<'de> Deserialize<'de> for Variables {
                 Ok(Variables(variables))
             }
         }
-        deserializer.deserialize_map(Names)
+        deserializer.deserialize_map(MembersVisitor)
     }
 }
 
