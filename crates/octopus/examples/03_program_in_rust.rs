@@ -22,7 +22,8 @@ fn breakdowns(counts: Vec<f64>, age: Vec<f64>) -> Result<ProgramDensity, Program
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let counts = vec![0.0, 1.0, 0.0, 2.0, 1.0, 3.0, 2.0, 4.0, 6.0, 5.0];
-    let age = (0..10).map(f64::from).collect();
+    // In years beside the middle one: then the data know level and slope apart.
+    let age = (0..10).map(|year| f64::from(year) - 4.5).collect();
     let problem = DensityProblem::new(breakdowns(counts, age)?, Vec::new())?;
 
     let diagnosis = octopus::sample(&problem, SamplerConfig { seed: 1, ..SamplerConfig::default() })?.diagnose()?;

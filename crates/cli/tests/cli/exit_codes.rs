@@ -137,6 +137,7 @@ const TABLE: &[(&str, i32, Seen)] = &[
     ("model", 0, By("model --help")),
     ("model", 2, By("model describe")),
     ("model list", 0, By("model list")),
+    ("model list", 2, By("model list polynomial")),
     ("model copy", 0, In("programs.rs", "a_program_that_ships_is_sampled_by_its_name")),
     ("model copy", 2, By("model copy none")),
     ("model copy", 3, By("model copy polynomial {}/file/x")),

@@ -71,7 +71,7 @@ const WAYS: [Way; 7] = [
 ];
 
 /// The commands that run no chains on a posterior of the user's.
-const OTHERS: [&str; 25] = [
+const OTHERS: [&str; 27] = [
     "",
     "verify",
     "device-list",
@@ -88,6 +88,8 @@ const OTHERS: [&str; 25] = [
     "compare",
     "loo",
     "check",
+    "model-list",
+    "model-copy",
     "model-check",
     "model-show",
     "export",

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 #[rustfmt::skip]
 const OF_OTHERS: &[(&str, &[&str])] = &[
     ("apt", &["--purge"]),
-    ("cargo", &["--locked", "--no-deps", "--open", "--path", "--release", "--workspace"]),
+    ("cargo", &["--example", "--locked", "--no-deps", "--open", "--path", "--release", "--workspace"]),
     ("cargo xtask", &["--against", "--arch", "--calibrate", "--counts", "--keep", "--kernels", "--limit", "--newest"]),
     ("curl", &["--output", "--proto", "--tlsv1"]),
     ("docker", &["--gpus", "--rm", "--runtime", "--security-opt"]),

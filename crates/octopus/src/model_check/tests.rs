@@ -206,7 +206,7 @@ fn each_fault_fails_its_check() {
 
 #[test]
 fn predictions_without_log_likelihoods_are_no_fault() {
-    let text = "data { int N; array[N] int y; } parameters { real<lower=0, upper=1> p; } model { y ~ bernoulli(p); }
+    let text = "data { int N; array[N] int y; } parameters { real<lower=0, upper=1> p; } model { target += sum(y) * log(p) + (N - sum(y)) * log1m(p); }
         generated quantities { array[N] int y_rep; for (n in 1:N) y_rep[n] = bernoulli_rng(p); }";
     let data = octopus_bind::Data::new("throws").with_int("N", 3).with_ints("y", &[1, 0, 1]);
     let program = octopus_stan::StanProgram::parse("coin.stan", text).unwrap();
