@@ -98,7 +98,7 @@ fn is_positive_definite(values: &[f64], n: usize) -> bool {
             let (before, own) = l.split_at(i * n);
             let (row, other) = (&own[..j], if i == j { &own[..j] } else { &before[j * n..j * n + j] });
             let rest = values[i * n + j] - row.iter().zip(other).map(|(x, y)| x * y).sum::<f64>();
-            if i == j && rest.is_nan() || i == j && rest <= 0.0 {
+            if i == j && (rest.is_nan() || rest <= 0.0) {
                 return false;
             }
             l[i * n + j] = if i == j { rest.sqrt() } else { rest / l[j * n + j] };

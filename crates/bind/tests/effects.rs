@@ -102,7 +102,7 @@ fn check(body: &str, expected: &[(usize, Centering)]) {
             back.iter().zip(&x).for_each(|(found, x)| near(*found, *x));
             // The program itself.
             let written = effects.as_written(&natural);
-            effects.from_written(&written).iter().zip(&natural).for_each(|(found, z)| near(*found, *z));
+            effects.natural_of(&written).iter().zip(&natural).for_each(|(found, z)| near(*found, *z));
             let program = bound.log_density(&written) + log_scales(effects, &natural);
             near(walked - jacobian - program, *constant.get_or_insert(walked - jacobian - program));
             let mut out = vec![0.0; density.layout().width()];

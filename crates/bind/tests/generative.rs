@@ -517,7 +517,7 @@ fn new_rows_and_new_groups_are_predicted() {
     assert_eq!(new.grown().collect::<Vec<_>>(), [("level", 1, 3), ("shock", 4, 4)]);
     // mu, ln tau, level, slope, shock.
     let written = [1.0, 0.5_f64.ln(), -2.0, 4.0, 0.25, 9.0, 9.0, 9.0];
-    let position = density.effects().expect("a hierarchy").from_written(&written);
+    let position = density.effects().expect("a hierarchy").natural_of(&written);
     let draws: Vec<Vec<f64>> =
         (0..8000).map(|draw| new.draw(&density, &position, &mut stream(draw)).expect("a draw")).collect();
     let noise = 0.09 + 0.16;

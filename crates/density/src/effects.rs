@@ -110,7 +110,7 @@ pub trait DensityEffects: Send + Sync {
     }
 
     /// Returns the point in the density's own coordinates, given the one in the coordinates in which the model was written.
-    fn from_written(&self, written: &[f64]) -> Vec<f64> {
+    fn natural_of(&self, written: &[f64]) -> Vec<f64> {
         let places = || self.blocks().iter().flat_map(|block| block.coordinates.iter().map(move |&at| (block, at)));
         let mut natural = written.to_vec();
         // The first pass is right for blocks whose locations and scales depend on no others, the next for those that

@@ -65,7 +65,7 @@ fn quantile(numbers: &[f64], share: f64) -> f64 {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut words: Vec<String> = std::env::args().skip(1).collect();
-    let only = words.iter().position(|word| word == "--only").map(|at| words.drain(at..).nth(1)).flatten();
+    let only = words.iter().position(|word| word == "--only").and_then(|at| words.drain(at..).nth(1));
     let [list, seeds, coordinates @ ..] = &words[..] else { return Err("LIST SEEDS [COORDINATES ...]".into()) };
     let seeds: u64 = seeds.parse()?;
     println!(

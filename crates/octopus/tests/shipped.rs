@@ -56,7 +56,7 @@ fn log_densities_are_those_of_scipy() {
         let differences = truth.points.iter().map(|point| {
             assert_eq!(point.x.len(), density.dim(), "{}", program.name);
             // The density's own coordinates of effects are in units of their prior.
-            let x = density.effects().map_or_else(|| point.x.clone(), |effects| effects.from_written(&point.x));
+            let x = density.effects().map_or_else(|| point.x.clone(), |effects| effects.natural_of(&point.x));
             density.logp_grad(&x, &mut gradient).unwrap() - log_scales(density, &x) - point.log_density
         });
         let differences: Vec<f64> = differences.collect();
@@ -88,7 +88,7 @@ fn draws_have_the_moments_of_the_truth() {
                 for (what, found, expected, mcse) in
                     [("mean", found.mean, expected.mean, found.mcse_mean), ("sd", found.sd, expected.sd, found.mcse_sd)]
                 {
-                    let off = (found - expected) / mcse.hypot(error * exact_sd);
+                    let off = (found - expected) / (mcse * mcse + error * error * exact_sd * exact_sd).sqrt();
                     if off.abs() > 4.0 {
                         let name = variable.element_name(index);
                         wrong.push(format!(

@@ -50,7 +50,7 @@ impl DrawnProgram {
             }
             position.extend(own);
         }
-        Ok(self.density.effects().map_or(position.clone(), |effects| effects.from_written(&position)))
+        Ok(self.density.effects().map_or(position.clone(), |effects| effects.natural_of(&position)))
     }
 
     /// The density of other data, which were drawn.
