@@ -215,7 +215,7 @@ mod tests {
             found.extend(super::unconstrained(&mut me, declaration, &mut random).unwrap());
         }
         assert_eq!(found.len(), x.len());
-        // Of a unit vector the direction alone is known.
+        // A unit vector tells the direction of its coordinates alone.
         let (rest, direction) = x.split_at(x.len() - 3);
         for (k, (found, x)) in found.iter().zip(rest).enumerate() {
             assert!((found - x).abs() < 1e-11, "{k}: {found} {x}");

@@ -289,7 +289,7 @@ fn generated_quantities_go_first() {
     let own = density(text, &data);
     assert_eq!(terms(&own, &[0.0]), [7.0, 7.0]);
     assert!(own.has_predictions() && own.predictions() == 2);
-    // Of other observations than the statement's: nothing is told of these.
+    // One number for two observations: it is not known what they are, so none are predicted.
     let other = density(&text.replace("vector[N] log_lik = rep_vector(7, N)", "real log_lik = 7"), &data);
     assert!(!other.has_predictions() && other.observations() == 1);
 }

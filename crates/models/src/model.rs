@@ -254,7 +254,7 @@ pub trait Predictor {
     /// Returns the new data that are given, such as predictors.
     fn constant_data(&self) -> Dataset;
 
-    /// Returns what is new among groups and parameters, and so is drawn from its distribution: sentences.
+    /// Returns sentences that name new groups and new elements of parameters, which are drawn from their distributions.
     fn news(&self) -> Vec<String>;
 
     /// Draws all predicted numbers given a position of the sampled density.

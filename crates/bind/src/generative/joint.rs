@@ -18,7 +18,7 @@ use std::collections::HashSet;
 #[derive(Clone, Debug)]
 pub(crate) struct JointStatements {
     pub(crate) draws: DrawStatements,
-    /// Those of them that draw parameters; all where parameters follow from data that are drawn.
+    /// The statements that draw parameters: all of them where parameters depend on drawn data.
     pub(crate) prior: Vec<Statement>,
     /// Whether draws of data may be outside of the bounds of their declarations.
     pub(crate) tries_data: bool,

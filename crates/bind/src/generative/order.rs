@@ -1,4 +1,4 @@
-//! An order of statements in which what is drawn is drawn before it is read.
+//! Orders statements so that each variable is drawn before a statement reads it.
 
 use super::Obstacle;
 use super::sampling::DRAWN;

@@ -21,7 +21,7 @@ const TELL: &str = "predictions are drawn by sampling statements: write it as `v
 ///
 /// The sizes of a parameter say which of its elements are the ones that were sampled. A size that the drawn data have, such
 /// as the number of rows, counts other things in other data: all elements are new. Of other sizes, such as a number of
-/// groups, the first elements are the sampled ones, and what is beyond is new.
+/// groups, the first elements are the sampled ones, and the elements after them are new.
 #[derive(Debug)]
 pub struct NewData {
     joint: StanProgram,

@@ -34,7 +34,7 @@ pub(crate) struct Sampling<'a> {
 #[derive(Clone, Debug)]
 pub(crate) enum Term<'a> {
     Sampling(Sampling<'a>),
-    /// Another one: what is added, or the variate of a statement that is no variable.
+    /// Any other term. It has the value that is added, or the statement's variate, which is no variable.
     Other(&'a Expression),
 }
 

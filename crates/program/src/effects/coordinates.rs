@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// What a graph's coordinates of effects are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum EffectUnits {
-    /// Of any [`EffectCoordinates`](octopus_density::EffectCoordinates), which are inputs of the graph.
+    /// Inputs of the graph choose them: [`EffectCoordinates`](octopus_density::EffectCoordinates).
     Walked,
     /// Effects in units of their prior.
     Natural,

@@ -9,7 +9,7 @@ use super::information::{LEAST, LearnedInformation, SMALL, STEP, median};
 use octopus_density::{Centering, DensityEffects, DensityError, EffectBlock, EffectCoordinates, probe_sign};
 use rayon::prelude::*;
 
-/// The share of what is known that a plain parameter's prior is taken to be.
+/// A plain parameter's prior has this share of the precision that the data give it.
 const FAINT: f64 = 1e-9;
 
 /// Returns the coordinates of all effects.
