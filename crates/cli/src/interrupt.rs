@@ -4,7 +4,7 @@
 //! first. Whichever it is, no half-written file stays.
 
 use anyhow::{Context, Result};
-use octopus_files::remove_unfinished;
+use octopus_files::exit_without_unfinished;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -54,8 +54,7 @@ fn install() -> Result<(), ctrlc::Error> {
 /// Ends the process, or asks the command that listens to end it.
 fn asked_to_end() {
     if !LISTENS.load(Ordering::Relaxed) || ASKED.swap(true, Ordering::Relaxed) {
-        remove_unfinished();
-        std::process::exit(130);
+        exit_without_unfinished(130);
     }
 }
 

@@ -55,4 +55,4 @@ pub use regular::{open_regular, read_regular};
 pub use resumable::{FilePlan, Overwrite, ResumableError, ResumableFile, Resumption};
 pub use storage::{Disk, Fill, Storage, folder_of, replace, replace_bytes, write_file};
 pub use temporary::is_temporary;
-pub use unfinished::remove_unfinished;
+pub use unfinished::exit_without_unfinished;

@@ -57,11 +57,10 @@ impl Temporary {
     fn make(path: &Path, mark: &str, make: impl Fn(&Path) -> io::Result<()>) -> io::Result<Self> {
         loop {
             let temporary = path.with_file_name(name(path, mark));
-            let unfinished = Unfinished::begin(&temporary);
-            match make(&temporary) {
+            let unfinished = match Unfinished::begin(&temporary, &make) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-                made => made?,
-            }
+                begun => begun?,
+            };
             // Before it was locked, another process may have taken it for a left-over.
             let lock = match lock_what_is_there(&temporary) {
                 Ok(Lock::Held(file)) => Some(file),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -18,11 +19,15 @@ pub(crate) struct Unfinished {
 }
 
 impl Unfinished {
-    /// Notes that `path` is being written.
-    #[must_use]
-    pub(crate) fn begin(path: &Path) -> Self {
-        all().insert(path.to_owned());
-        Self { path: path.to_owned() }
+    /// Makes what will be written at `path`, and notes it. A program that ends removes it, or makes it no more.
+    ///
+    /// # Errors
+    /// What `make` returns: then nothing is noted.
+    pub(crate) fn begin(path: &Path, make: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<Self> {
+        let mut all = all();
+        make(path)?;
+        all.insert(path.to_owned());
+        Ok(Self { path: path.to_owned() })
     }
 }
 
@@ -32,9 +37,16 @@ impl Drop for Unfinished {
     }
 }
 
-/// Removes what is being written, for a program that ends at once. What cannot be removed stays.
-pub fn remove_unfinished() {
-    for path in all().iter() {
+/// Ends the program with an exit code, at once and without half-written files. What cannot be removed stays.
+pub fn exit_without_unfinished(code: i32) -> ! {
+    // Held to the end: no other thread begins a file meanwhile.
+    let all = all();
+    remove(&all);
+    std::process::exit(code)
+}
+
+fn remove(unfinished: &BTreeSet<PathBuf>) {
+    for path in unfinished {
         let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
     }
 }
@@ -47,16 +59,32 @@ mod tests {
     fn only_what_is_being_written_is_removed() {
         let dir = tempfile::tempdir().unwrap();
         let [file, folder, done] = ["file", "folder", "done"].map(|name| dir.path().join(name));
-        fs::write(&file, "half").unwrap();
-        fs::create_dir_all(folder.join("below")).unwrap();
-        fs::write(&done, "all").unwrap();
-        drop(Unfinished::begin(&done));
-        let writing = [&file, &folder, &dir.path().join("not there")].map(|path| Unfinished::begin(path));
-        remove_unfinished();
+        let half = |path: &Path| fs::write(path, "half");
+        drop(Unfinished::begin(&done, half).unwrap());
+        let below = |path: &Path| fs::create_dir_all(path.join("below"));
+        let writing = [Unfinished::begin(&file, half).unwrap(), Unfinished::begin(&folder, below).unwrap()];
+        assert!(Unfinished::begin(&dir.path().join("not/there"), half).is_err());
+        remove(&all());
         assert_eq!([&file, &folder, &done].map(|path| path.exists()), [false, false, true]);
         drop(writing);
         fs::write(&file, "another").unwrap();
-        remove_unfinished();
+        remove(&all());
         assert!(file.exists());
+    }
+
+    /// A writer that was about to begin waits for the end instead of leaving a file behind the one who cleans up.
+    #[test]
+    fn nothing_is_begun_while_the_program_ends() {
+        let dir = tempfile::tempdir().unwrap();
+        let late = dir.path().join("late");
+        let ending = all();
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| Unfinished::begin(&late, |path| fs::write(path, "half")).unwrap());
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            assert!(!late.exists());
+            drop(ending);
+            drop(writer.join().unwrap());
+        });
+        assert!(late.exists());
     }
 }
