@@ -101,7 +101,6 @@ fn main() -> ExitCode {
 fn dispatch(task: &str, arguments: &[String]) -> Result<TaskOutcome> {
     let root = root();
     match (task, arguments) {
-        ("validate", _) => validate::hand_over(&root, arguments),
         ("test", _) => match test::TestOptions::parse(arguments) {
             Ok(options) => test::run(&root, &options),
             Err(message) => Ok(misuse(&message)),

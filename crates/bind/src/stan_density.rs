@@ -137,11 +137,6 @@ impl StanDensity {
         (all, reason)
     }
 
-    /// Steps without an end take seconds for each draw: the first such draw stops the run.
-    fn demand_an_end(&self) -> Result<(), DensityError> {
-        self.endless.get().map_or(Ok(()), |reason| Err(DensityError::Broken(reason.clone())))
-    }
-
     fn keep(&self, all: &[f64], out: &mut [f64]) {
         let mut rest = out;
         for range in &self.kept {
@@ -173,7 +168,6 @@ impl LogDensity for StanDensity {
     }
 
     fn logp_grad(&self, position: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
-        self.demand_an_end()?;
         if self.compiled.dim() > 0 {
             return self.compiled.logp_grad(position, gradient);
         }
@@ -200,7 +194,8 @@ impl LogDensity for StanDensity {
             }
         }
         self.keep(&all, out);
-        self.demand_an_end()
+        // Steps without an end take seconds for each draw: the first such draw stops the run.
+        self.endless.get().map_or(Ok(()), |reason| Err(DensityError::Broken(reason.clone())))
     }
 
     fn name(&self) -> &str {

@@ -4,7 +4,7 @@ use super::manifest::octopus_dependencies;
 use super::{Complaint, Tree};
 
 /// Each crate with all that it may depend on. Nobody depends on the command line.
-const MAY_KNOW: [(&str, &[&str]); 26] = [
+const MAY_KNOW: [(&str, &[&str]); 27] = [
     ("crates/random", &[]),
     ("crates/cuda", &[]),
     ("crates/files", &[]),
@@ -98,6 +98,7 @@ const MAY_KNOW: [(&str, &[&str]); 26] = [
     ),
     ("benchmarks", &["random", "density", "models", "sampler", "trace", "diag"]),
     ("xtask", &["ptx", "softgpu"]),
+    ("xtask/launch", &[]),
 ];
 
 pub(super) fn check(tree: &Tree) -> Vec<Complaint> {

@@ -79,8 +79,7 @@ impl Tree {
     pub(crate) fn packages(&self) -> impl Iterator<Item = (&str, &str)> {
         self.texts().filter_map(|(path, text)| {
             let folder = path.strip_suffix("/Cargo.toml")?;
-            let member = folder == "xtask"
-                || folder == "benchmarks"
+            let member = ["xtask", "xtask/launch", "benchmarks"].contains(&folder)
                 || folder.strip_prefix("crates/").is_some_and(|name| !name.contains('/'));
             member.then_some((folder, text))
         })
