@@ -61,7 +61,10 @@ impl WithSimd for Product<'_> {
             }
             by_rows(shape, a, &turned, out, scratch);
             *scratch = turned;
-        } else if !right_transposed && columns > 1 {
+        } else if !right_transposed
+            && columns > 1
+            && !(left_transposed && vectors(rows, columns) < vectors(columns, rows))
+        {
             for (i, out) in out.chunks_exact_mut(columns).enumerate() {
                 let (start, step) = if left_transposed { (i, rows) } else { (i * inner, 1) };
                 weighted_rows(RowWeights { values: a, start, step }, b, inner, columns, 1, out, scratch);
@@ -73,6 +76,11 @@ impl WithSimd for Product<'_> {
             }
         }
     }
+}
+
+/// Returns how many vectors `count` sums of rows of this `width` take.
+fn vectors(width: usize, count: usize) -> usize {
+    width.div_ceil(SIDE) * count
 }
 
 /// Each row of `a` times each row of `b`.
