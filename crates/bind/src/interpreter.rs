@@ -20,6 +20,7 @@ mod variate;
 
 use crate::value::{Tensor, Value};
 use lanes::LoopLanes;
+use nodes::ColumnBits;
 use octopus_program::{Graph, NodeId, NormalKind, NormalStatement};
 use octopus_random::Stream;
 use octopus_stan::{Span, StanProgram};
@@ -79,7 +80,7 @@ pub(crate) struct Interpreter<'a> {
     calls: usize,
     /// Tables of indices by their content, so that equal ones are one.
     tables: HashSet<Arc<[u32]>>,
-    columns: HashMap<Vec<u64>, Arc<[f64]>>,
+    columns: HashSet<ColumnBits>,
     /// Functions of the library that were called, by their names.
     functions: HashMap<String, Rc<library::Function>>,
     /// Where random numbers come from, where they can be drawn.
@@ -105,7 +106,7 @@ impl<'a> Interpreter<'a> {
             budget: Budget::default(),
             calls: 0,
             tables: HashSet::new(),
-            columns: HashMap::new(),
+            columns: HashSet::new(),
             functions: HashMap::new(),
             random: None,
             is_on_draw: false,

@@ -1,9 +1,12 @@
 //! Stan's transforms of unconstrained coordinates to parameters, with the logarithms of their Jacobians, in Stan's order
 //! of coordinates: arrays row by row, matrices column by column.
 
+mod factors;
+
 use crate::interpreter::{Interpreter, Run, wrong};
 use crate::value::{Element, Elements, Tensor, Value};
-use octopus_program::{Matrix, NodeId, Op};
+use factors::{cholesky_corr, cholesky_cov, corr, cov};
+use octopus_program::{Matrix, NodeId, Op, ScanStep};
 use octopus_stan::{BaseType, Constraint, Declaration, Expression, Span, StanType};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -201,6 +204,9 @@ fn ordered(me: &mut Interpreter<'_>, copies: usize, length: usize, is_positive: 
     if copies * length == 0 {
         return Elements::Data(Vec::new().into());
     }
+    if length > LONG.max(copies) {
+        return each(me, copies, |me| long_ordered(me, length, is_positive));
+    }
     let node = me.graph.parameter(copies * length);
     let mut columns: Vec<NodeId> = Vec::new();
     for k in 0..length {
@@ -217,6 +223,21 @@ fn ordered(me: &mut Interpreter<'_>, copies: usize, length: usize, is_positive: 
         columns.push(value);
     }
     interleaved(&columns, copies)
+}
+
+/// A long ordered vector: a scan sums what its elements rise by.
+fn long_ordered(me: &mut Interpreter<'_>, length: usize, is_positive: bool) -> NodeId {
+    let x = me.graph.parameter(length);
+    let (first, rises) = (me.graph.element(x, 0), me.graph.slice(x, 1, length - 1));
+    add(me, if is_positive { x } else { rises });
+    let first = if is_positive { me.graph.exp(first) } else { first };
+    let rises = me.graph.exp(rises);
+    let mut sums = me.graph.scan(length - 1, &[first], &[rises], |body, sum, rise| {
+        let sum = body.add(sum[0], rise[0]);
+        ScanStep { next: vec![sum], outputs: vec![sum] }
+    });
+    sums.insert(0, first);
+    me.graph.concat(&sums)
 }
 
 /// Vectors whose sum is 0: an orthonormal map of one coordinate less.
@@ -382,144 +403,4 @@ fn unit_vector(me: &mut Interpreter<'_>, length: usize) -> NodeId {
     me.target.push(jacobian);
     let norm = me.graph.apply(Op::Sqrt, &[square]);
     me.graph.div(x, norm)
-}
-
-/// ln(1 - x^2)
-fn ln_rest(me: &mut Interpreter<'_>, x: NodeId) -> NodeId {
-    let square = me.graph.square(x);
-    me.graph.apply(Op::Ln1m, &[square])
-}
-
-/// Numbers between -1 and 1, with their Jacobian.
-fn correlations(me: &mut Interpreter<'_>, count: usize) -> NodeId {
-    let x = me.graph.parameter(count);
-    let z = me.graph.apply(Op::Tanh, &[x]);
-    let jacobian = ln_rest(me, z);
-    add(me, jacobian);
-    z
-}
-
-fn lower_triangle(
-    me: &mut Interpreter<'_>,
-    rows: usize,
-    columns: usize,
-    at: impl Fn(usize, usize) -> NodeId,
-) -> NodeId {
-    let zero = me.graph.constant(0.0);
-    let all: Vec<NodeId> = (0..rows)
-        .flat_map(|i| (0..columns).map(move |j| (i, j)))
-        .map(|(i, j)| if j <= i { at(i, j) } else { zero })
-        .collect();
-    me.graph.concat(&all)
-}
-
-fn cholesky_corr(me: &mut Interpreter<'_>, n: usize) -> NodeId {
-    let one = me.graph.constant(1.0);
-    if n <= 1 {
-        return if n == 1 { one } else { me.graph.column(Vec::new()) };
-    }
-    let z = correlations(me, n * (n - 1) / 2);
-    let half = me.graph.constant(0.5);
-    let mut rows = vec![vec![one]];
-    let mut next = 0;
-    for i in 1..n {
-        let mut row = Vec::with_capacity(i + 1);
-        let mut rest = one;
-        for j in 0..i {
-            let x = me.graph.element(z, next);
-            next += 1;
-            if j > 0 {
-                let log = me.graph.ln(rest);
-                let jacobian = me.graph.mul(half, log);
-                me.target.push(jacobian);
-            }
-            let root = me.graph.apply(Op::Sqrt, &[rest]);
-            let value = me.graph.mul(x, root);
-            let square = me.graph.square(value);
-            rest = me.graph.sub(rest, square);
-            row.push(value);
-        }
-        row.push(me.graph.apply(Op::Sqrt, &[rest]));
-        rows.push(row);
-    }
-    lower_triangle(me, n, n, |i, j| rows[i][j])
-}
-
-/// Partial correlations column by column.
-fn corr(me: &mut Interpreter<'_>, n: usize) -> NodeId {
-    let one = me.graph.constant(1.0);
-    if n <= 1 {
-        return if n == 1 { one } else { me.graph.column(Vec::new()) };
-    }
-    let z = correlations(me, n * (n - 1) / 2);
-    let mut rest = vec![one; n];
-    let mut columns: Vec<Vec<NodeId>> = Vec::new();
-    let mut next = 0;
-    for j in 0..n {
-        let mut column = vec![one; j];
-        column.push(me.graph.apply(Op::Sqrt, &[rest[j]]));
-        for rest in rest.iter_mut().skip(j + 1) {
-            let x = me.graph.element(z, next);
-            next += 1;
-            let log = ln_rest(me, x);
-            if n > j + 2 {
-                let power = me.graph.constant(0.5 * (n - j - 2) as f64);
-                let jacobian = me.graph.mul(power, log);
-                me.target.push(jacobian);
-            }
-            let root = me.graph.apply(Op::Sqrt, &[*rest]);
-            column.push(me.graph.mul(x, root));
-            let square = me.graph.square(x);
-            let left = me.graph.sub(one, square);
-            *rest = me.graph.mul(*rest, left);
-        }
-        columns.push(column);
-    }
-    let l = lower_triangle(me, n, n, |i, j| columns[j][i]);
-    me.graph.product(Matrix::new(l, n, n), Matrix::new(l, n, n).t())
-}
-
-/// Rows of a lower triangle with positive diagonal, and the logarithms of the diagonal.
-fn positive_triangle(me: &mut Interpreter<'_>, rows: usize, columns: usize) -> (NodeId, Vec<NodeId>) {
-    let count = columns * (columns + 1) / 2 + (rows - columns) * columns;
-    if count == 0 {
-        return (me.graph.column(Vec::new()), Vec::new());
-    }
-    let x = me.graph.parameter(count);
-    let mut all = Vec::new();
-    let mut logs = Vec::new();
-    let mut next = 0;
-    for i in 0..rows {
-        let mut row = Vec::new();
-        for j in 0..columns.min(i + 1) {
-            let element = me.graph.element(x, next);
-            next += 1;
-            row.push(if i == j {
-                logs.push(element);
-                me.graph.exp(element)
-            } else {
-                element
-            });
-        }
-        all.push(row);
-    }
-    (lower_triangle(me, rows, columns, |i, j| all[i][j]), logs)
-}
-
-fn cov(me: &mut Interpreter<'_>, n: usize) -> NodeId {
-    let (l, logs) = positive_triangle(me, n, n);
-    let constant = me.graph.constant(n as f64 * std::f64::consts::LN_2);
-    me.target.push(constant);
-    for (k, log) in logs.into_iter().enumerate() {
-        let power = me.graph.constant((n - k + 1) as f64);
-        let jacobian = me.graph.mul(power, log);
-        me.target.push(jacobian);
-    }
-    me.graph.product(Matrix::new(l, n, n), Matrix::new(l, n, n).t())
-}
-
-fn cholesky_cov(me: &mut Interpreter<'_>, rows: usize, columns: usize) -> NodeId {
-    let (l, logs) = positive_triangle(me, rows, columns);
-    me.target.extend(logs);
-    l
 }

@@ -108,23 +108,7 @@ impl Workspace {
                     let mut products = mem::take(&mut self.products);
                     let inputs = self.inputs(plan, &padded);
                     let (a, b) = (inputs.view_with_room(*a, lengths[0]), inputs.view_with_room(*b, lengths[1]));
-                    let made = &mut to[..op.length()];
-                    match *op {
-                        MatrixOp::Cholesky { rows } => {
-                            triangular::cholesky(options, a, made, rows as usize, &mut products);
-                        }
-                        MatrixOp::Solve { rows, columns, transposed } => {
-                            let (n, columns) = (rows as usize, columns as usize);
-                            triangular::solve(options, a, b, made, n, columns, transposed, &mut products);
-                        }
-                        MatrixOp::Product { .. } => match op.product_shape() {
-                            Some(shape) => product::product(options, shape, a, b, made, &mut products),
-                            None => op.evaluate(a, b, made, &mut products),
-                        },
-                        MatrixOp::EigendecomposeSym { .. } => {
-                            op.evaluate(&a[..lengths[0]], &b[..lengths[1]], made, &mut products);
-                        }
-                    }
+                    matrix(options, *op, *lengths, [a, b], &mut to[..op.length()], &mut products);
                     self.products = products;
                     self.slots[*out as usize] = to;
                 }
@@ -203,6 +187,42 @@ impl Workspace {
         }
         (self.tiles, self.partial) = (tiles, partial);
     }
+}
+
+/// Writes the result of an operation on matrices; there may be room behind the operands.
+fn matrix(
+    options: EvaluationOptions,
+    op: MatrixOp,
+    lengths: [usize; 2],
+    [a, b]: [&[f64]; 2],
+    out: &mut [f64],
+    products: &mut Vec<f64>,
+) {
+    match op {
+        MatrixOp::Cholesky { rows } => triangular::cholesky(options, a, out, rows as usize, products),
+        MatrixOp::Solve { rows, columns, transposed } => {
+            let (n, columns) = (rows as usize, columns as usize);
+            triangular::solve(options, a, b, out, n, columns, transposed, products);
+        }
+        MatrixOp::Product { .. } => match op.product_shape() {
+            Some(shape) => product::product(options, shape, a, b, out, products),
+            None => op.evaluate(a, b, out, products),
+        },
+        MatrixOp::EigendecomposeSym { .. } => op.evaluate(&a[..lengths[0]], &b[..lengths[1]], out, products),
+    }
+}
+
+/// The result of an operation on matrices of data.
+pub(crate) fn matrix_of_data(op: MatrixOp, operands: [&[f64]; 2]) -> Vec<f64> {
+    let [a, b] = operands.map(|values| {
+        let mut with_room = values.to_vec();
+        with_room.resize(small::padded(values.len()), 0.0);
+        with_room
+    });
+    let mut out = vec![0.0; op.length()];
+    let lengths = operands.map(<[f64]>::len);
+    matrix(EvaluationOptions::widest(), op, lengths, [&a, &b], &mut out, &mut Vec::new());
+    out
 }
 
 /// Cuts memory in `count` pieces of `length`; the last one is what is left.

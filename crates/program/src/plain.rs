@@ -1,6 +1,7 @@
 //! The plain evaluator: one node after the other, over any number type. It is the twin that tests hold the loops to, and
 //! what folds data.
 
+use crate::evaluate::matrix_of_data;
 use crate::graph::{Graph, Node, NodeId};
 use crate::number::Number;
 use crate::order;
@@ -45,12 +46,18 @@ pub fn evaluate<N: Number>(graph: &Graph, roots: &[NodeId], position: &[N]) -> V
 
 /// The values of a node that depends on no parameter.
 pub(crate) fn fold(graph: &Graph, what: &Node, length: usize) -> Vec<f64> {
-    node(graph, what, length, &[], |id| match &graph.nodes[id.at()] {
+    let value = |id: NodeId| match &graph.nodes[id.at()] {
         Node::Constant(bits) => Cow::Owned(vec![f64::from_bits(*bits)]),
         Node::Column(column) => Cow::Borrowed(&graph.columns[*column as usize][..]),
         // A scan has no values; an empty vector may depend on parameters, and nothing is read of them.
         _ => Cow::Owned(vec![f64::NAN; graph.len(id)]),
-    })
+    };
+    // Matrices of data may be large.
+    if let Node::Matrix(op, [a, b]) = *what {
+        let b = if b == NodeId::NONE { Cow::Borrowed(&[][..]) } else { value(b) };
+        return matrix_of_data(op, [&value(a), &b]);
+    }
+    node(graph, what, length, &[], value)
 }
 
 fn node<'a, N: Number>(

@@ -110,9 +110,14 @@ impl Interpreter<'_> {
         if !term.laned {
             term = self.laned(&term);
         }
-        let node = self.node(&term);
-        let sum = self.graph.sum(node);
-        let sum = Tensor::scalar(sum);
+        let sum = match term.known() {
+            // A column of data would stay in the graph.
+            Some(values) => Tensor::number(values.iter().sum()),
+            None => {
+                let node = self.node(&term);
+                Tensor::scalar(self.graph.sum(node))
+            }
+        };
         let old = match self.values[to.variable.0].clone() {
             Some(old) => self.tensor(&old),
             None => return wrong(to.span, "it has no value yet"),

@@ -16,6 +16,8 @@ const DEEPEST: usize = 1000;
 const ELEMENTS_OF_A_STEP: usize = 16;
 /// Steps that an operation takes on any number of elements.
 const STEPS_OF_AN_OPERATION: u64 = 4;
+/// Multiplications of matrices in the time of a step.
+const MULTIPLICATIONS_OF_A_STEP: u64 = 64;
 /// Elements that take the memory of a pass, and of its random numbers, when all passes are bound at once.
 const ELEMENTS_OF_A_LANE: usize = 2;
 const ELEMENTS_OF_A_STREAM: usize = 16;
@@ -111,6 +113,23 @@ impl Interpreter<'_> {
         self.steps(STEPS_OF_AN_OPERATION + (operations / ELEMENTS_OF_A_STEP) as u64, span)
     }
 
+    /// Counts an operation on matrices with so many multiplications, and refuses one that alone takes too long.
+    pub(crate) fn multiplications(&mut self, factors: &[usize], divisor: usize, span: Span) -> Run<()> {
+        let count =
+            factors.iter().fold(1_u64, |product, &factor| product.saturating_mul(factor as u64)) / divisor as u64;
+        let most = self.budget.most_steps.saturating_mul(MULTIPLICATIONS_OF_A_STEP);
+        if count > most {
+            return wrong(
+                span,
+                format!(
+                    "this takes {:.1e} multiplications, and {:.1e} are the most; give fewer rows",
+                    count as f64, most as f64
+                ),
+            );
+        }
+        self.steps(STEPS_OF_AN_OPERATION + count / MULTIPLICATIONS_OF_A_STEP, span)
+    }
+
     /// Demands that a value of these sizes can be made, and counts the work; returns its number of elements.
     pub(crate) fn room(&mut self, sizes: &[usize], span: Span) -> Run<usize> {
         let most = self.budget.most_elements;
@@ -162,9 +181,10 @@ impl Interpreter<'_> {
             _ => copies.saturating_mul(length).saturating_mul(ELEMENTS_OF_A_NODE),
         };
         self.room(&[made], span)?;
-        let multiplications = inner.first().map_or(0, |&n| made.saturating_mul(n));
+        let rows = inner.first().copied().unwrap_or(0);
         match &declaration.constraint {
-            Constraint::Corr | Constraint::Cov => self.work(multiplications, span),
+            // A factor times itself.
+            Constraint::Corr | Constraint::Cov => self.multiplications(&[copies, length, rows], 1, span),
             _ => Ok(()),
         }
     }

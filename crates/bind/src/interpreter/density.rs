@@ -178,6 +178,10 @@ impl Interpreter<'_> {
             let columns = width(arg, argument.shape);
             let rows = arg.count().checked_div(columns).unwrap_or(0);
             let is_by_variate = matches!(argument.shape, JointShape::Numbers | JointShape::Vectors);
+            if argument.shape == JointShape::Square {
+                // Its factor, and a solution for each variate.
+                self.multiplications(&[columns, columns, columns.saturating_add(many)], 2, a.span)?;
+            }
             let (node, rows) = match (arg.laned, is_by_variate && laned && rows > 1) {
                 (false, false) => (self.node(arg), rows),
                 (true, _) if rows == many => (self.node(arg), lanes * many),

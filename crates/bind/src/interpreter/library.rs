@@ -285,7 +285,6 @@ fn reducing(name: &str) -> Option<Plain> {
         },
         "cholesky_decompose" => |me, a| {
             let x = a.tensor(me, 0);
-            me.work(x.count().saturating_mul(x.dims.first().copied().unwrap_or(0)), a.span)?;
             Ok(me.cholesky(&x, a.span)?.into())
         },
         "diag_pre_multiply" => |me, a| {
@@ -784,6 +783,7 @@ impl Interpreter<'_> {
             return Err(Stop::Lanes);
         }
         let n = self.square(x, span)?;
+        self.multiplications(&[n, n, n], 6, span)?;
         if let Some(reason) = x.known().and_then(|values| constrained::asymmetry(values, n)) {
             return wrong(span, format!("the matrix {reason}"));
         }
@@ -797,12 +797,13 @@ impl Interpreter<'_> {
     }
 
     /// X with L X = B, or L' X = B.
-    pub(crate) fn solve_lower(&mut self, l: &Tensor, b: &Tensor, transposed: bool) -> Run<Tensor> {
+    pub(crate) fn solve_lower(&mut self, l: &Tensor, b: &Tensor, transposed: bool, span: Span) -> Run<Tensor> {
         let Some(&n) = l.dims.first() else { return Err(Stop::Lanes) };
         if l.laned || b.laned {
             return Err(Stop::Lanes);
         }
         let columns = b.count() / n.max(1);
+        self.multiplications(&[n, n, columns], 2, span)?;
         let (node, right) = (self.node(l), self.node(b));
         let node = self.graph.solve(node, right, n, columns, transposed);
         Ok(self.made(node, b.ty, b.dims.clone()))

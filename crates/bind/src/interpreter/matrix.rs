@@ -34,7 +34,7 @@ impl Interpreter<'_> {
         };
         self.room(&[rows, columns], span)?;
         if !a.laned && !b.laned {
-            self.work(rows.saturating_mul(columns).saturating_mul(inner), span)?;
+            self.multiplications(&[rows, columns, inner], 1, span)?;
             let (x, y) = (self.node(a), self.node(b));
             if inner == 0 || rows * columns == 0 {
                 let zeros = vec![0.0; rows * columns];

@@ -5,7 +5,26 @@ use crate::value::{Element, Elements, Ints, Tensor, Value};
 use octopus_program::NodeId;
 use octopus_stan::{BaseType, StanType};
 use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+
+/// A column of data, which is equal to others by its bits.
+#[derive(Clone, Debug)]
+pub(super) struct ColumnBits(Arc<[f64]>);
+
+impl PartialEq for ColumnBits {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.len() == other.0.len() && self.0.iter().zip(&*other.0).all(|(x, y)| x.to_bits() == y.to_bits())
+    }
+}
+
+impl Eq for ColumnBits {}
+
+impl Hash for ColumnBits {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.iter().for_each(|x| state.write_u64(x.to_bits()));
+    }
+}
 
 impl Interpreter<'_> {
     /// A table of indices; equal ones are one.
@@ -30,8 +49,14 @@ impl Interpreter<'_> {
             // Most columns are new, and none outlives its statement.
             return self.graph.column(values.clone());
         }
-        let bits: Vec<u64> = values.iter().map(|x| x.to_bits()).collect();
-        let column = self.columns.entry(bits).or_insert_with(|| values.clone()).clone();
+        let own = ColumnBits(values.clone());
+        let column = match self.columns.get(&own) {
+            Some(ColumnBits(known)) => known.clone(),
+            None => {
+                self.columns.insert(own);
+                values.clone()
+            }
+        };
         self.graph.column(column)
     }
 

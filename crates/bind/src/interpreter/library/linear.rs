@@ -80,7 +80,7 @@ impl Interpreter<'_> {
         let (q, r) = self.orthogonal(a, span)?;
         let (q, l) = (self.transpose(&q), self.transpose(&r));
         let right = self.product(&q, b, span)?;
-        self.solve_lower(&l, &right, true)
+        self.solve_lower(&l, &right, true, span)
     }
 
     /// X with X A = B.
@@ -97,8 +97,8 @@ impl Interpreter<'_> {
             return wrong(span, format!("a matrix of {n} rows, and {:?} on the other side", b.dims));
         }
         let l = self.cholesky(a, span)?;
-        let half = self.solve_lower(&l, b, false)?;
-        self.solve_lower(&l, &half, true)
+        let half = self.solve_lower(&l, b, false, span)?;
+        self.solve_lower(&l, &half, true, span)
     }
 
     /// Demands that a matrix is symmetric: else it is an error where it is known, and a rejection at points where it is not.
@@ -232,8 +232,7 @@ fn triangular(me: &mut Interpreter<'_>, a: &Arguments, is_left: bool) -> Run<Val
     if b.dims.first() != Some(&n) {
         return wrong(a.span, format!("a triangle of {n} rows, and {:?} on the other side", b.dims));
     }
-    me.work(n.saturating_mul(b.count()), a.span)?;
-    let solution = me.solve_lower(&l, &b, !is_left)?;
+    let solution = me.solve_lower(&l, &b, !is_left, a.span)?;
     let solution = if is_left { solution } else { me.transpose(&solution) };
     Ok(solution.with_type(a.ty).into())
 }
@@ -308,8 +307,8 @@ pub(super) fn linear(name: &str) -> Option<Plain> {
             let l = a.tensor(me, 0);
             let n = me.square(&l, a.span)?;
             let unit = me.identity(n, a.span)?;
-            let half = me.solve_lower(&l, &unit, false)?;
-            Ok(me.solve_lower(&l, &half, true)?.into())
+            let half = me.solve_lower(&l, &unit, false, a.span)?;
+            Ok(me.solve_lower(&l, &half, true, a.span)?.into())
         },
         "determinant" => determinant,
         "log_determinant" => |me, a| {
