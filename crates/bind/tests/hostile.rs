@@ -227,6 +227,67 @@ fn a_matrix_of_many_parameters_has_a_small_gradient() {
     }
 }
 
+/// What each column of a factor gave the others' slopes was as long as all coordinates: it took the cube of the rows.
+#[test]
+fn a_factor_of_many_rows_takes_the_memory_of_its_elements() {
+    let text = "parameters { cholesky_factor_corr[1000] a; } model { a ~ lkj_corr_cholesky(2); }";
+    let program = StanProgram::parse("hostile.stan", text).expect("a program");
+    let model = BoundModel::new(&program, &Data::new("none")).expect("a model");
+    let compiled = model.compile().expect("a compiled model");
+    let (x, mut gradient) = (vec![0.01; model.dim()], vec![0.0; model.dim()]);
+    compiled.logp_grad(&mut compiled.workspace(), &x, &mut gradient).expect("a value");
+    // ln(1 - z^2) has the weight eta + (n - j - 2) / 2 in column j: row by row, the first coordinate is of column 0.
+    let z = 0.01_f64.tanh();
+    let slope = -2.0 * z * (2.0 + 0.5 * 998.0);
+    assert!((gradient[0] - slope).abs() < 1e-10 * slope.abs(), "{} {slope}", gradient[0]);
+}
+
+/// The factor of L L' is L. A factor of the product had errors of the size of the square of its condition number, and so
+/// slopes that were another matter.
+#[test]
+fn a_covariance_matrix_has_its_own_factor() {
+    let text = "parameters { cov_matrix[40] a; } model { a ~ wishart(41, identity_matrix(40)); }";
+    let program = StanProgram::parse("hostile.stan", text).expect("a program");
+    let model = BoundModel::new(&program, &Data::new("none")).expect("a model");
+    let compiled = model.compile().expect("a compiled model");
+    let x: Vec<f64> = (0..model.dim()).map(|k| 2.0 * (0.7 + 1.3 * k as f64).sin()).collect();
+    let mut gradient = vec![0.0; x.len()];
+    compiled.logp_grad(&mut compiled.workspace(), &x, &mut gradient).expect("a value");
+    // -tr(L L') / 2, and multiples of the logarithms of the diagonal.
+    for (i, j) in (0..40).flat_map(|i| (0..i).map(move |j| (i, j))) {
+        let at = i * (i + 1) / 2 + j;
+        assert!((gradient[at] + x[at]).abs() < 1e-12, "{i} {j}: {} {}", gradient[at], -x[at]);
+    }
+}
+
+/// Sums of data in loops had a column in the graph for each pass of the loop around.
+#[test]
+fn sums_of_data_take_no_memory() {
+    let text = "transformed data { real s = 0; for (i in 1:1000) for (j in 1:1000) s += i * j; }
+        parameters { real a; } model { a ~ normal(s * 1e-11, 1); }";
+    let program = StanProgram::parse("hostile.stan", text).expect("a program");
+    let options = BindOptions { most_elements: 1 << 16, ..Default::default() };
+    let model = BoundModel::with_options(&program, &Data::new("none"), options).unwrap_or_else(|e| panic!("{e}"));
+    assert!(model.log_density(&[500_500.0_f64.powi(2) * 1e-11]).abs() < 1e-12);
+}
+
+/// Multiplications of matrices are quick: a Gaussian process of 2000 points is bound, which is ten times this one.
+#[test]
+fn matrices_are_counted_by_their_multiplications() {
+    let text = "transformed data { int n = 200; array[n] real x = linspaced_array(n, 0, 10); }
+        parameters { real<lower=0> r; }
+        model { matrix[n, n] K = add_diag(gp_exp_quad_cov(x, 1.0, r), 0.1);
+          rep_vector(0, n) ~ multi_normal_cholesky(rep_vector(0, n), cholesky_decompose(K)); }";
+    let program = StanProgram::parse("hostile.stan", text).expect("a program");
+    let usual = BindOptions::default();
+    let options = BindOptions { most_steps: usual.most_steps / 500, ..usual };
+    BoundModel::with_options(&program, &Data::new("none"), options).unwrap_or_else(|e| panic!("{e}"));
+    let large = "transformed data { matrix[3000, 3000] m = identity_matrix(3000);
+        m = m * m; } model { }";
+    let (_, message) = refused(large, usual);
+    assert!(message.contains("2.7e10 multiplications") && message.contains("hostile.stan:2:"), "{message}");
+}
+
 /// What the fuzzer begins with is bound, so that its changes of it come far.
 #[test]
 fn the_seeds_of_the_fuzzer_are_bound() {

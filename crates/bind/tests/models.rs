@@ -156,7 +156,7 @@ fn transforms_have_the_jacobians_of_their_maps() {
     let square = |n: usize, with_diagonal: bool| -> Vec<usize> {
         (0..n * n).filter(|k| k % n > k / n || with_diagonal && k % n == k / n).collect()
     };
-    let cases: [(&str, Vec<usize>); 13] = [
+    let cases: [(&str, Vec<usize>); 17] = [
         ("real<lower=2> x", vec![0]),
         ("vector<upper=-1>[3] x", vec![0, 1, 2]),
         ("matrix<lower=-1, upper=4>[2, 3] x", (0..6).collect()),
@@ -173,6 +173,11 @@ fn transforms_have_the_jacobians_of_their_maps() {
         ("corr_matrix[4] x", square(4, false)),
         ("cov_matrix[3] x", square(3, true)),
         ("cholesky_factor_cov[3] x", square(3, true)),
+        // These are made by operations on whole vectors.
+        ("ordered[40] x", (0..40).collect()),
+        ("array[2] positive_ordered[40] x", (0..80).collect()),
+        ("cholesky_factor_corr[34] x", square(34, false)),
+        ("corr_matrix[34] x", square(34, false)),
     ];
     for (declaration, free) in cases {
         let model = bound(&format!("parameters {{ {declaration}; }} model {{ }}"), &Data::new("none"));
@@ -192,8 +197,50 @@ fn transforms_have_the_jacobians_of_their_maps() {
             }
         }
         let (found, expected) = (model.log_density(&x), log_determinant(jacobian));
-        assert!((found - expected).abs() < 1e-6, "{declaration}: {found} {expected}");
+        assert!((found - expected).abs() < 1e-6 * (1.0 + 1e-2 * expected.abs()), "{declaration}: {found} {expected}");
     }
+}
+
+/// Long vectors and large factors are those of Stan's manual, element by element.
+#[test]
+fn long_transforms_are_stans() {
+    const N: usize = 34;
+    let expanded = |declaration: &str| {
+        let model = bound(&format!("parameters {{ {declaration}; }} model {{ }}"), &Data::new("none"));
+        let x = point(model.dim());
+        (model.expand(&x), x)
+    };
+    let near = |found: &[f64], expected: &[f64]| {
+        assert_eq!(found.len(), expected.len());
+        let away = found.iter().zip(expected).map(|(a, b)| (a - b).abs() / (1.0 + b.abs())).fold(0.0, f64::max);
+        assert!(away < 1e-13, "{away}");
+    };
+    let (found, x) = expanded("ordered[50] x");
+    let sums = x.iter().enumerate().scan(0.0, |sum, (k, x)| {
+        *sum = if k == 0 { *x } else { *sum + x.exp() };
+        Some(*sum)
+    });
+    near(&found, &sums.collect::<Vec<f64>>());
+    // A factor by its canonical partial correlations, which a function places among the coordinates.
+    let factor = |x: &[f64], place: &dyn Fn(usize, usize) -> usize| {
+        let mut l = vec![0.0; N * N];
+        for i in 0..N {
+            let mut rest = 1.0;
+            for j in 0..i {
+                l[i * N + j] = x[place(i, j)].tanh() * f64::sqrt(rest);
+                rest -= l[i * N + j].powi(2);
+            }
+            l[i * N + i] = rest.sqrt();
+        }
+        l
+    };
+    let turned = |a: &[f64]| (0..N * N).map(|k| a[k % N * N + k / N]).collect::<Vec<f64>>();
+    let (found, x) = expanded("cholesky_factor_corr[34] x");
+    near(&turned(&found), &factor(&x, &|i, j| i * (i - 1) / 2 + j));
+    let (found, x) = expanded("corr_matrix[34] x");
+    let l = factor(&x, &|i, j| (0..j).map(|column| N - 1 - column).sum::<usize>() + i - j - 1);
+    let product = |k: usize| (0..N).map(|m| l[k / N * N + m] * l[k % N * N + m]).sum();
+    near(&found, &(0..N * N).map(product).collect::<Vec<f64>>());
 }
 
 #[test]

@@ -16,10 +16,19 @@ use octopus_report::significant;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt;
+use std::time::{Duration, Instant};
 
 /// The points at which a model is checked, and the tries to find one.
 const POINTS: usize = 64;
 const TRIES: usize = 4 * POINTS;
+/// Models of many coordinates, or slow ones, are checked at fewer points, but not at less than so many.
+const FEWEST: usize = 1;
+/// Numbers that the points have together.
+const MOST_NUMBERS: usize = 1 << 24;
+/// How long each check goes on to the next point.
+const LONGEST: Duration = Duration::from_secs(2);
+/// Coordinates of a point that a message shows.
+const SHOWN: usize = 8;
 /// Where a model does not draw from its prior, points lie this far from its density's center, in its units.
 const RADIUS: f64 = 2.0;
 /// Log densities that are computed in two ways agree to this share of themselves.
@@ -61,16 +70,17 @@ impl fmt::Display for ModelCheck {
     }
 }
 
-/// Returns the bytes of memory that a check takes at least beside the model: its points, drawn and chosen and in other
-/// coordinates, and the gradients at one of them.
+/// Returns the bytes of memory that a check takes at least beside the model: its points, also in other coordinates, and the
+/// gradients at one of them.
 pub fn check_bytes(density: &dyn LogDensity) -> u64 {
     const OF_ONE: usize = 16;
     let vector = 8 * density.dim() as u64;
-    vector.saturating_mul((TRIES + 2 * POINTS + OF_ONE) as u64)
+    vector.saturating_mul((2 * most_points(density) + OF_ONE) as u64)
 }
 
 /// Checks a model with its data at draws from its prior, or around its density's center where it does not draw from its
-/// prior. The points depend on `seed` alone.
+/// prior. The points depend on `seed` alone. Each check stops after the point at which two seconds are over, so that large
+/// models are checked at fewer points.
 pub fn check_model(problem: &dyn Problem, seed: u64) -> ModelCheck {
     let density = problem.density();
     let from_prior = problem.simulator().is_some();
@@ -79,9 +89,7 @@ pub fn check_model(problem: &dyn Problem, seed: u64) -> ModelCheck {
         checks.push(skipped("values", "the layout says where parameters are, and must be right first".to_owned()));
         return finish(density, 0, from_prior, checks);
     }
-    let drawn: Vec<Vec<f64>> = (0..TRIES).map(|number| point(problem, seed, number)).collect();
-    let sized = drawn.iter().all(|x| x.len() == density.dim());
-    let (values, points) = values(density, if sized { &drawn } else { &[] });
+    let (values, points) = values(density, &|number| point(problem, seed, number));
     checks.push(values);
     if points.is_empty() {
         // Nothing else can be asked.
@@ -120,6 +128,35 @@ fn point(problem: &dyn Problem, seed: u64, number: usize) -> Vec<f64> {
     center.iter().zip(scale).map(|(center, scale)| center + scale * RADIUS * (2.0 * random.uniform() - 1.0)).collect()
 }
 
+fn most_points(density: &dyn LogDensity) -> usize {
+    (MOST_NUMBERS / density.dim().max(1)).clamp(FEWEST, POINTS)
+}
+
+/// Items with their numbers, until the time of a check is over.
+fn in_time<T>(all: impl IntoIterator<Item = T>) -> impl Iterator<Item = (usize, T)> {
+    let begun = Instant::now();
+    all.into_iter().enumerate().take_while(move |&(k, _)| k < FEWEST || begun.elapsed() < LONGEST)
+}
+
+/// A log density with its gradient that has no value once the time of a check is over: differences cannot tell then.
+fn timed(
+    of: impl Fn(&[f64], &mut [f64]) -> Result<f64, DensityError>,
+) -> impl Fn(&[f64], &mut [f64]) -> Result<f64, DensityError> {
+    let begun = Instant::now();
+    move |x, gradient| match begun.elapsed() < LONGEST {
+        true => of(x, gradient),
+        false => Err(DensityError::NotFinite { value: f64::NAN }),
+    }
+}
+
+/// A point, or how it begins.
+fn shown(x: &[f64]) -> String {
+    match x.len().saturating_sub(SHOWN) {
+        0 => format!("{x:?}"),
+        more => format!("{:?} and {more} more", &x[..SHOWN]),
+    }
+}
+
 fn passed(id: &'static str, message: String) -> Check {
     Check { id, status: CheckStatus::Pass, observed: None, threshold: None, message, advice: None }
 }
@@ -151,6 +188,9 @@ fn layout(density: &dyn LogDensity) -> Check {
         };
         own.iter_mut().for_each(|count| *count += 1);
     }
+    if let Err(error) = octopus_runs::check_names(layout) {
+        return failed(id, error.to_string(), "give it another name");
+    }
     let names_none = layout.variables.iter().all(|variable| variable.role == Role::Derived);
     if names_none && density.dim() > 0 {
         let count = counted(layout.variables.len(), "variable");
@@ -165,20 +205,20 @@ fn layout(density: &dyn LogDensity) -> Check {
 }
 
 /// The log density and its gradient are finite at most points, and the same each time. Returns the points where they are.
-fn values(density: &dyn LogDensity, drawn: &[Vec<f64>]) -> (Check, Vec<Vec<f64>>) {
+fn values(density: &dyn LogDensity, draw: &dyn Fn(usize) -> Vec<f64>) -> (Check, Vec<Vec<f64>>) {
     let (id, dim) = ("values", density.dim());
-    if drawn.is_empty() {
-        let message =
-            format!("draws from the prior have another number of coordinates than {dim}, the density's dim()");
-        return (failed(id, message, "mend draw_parameters() of the simulator"), Vec::new());
-    }
     let (mut points, mut without) = (Vec::new(), 0);
-    for x in drawn {
-        if points.len() == POINTS {
+    for (_, x) in in_time((0..TRIES).map(draw)) {
+        if points.len() == most_points(density) {
             break;
         }
+        if x.len() != dim {
+            let message =
+                format!("a draw from the prior has {} coordinates, and the density's dim() is {dim}", x.len());
+            return (failed(id, message, "mend draw_parameters() of the simulator"), Vec::new());
+        }
         let [mut gradient, mut again] = [vec![f64::NAN; dim], vec![f64::NAN; dim]];
-        match (density.logp_grad(x, &mut gradient), density.logp_grad(x, &mut again)) {
+        match (density.logp_grad(&x, &mut gradient), density.logp_grad(&x, &mut again)) {
             (Err(DensityError::Broken(why)), _) | (_, Err(DensityError::Broken(why))) => {
                 let message = format!("the density failed at a point: {why}");
                 return (failed(id, message, "return NotFinite where only the point is bad"), Vec::new());
@@ -191,12 +231,12 @@ fn values(density: &dyn LogDensity, drawn: &[Vec<f64>]) -> (Check, Vec<Vec<f64>>
                 let bad = gradient.iter().position(|slope| !slope.is_finite());
                 let advice = "where there is no value, return DensityError::NotFinite instead of Ok";
                 if !first.is_finite() {
-                    return (failed(id, format!("the log density is {first} at {x:?}"), advice), Vec::new());
+                    return (failed(id, format!("the log density is {first} at {}", shown(&x)), advice), Vec::new());
                 }
                 if let Some(at) = bad {
                     let name = coordinate_name(density.layout(), at);
-                    let message =
-                        format!("the log density is {first}, and its slope by {name} is {}, at {x:?}", gradient[at]);
+                    let (slope, at) = (gradient[at], shown(&x));
+                    let message = format!("the log density is {first}, and its slope by {name} is {slope}, at {at}");
                     return (failed(id, message, advice), Vec::new());
                 }
                 if bits(first, &gradient) != bits(second, &again) {
@@ -207,7 +247,7 @@ fn values(density: &dyn LogDensity, drawn: &[Vec<f64>]) -> (Check, Vec<Vec<f64>>
                     let advice = "the same position must give the same bits: add numbers in one order, and draw none";
                     return (failed(id, message, advice), Vec::new());
                 }
-                points.push(x.clone());
+                points.push(x);
             }
         }
     }
@@ -226,7 +266,9 @@ fn values(density: &dyn LogDensity, drawn: &[Vec<f64>]) -> (Check, Vec<Vec<f64>>
 fn expansion(density: &dyn LogDensity, points: &[Vec<f64>]) -> Check {
     let (id, layout) = ("variables", density.layout());
     let advice = "mend expand(), or the transform in the layout";
-    for (draw, x) in points.iter().enumerate() {
+    let mut checked = 0;
+    for (draw, x) in in_time(points) {
+        checked += 1;
         let mut out = vec![f64::NAN; layout.width()];
         let address = DrawAddress { seed: 0, chain: 0, draw: draw as u32 };
         if let Err(error) = density.expand_draw(x, address, &mut out) {
@@ -234,32 +276,29 @@ fn expansion(density: &dyn LogDensity, points: &[Vec<f64>]) -> Check {
         }
         for (variable, range) in layout.ranges() {
             for (k, at) in range.enumerate() {
-                let (name, found) = (variable.element_name(k), out[at]);
+                let (name, found) = (|| variable.element_name(k), out[at]);
                 let expected = match variable.role {
                     Role::Parameter { offset, transform: Transform::Identity } => x[offset + k],
                     Role::Parameter { offset, transform: Transform::Exp } => x[offset + k].exp(),
                     Role::Derived if !found.is_nan() => continue,
                     Role::Derived => {
                         let advice = "look at what it is computed from there: in Rust expand(), in Stan its statements";
-                        return failed(id, format!("`{name}` is {found} at {x:?}"), advice);
+                        return failed(id, format!("`{}` is {found} at {}", name(), shown(x)), advice);
                     }
                 };
                 if (found - expected).abs() > SAME * expected.abs() || found.is_nan() {
-                    let message = format!("expand writes {found} for `{name}`; its coordinate says {expected}");
+                    let message = format!("expand writes {found} for `{}`; its coordinate says {expected}", name());
                     return failed(id, message, advice);
                 }
             }
         }
     }
-    passed(
-        id,
-        format!("parameters are their coordinates, transformed, and no variable is NaN, at {} points", points.len()),
-    )
+    passed(id, format!("parameters are their coordinates, transformed, and no variable is NaN, at {checked} points"))
 }
 
 /// The gradient is the derivative of the log density.
 fn gradient(density: &dyn LogDensity, points: &[Vec<f64>]) -> Check {
-    let of_density = |x: &[f64], gradient: &mut [f64]| density.logp_grad(x, gradient);
+    let of_density = timed(|x, gradient| density.logp_grad(x, gradient));
     let found = |turn: usize, x: &Vec<f64>| check_gradient(&of_density, x, turn as u64);
     slopes("gradient", density, points, "logp_grad", &found)
 }
@@ -276,7 +315,7 @@ fn slopes(
     check: &AtPoint<'_>,
 ) -> Check {
     let (mut tried, mut unclear, mut largest) = (0, 0, 0.0_f64);
-    for (turn, x) in points.iter().enumerate() {
+    for (turn, x) in in_time(points) {
         let Ok(found) = check(turn, x) else { continue };
         if let Some(wrong) = found.wrong.first() {
             let name = coordinate_name(density.layout(), wrong.coordinate);
@@ -334,7 +373,7 @@ fn coordinates(density: &dyn LogDensity, points: &[Vec<f64>]) -> Check {
                 );
             }
         }
-        let of_density = |x: &[f64], gradient: &mut [f64]| density.logp_grad_centered(&all, x, gradient);
+        let of_density = timed(|x, gradient| density.logp_grad_centered(&all, x, gradient));
         let found = |turn: usize, x: &Vec<f64>| check_gradient(&of_density, x, turn as u64);
         let check = slopes(id, density, &moved, "logp_grad_centered", &found);
         if check.status == CheckStatus::Fail {
@@ -360,7 +399,9 @@ fn likelihood(density: &dyn LogDensity, points: &[Vec<f64>]) -> Check {
             "the density tells no pointwise log likelihood: LOO and predictive checks do without".to_owned(),
         );
     }
-    for x in points {
+    let mut checked = 0;
+    for (_, x) in in_time(points) {
+        checked += 1;
         let mut out = vec![f64::NAN; count];
         density.log_likelihood(x, &mut out);
         if let Some(at) = out.iter().position(|value| value.is_nan()) {
@@ -368,10 +409,7 @@ fn likelihood(density: &dyn LogDensity, points: &[Vec<f64>]) -> Check {
             return failed(id, message, "write the log likelihood of each of the density's observations()");
         }
     }
-    passed(
-        id,
-        format!("the log likelihoods of {} are numbers at {} points", counted(count, "observation"), points.len()),
-    )
+    passed(id, format!("the log likelihoods of {} are numbers at {checked} points", counted(count, "observation")))
 }
 
 #[cfg(test)]

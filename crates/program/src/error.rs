@@ -66,6 +66,17 @@ pub enum ProgramError {
         /// The longest.
         most: usize,
     },
+    /// An evaluation needs too much memory.
+    #[error(
+        "a gradient keeps {numbers} numbers, {} MiB of memory, and {most} are the most: give fewer data, or sum what long loops \
+         and vectors add up", .numbers >> 17
+    )]
+    Memory {
+        /// The numbers that are kept at a time.
+        numbers: usize,
+        /// The most.
+        most: usize,
+    },
     /// The target is a vector.
     #[error("the log density has {0} elements; it must be one number: sum it")]
     Target(usize),

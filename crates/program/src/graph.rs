@@ -99,6 +99,8 @@ pub struct Graph {
     known_indexes: HashMap<(usize, usize, usize), u32>,
     /// The columns of matrices of data, by the data, the number of columns and whether they stand column by column.
     pub(crate) matrix_columns: HashMap<(u32, usize, bool), MatrixColumns>,
+    /// Products of a lower triangle and itself, with the triangle.
+    pub(crate) factors: HashMap<NodeId, NodeId>,
     fault: Option<ProgramError>,
 }
 
@@ -180,6 +182,7 @@ impl Graph {
             is_old
         });
         self.memo = memo;
+        self.factors.retain(|product, _| product.at() < first);
         self.nodes.truncate(first);
         let forgotten: usize = self.lengths.drain(first.min(self.lengths.len())..).map(|length| length as usize).sum();
         self.elements = self.elements.saturating_sub(forgotten);

@@ -190,8 +190,19 @@ impl Graph {
         made.or_insert_with(|| (0..inner).map(column).collect()).clone()
     }
 
+    /// Returns L L' of a lower triangle L of `rows` x `rows` with a positive diagonal: its Cholesky factor is L as it is. A
+    /// factor of the product would have errors as large as the square of L's condition number.
+    pub fn product_of_factor(&mut self, l: NodeId, rows: usize) -> NodeId {
+        let product = self.product(Matrix::new(l, rows, rows), Matrix::new(l, rows, rows).t());
+        self.factors.insert(product, l);
+        product
+    }
+
     /// Returns the Cholesky factor of a symmetric matrix of `rows` x `rows`; its lower triangle is read.
     pub fn cholesky(&mut self, a: NodeId, rows: usize) -> NodeId {
+        if let Some(&l) = self.factors.get(&a) {
+            return l;
+        }
         let op = MatrixOp::Cholesky { rows: rows as u32 };
         self.matrix(op, [(a, rows, rows), (a, rows, rows)], "cholesky")
     }

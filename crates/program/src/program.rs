@@ -71,9 +71,9 @@ impl Program {
         }
         let (graph, roots) = lower_density(&whole, &roots);
         let plan = pack(&graph, &roots);
-        let length = plan.slots.iter().fold(0_usize, |sum, &length| sum.saturating_add(length));
-        if length > MOST_NUMBERS {
-            return Err(ProgramError::TooLong { operation: "an evaluation", length, most: MOST_NUMBERS });
+        let numbers = plan.slots.iter().fold(0_usize, |sum, &length| sum.saturating_add(length));
+        if numbers > MOST_NUMBERS {
+            return Err(ProgramError::Memory { numbers, most: MOST_NUMBERS });
         }
         Ok(Self {
             plan: plan.into(),

@@ -47,8 +47,11 @@ impl Read {
     }
 }
 
-/// Whether the model's names can stand beside the columns and axes that every part has.
-pub(crate) fn check_names(layout: &Layout) -> Result<(), RunError> {
+/// Checks that the model's names can stand beside the columns and axes that every run folder has.
+///
+/// # Errors
+/// [`RunError::Name`] for the first one that cannot.
+pub fn check_names(layout: &Layout) -> Result<(), RunError> {
     let fail = |name: &str, why| Err(RunError::Name { name: name.to_owned(), why });
     let mut seen = HashSet::new();
     for variable in &layout.variables {

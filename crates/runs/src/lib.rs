@@ -112,6 +112,7 @@ mod timestamp;
 mod writer;
 
 pub use collect::{MemoryRun, groups_of, posterior_of, sample_in_memory};
+pub use columns::check_names;
 pub use device::{DeviceDecision, DeviceInventory, no_gpu};
 pub use diagnosis::diagnose_options;
 pub use disk::{bytes_on_disk, check_disk, free_space};

@@ -3,7 +3,7 @@
 
 use super::{LONG, add};
 use crate::interpreter::Interpreter;
-use octopus_program::{Matrix, NodeId, Op};
+use octopus_program::{NodeId, Op};
 
 /// The Cholesky factor of a correlation matrix.
 pub(super) fn cholesky_corr(me: &mut Interpreter<'_>, n: usize) -> NodeId {
@@ -18,7 +18,7 @@ pub(super) fn corr(me: &mut Interpreter<'_>, n: usize) -> NodeId {
     if n == 0 {
         return l;
     }
-    me.graph.product(Matrix::new(l, n, n), Matrix::new(l, n, n).t())
+    me.graph.product_of_factor(l, n)
 }
 
 /// A factor of new coordinates: the partial correlation of row i and column j, below the diagonal, is the hyperbolic tangent z
@@ -74,10 +74,13 @@ fn long_correlation_factor(
     let (mut rest, zero) = (me.graph.constant(1.0), me.graph.constant(0.0));
     let zero_at = me.graph.len(z);
     let z_or_zero = me.graph.concat(&[z, zero]);
+    // All columns at once: a slope of each would be as long as z.
+    let all = (0..n - 1).flat_map(|j| (0..n).map(move |i| (i, j)));
+    let places = all.map(|(i, j)| if i > j { place(i, j) } else { zero_at } as u32).collect();
+    let z = me.gather(z_or_zero, places);
     let mut columns = Vec::with_capacity(n + 1);
     for j in 0..n - 1 {
-        let places = (0..n).map(|i| if i > j { place(i, j) } else { zero_at } as u32);
-        let z = me.gather(z_or_zero, places.collect());
+        let z = me.graph.slice(z, j * n, n);
         columns.push(below_diagonal(me, z, &mut rest));
     }
     columns.push(me.graph.apply(Op::Sqrt, &[rest]));
@@ -136,7 +139,7 @@ pub(super) fn cov(me: &mut Interpreter<'_>, n: usize) -> NodeId {
     let powers = me.column(&powers.into());
     let jacobian = me.graph.dot(powers, logs);
     me.target.push(jacobian);
-    me.graph.product(Matrix::new(l, n, n), Matrix::new(l, n, n).t())
+    me.graph.product_of_factor(l, n)
 }
 
 pub(super) fn cholesky_cov(me: &mut Interpreter<'_>, rows: usize, columns: usize) -> NodeId {

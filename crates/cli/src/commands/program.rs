@@ -9,17 +9,22 @@ use crate::config::RunConfig;
 use crate::exit::Exit;
 use crate::output;
 use anyhow::{Error, Result};
+use octopus::program::StepSummary;
 use octopus::{check_bytes, check_model};
+use octopus_density::{Layout, Role, Variable};
 use octopus_diag::counted;
 use octopus_models::{BuildError, Problem, ProgramOverview, ShippedProgram, StanModel, StanProblem};
-use octopus_runs::MemoryNeed;
+use octopus_runs::{MemoryNeed, check_names};
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 /// How long gradients are measured.
 const MEASURED: Duration = Duration::from_millis(200);
-/// Gradients between two looks at the clock.
+/// Gradients between two looks at the clock, where they are quick.
 const AT_ONCE: u32 = 16;
+/// Lines of steps that are shown: of those that do the most.
+const SHOWN: usize = 40;
 
 /// Lists models, copies a program or describes one.
 ///
@@ -41,9 +46,12 @@ fn check(args: &ProgramArgs, global: Global) -> Result<Exit> {
     let has_own = ShippedProgram::find(&args.program).is_some();
     let has_data = has_own || args.data.is_some() || !args.set.is_empty() || alone.data.is_empty();
     if !has_data {
-        let good = alone.unsupported.is_empty();
+        let bad_name = check_names(&names(&alone)).err().map(|error| error.to_string());
+        let good = alone.unsupported.is_empty() && bad_name.is_none();
         let note = "data: none were given; with --data FILE they and the gradient are checked too";
-        return tell(&alone, &Value::Null, &format!("{alone}{}", verdict(good, &[])), good, note, global);
+        let faults: Vec<&str> = bad_name.as_deref().into_iter().collect();
+        let found = if good { Value::Null } else { json!({ "faults": faults }) };
+        return tell(&alone, &found, &format!("{alone}{}", verdict(good, &faults)), good, note, global);
     }
     let problem = match StanProblem::new(&config.settings, None) {
         Ok(problem) => problem,
@@ -72,6 +80,13 @@ fn check(args: &ProgramArgs, global: Global) -> Result<Exit> {
     let good = found.good() && overview.unsupported.is_empty();
     let text = format!("{overview}{found}\n{}", verdict(good, &[]));
     tell(&overview, &serde_json::to_value(&found)?, &text, good, "", global)
+}
+
+/// The variables of a program's trace, whose sizes are not known yet.
+fn names(overview: &ProgramOverview) -> Layout {
+    let all = [&overview.parameters, &overview.transformed_parameters, &overview.generated_quantities];
+    let variable = |name: &String| Variable { name: name.clone(), dims: Vec::new(), role: Role::Derived };
+    Layout { variables: all.into_iter().flatten().map(|of| variable(&of.name)).collect() }
 }
 
 /// Prints what was found.
@@ -127,12 +142,49 @@ fn show(args: &ProgramArgs, global: Global) -> Result<Exit> {
         Some(nanoseconds) => format!(", {nanoseconds:.0} ns for a gradient\n"),
         None => ", no gradient near the origin\n".to_owned(),
     };
-    for step in &steps {
-        text += &format!("{:>5.1} %  {step}\n", share(step.work()));
+    let groups = alike(steps);
+    let mut works: Vec<usize> = groups.iter().map(StepGroup::work).collect();
+    works.sort_unstable_by(|a, b| b.cmp(a));
+    let least = works.get(SHOWN - 1).copied().unwrap_or(0);
+    let (shown, others): (Vec<StepGroup>, _) = groups.into_iter().partition(|group| group.work() >= least);
+    for group in &shown {
+        let more = if group.count > 1 { format!(", and {} more like it", group.count - 1) } else { String::new() };
+        text += &format!("{:>5.1} %  {}{more}\n", share(group.work()), group.step);
+    }
+    if !others.is_empty() {
+        let (count, work) =
+            others.iter().fold((0, 0), |(count, work), group| (count + group.count, work + group.work()));
+        text += &format!("{:>5.1} %  {} of less work each\n", share(work), counted(count, "more step"));
     }
     text += "(shares are of operations: an exponential counts as much as a sum)";
     output::print(&text)?;
     Ok(Exit::Fine)
+}
+
+/// Steps that do the same over as many rows.
+struct StepGroup {
+    step: StepSummary,
+    count: usize,
+}
+
+impl StepGroup {
+    fn work(&self) -> usize {
+        self.count.saturating_mul(self.step.work())
+    }
+}
+
+/// Groups steps, in the order of the first of each.
+fn alike(steps: Vec<StepSummary>) -> Vec<StepGroup> {
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut groups: Vec<StepGroup> = Vec::new();
+    for step in steps {
+        let at = *places.entry(step.to_string()).or_insert(groups.len());
+        match groups.get_mut(at) {
+            Some(group) => group.count += 1,
+            None => groups.push(StepGroup { step, count: 1 }),
+        }
+    }
+    groups
 }
 
 /// Returns the nanoseconds of a gradient at a point near the origin; `None` where none has a value.
@@ -143,11 +195,13 @@ fn measure(problem: &dyn Problem) -> Option<f64> {
     let point = points.iter().find(|point| density.logp_grad(point, &mut gradient).is_ok())?;
     let (begin, mut count) = (Instant::now(), 0_u32);
     while begin.elapsed() < MEASURED {
-        for _ in 0..AT_ONCE {
+        // The first one is measured alone: it may take seconds.
+        let at_once = if count == 0 { 1 } else { AT_ONCE };
+        for _ in 0..at_once {
             // Its value was looked at above.
             let _ = std::hint::black_box(density.logp_grad(point, &mut gradient));
         }
-        count += AT_ONCE;
+        count += at_once;
     }
     Some(begin.elapsed().as_secs_f64() * 1e9 / f64::from(count))
 }

@@ -291,6 +291,13 @@ fn a_program_is_described_and_checked() {
     assert!(short.stdout.contains("FAIL") && short.stdout.contains("`scale` is missing"), "{}", short.stdout);
     fs::write(dir.path().join("typo.stan"), "parameters { real a; } model { a ~ nromal(0, 1); }").unwrap();
     at("{}/typo.stan").fails(2, &["typo.stan:1:36", "nromal"]);
+    // A name that no run folder can hold is told before anything is sampled, with data and without.
+    for declared in ["parameters { real energy; }", "data { int n; } parameters { real energy; }"] {
+        fs::write(dir.path().join("taken.stan"), format!("{declared} model {{ energy ~ normal(0, 1); }}")).unwrap();
+        let taken = at("{}/taken.stan");
+        assert_eq!(taken.code, Some(1), "{taken:#?}");
+        assert!(taken.stdout.contains("`energy` is the name of a column of the run folder"), "{}", taken.stdout);
+    }
 }
 
 #[test]
@@ -303,6 +310,17 @@ fn loops_and_costs_are_shown() {
     let json = run(dir.path(), "model show {}/line.stan --data {}/line.json --json").succeeds().json();
     assert!(json["nanoseconds_per_gradient"].as_f64().is_some_and(|time| time > 0.0), "{json}");
     assert!(json["steps"].as_array().is_some_and(|steps| !steps.is_empty()), "{json}");
+    // Steps that are alike are one line, and of many different ones the least are one.
+    let unrolled = "parameters { vector[300] a; } model { for (i in 1:299) target += -sum(square(a[i:300] - a[i])); }";
+    fs::write(dir.path().join("unrolled.stan"), unrolled).unwrap();
+    let shown = run(dir.path(), "model show {}/unrolled.stan");
+    let lines: Vec<&str> = shown.succeeds().stdout.lines().collect();
+    assert!(lines.len() < 60 && shown.stdout.contains("more steps of less work each"), "{}", shown.stdout);
+    let alike =
+        "parameters { vector[40] a; } model { real b = a[1]; for (i in 1:40) b = sum(exp(b * a)); target += b; }";
+    fs::write(dir.path().join("alike.stan"), alike).unwrap();
+    let shown = run(dir.path(), "model show {}/alike.stan");
+    assert!(shown.succeeds().stdout.contains("more like it"), "{}", shown.stdout);
 }
 
 /// Programs that ship need no file. Their record has the text, and a run is taken up; files come out, and take no place.

@@ -214,3 +214,44 @@ fn predictions_without_log_likelihoods_are_no_fault() {
     let likelihood = check.checks.iter().find(|check| check.id == "likelihood").unwrap();
     assert!(check.good() && likelihood.status == CheckStatus::Skipped, "{check}");
 }
+
+/// Slow models are checked at as many points as two seconds allow, and large ones at as many as the memory does.
+#[test]
+fn slow_and_large_models_are_checked_at_fewer_points() {
+    let slow = in_time(0..100).map(|(k, _)| {
+        std::thread::sleep(Duration::from_millis(700));
+        k
+    });
+    assert!((FEWEST..10).contains(&slow.count()));
+    let points = |dim: usize| most_points(&Wide(dim, Layout { variables: Vec::new() }));
+    assert_eq!([points(10), points(1 << 20), points(1 << 30)], [POINTS, 16, FEWEST]);
+    assert_eq!(shown(&[0.5; 10]), "[0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5] and 2 more");
+}
+
+/// A name that a run folder has for itself is refused.
+#[test]
+fn names_of_columns_are_refused() {
+    let dims = Vec::new();
+    let variables = vec![Variable { name: "energy".into(), dims, role: Role::Derived }];
+    let check = layout(&Wide(0, Layout { variables }));
+    assert!(check.status == CheckStatus::Fail && check.message.contains("`energy`"), "{}", check.message);
+}
+
+/// A density of so many coordinates.
+struct Wide(usize, Layout);
+
+impl LogDensity for Wide {
+    fn dim(&self) -> usize {
+        self.0
+    }
+
+    fn layout(&self) -> &Layout {
+        &self.1
+    }
+
+    fn logp_grad(&self, _: &[f64], _: &mut [f64]) -> Result<f64, DensityError> {
+        Ok(0.0)
+    }
+
+    fn expand(&self, _: &[f64], _: &mut [f64]) {}
+}
