@@ -104,6 +104,7 @@ def pymc(seed, accept, _):
 
 
 def stan(seed, accept, _):
+    import httpstan.services_stub
     import stan
 
     data = {name: values.tolist() for name, values in table().items()}
@@ -113,6 +114,8 @@ def stan(seed, accept, _):
         posterior = stan.build((HERE / "funnel.stan").read_text(), data=data, random_seed=seed)
     with Clock() as run:
         fit = posterior.sample(num_chains=CHAINS, num_warmup=TUNE, num_samples=DRAWS, delta=accept)
+        # Seconds of processes are known once they have ended.
+        httpstan.services_stub.executor.shutdown()
     # Elements, then draws and chains, which take turns.
     found = {name: np.moveaxis(fit[name].reshape(*fit[name].shape[:-1], DRAWS, CHAINS), (-1, -2), (0, 1)) for name in NAMES}
     return build, run, found, int(fit["divergent__"].sum())

@@ -7,7 +7,7 @@ data {
 parameters {
   real mu;
   real<lower=0> tau;
-  vector<offset=mu, multiplier=tau>[J] theta;
+  vector[J] theta;
 }
 model {
   mu ~ normal(0, 5);

@@ -1,7 +1,7 @@
 // Neal's funnel: the scale of nine variables varies over orders of magnitude. There are no data.
 parameters {
   real v;
-  vector<multiplier=exp(v / 2)>[9] x;
+  vector[9] x;
 }
 model {
   v ~ normal(0, 3);

@@ -11,10 +11,8 @@ from truth import points_near, write
 
 
 def log_density(q):
-    """The program gives x in units of its scale."""
-    v, z = q[0], q[1:]
-    scale = np.exp(v / 2)
-    return norm.logpdf(v, 0, 3) + norm.logpdf(scale * z, 0, scale).sum() + len(z) * np.log(scale)
+    v, x = q[0], q[1:]
+    return norm.logpdf(v, 0, 3) + norm.logpdf(x, 0, np.exp(v / 2)).sum()
 
 
 # log |x_1| = v / 2 + log |z|: the logarithm of a chi-squared variable of one degree, halved, has mean

@@ -10,7 +10,7 @@ parameters {
   real effect;                           // on the log odds of death, in a typical trial
   real<lower=0> tau;                     // spread of trials
   vector[J] baseline;                    // log odds of death without treatment
-  vector<offset=effect, multiplier=tau>[J] delta;   // effect in each trial
+  vector[J] delta;                       // effect in each trial
 }
 model {
   effect ~ normal(0, 1);
