@@ -27,8 +27,9 @@ def elements(name, moment):
 def table(octopus, name):
     truth = json.loads((ROOT / "models" / name / "truth.json").read_text())
     with tempfile.TemporaryDirectory() as folder:
-        run = f"{folder}/run"
-        subprocess.run([octopus, "sample", name, "--out", run, "--device", "cpu", "--quiet"], capture_output=True)
+        run, files = f"{folder}/run", ROOT / "models" / name / name
+        words = ["sample", f"{files}.stan", "--data", f"{files}.json", "--out", run, "--device", "cpu", "--quiet"]
+        subprocess.run([octopus, *words], capture_output=True)
         told = subprocess.run([octopus, "diagnose", run, "--json"], capture_output=True, text=True)
     found = json.loads(told.stdout)
     of_variable = {}

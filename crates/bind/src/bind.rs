@@ -219,7 +219,7 @@ impl BoundModel {
         }
         let mut groups = TraceGroups::find(program, &values, &quantities, &mut warnings);
         let (mut unread, mut read) = (None, None);
-        if groups.log_likelihood.is_none() || groups.replicates.is_none() {
+        if groups.log_likelihood.is_none() || groups.replicates.is_empty() {
             let before = me.graph.clone();
             let mut found = reading
                 .as_ref()
@@ -229,7 +229,7 @@ impl BoundModel {
                 found = Err(Obstacle::new(Span::default(), fault.to_string()));
             }
             match found {
-                Ok(all) => read = groups.complete(all),
+                Ok(all) => read = groups.complete(all, &mut warnings),
                 Err(obstacle) => {
                     // What the attempt has left must not harm the density.
                     me.graph = before;
@@ -343,8 +343,8 @@ impl BoundModel {
                     generated = if generated.is_empty() { place.clone() } else { generated.start..place.end };
                 }
             }
-            let is_in_a_group =
-                [&groups.log_likelihood, &groups.replicates].into_iter().any(|own| *own == Some(place.clone()));
+            let is_in_a_group = groups.log_likelihood.as_ref() == Some(&place)
+                || groups.replicates.iter().any(|own| own.place == place);
             if !is_in_a_group {
                 variables.push(variable);
                 kept.push(place);

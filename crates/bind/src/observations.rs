@@ -1,6 +1,6 @@
 //! Which generated quantities belong to the trace's groups of observations, by Stan's and ArviZ's conventions of names:
-//! `log_lik` are log likelihoods, and `y_rep` replicates the data `y`. What a program does not generate, its sampling
-//! statements say (`generative/`).
+//! `log_lik` are log likelihoods, and `y_rep` replicates the data `y`, whatever their name. What a program does not
+//! generate, its sampling statements say (`generative/`).
 
 use crate::bind::DrawQuantity;
 use crate::generative::ReadObservations;
@@ -30,38 +30,74 @@ pub struct ObservedData {
     pub places: Option<Vec<usize>>,
 }
 
-/// The places of what belongs to groups of observations, among all numbers of a draw.
+/// What belongs to groups of observations.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TraceGroups {
+    /// The place of the program's own log likelihoods among all numbers of a draw.
     pub(crate) log_likelihood: Option<Range<usize>>,
-    pub(crate) replicates: Option<Range<usize>>,
+    /// The program's own replicates.
+    pub(crate) replicates: Vec<OwnReplicate>,
     pub(crate) observed: Vec<ObservedData>,
+}
+
+/// Data that the program replicates itself.
+#[derive(Clone, Debug)]
+pub(crate) struct OwnReplicate {
+    /// Which of the observed data it replicates.
+    pub(crate) of: usize,
+    /// Its place among all numbers of a draw.
+    pub(crate) place: Range<usize>,
 }
 
 impl TraceGroups {
     /// How many log likelihoods a draw has; as many as replicated numbers where it has none.
     pub(crate) fn observations(&self) -> usize {
-        let generated = self.log_likelihood.as_ref().or(self.replicates.as_ref());
+        let generated = self.log_likelihood.as_ref();
         generated.map_or_else(|| self.observed.iter().map(|one| one.terms).sum(), Range::len)
     }
 
     /// How many numbers a replicate has.
     pub(crate) fn predictions(&self) -> usize {
-        let generated = self.replicates.as_ref();
-        generated.map_or_else(|| self.observed.iter().map(|one| one.values.len()).sum(), Range::len)
+        self.observed.iter().map(|one| one.values.len()).sum()
+    }
+
+    /// Writes the program's own replicates into a replicate of all data; `all` has all numbers of a draw.
+    pub(crate) fn replicate(&self, all: &[f64], out: &mut [f64]) {
+        for OwnReplicate { of, place } in &self.replicates {
+            let from: usize = self.observed[..*of].iter().map(|one| one.values.len()).sum();
+            out[from..from + place.len()].copy_from_slice(&all[place.clone()]);
+        }
     }
 
     /// Adds what sampling statements say where nothing is generated, and leaves of it what is needed: all of it, or what the
     /// program's own `log_lik` or replicates are also of.
-    pub(crate) fn complete(&mut self, read: ReadObservations) -> Option<ReadObservations> {
-        let generated = [&self.log_likelihood, &self.replicates].map(|own| own.as_ref().map(Range::len));
-        let used = match (generated, &read.observed[..]) {
-            ([None, None], _) => read,
-            ([Some(terms), None], [only]) if terms == only.terms => ReadObservations { terms: None, ..read },
-            ([None, Some(numbers)], [only])
-                if numbers == only.terms && self.observed.iter().any(|own| own.name == only.name) =>
-            {
-                ReadObservations { replicate: None, ..read }
+    pub(crate) fn complete(&mut self, read: ReadObservations, warnings: &mut Vec<String>) -> Option<ReadObservations> {
+        let used = match (&self.log_likelihood, &read.observed[..]) {
+            (None, _) if self.replicates.is_empty() => read,
+            (Some(own), [only]) if self.replicates.is_empty() && own.len() == only.terms => {
+                ReadObservations { terms: None, ..read }
+            }
+            (None, observed) => {
+                let place_of = |own: &OwnReplicate| {
+                    let name = &self.observed[own.of].name;
+                    observed.iter().position(|one| one.name == *name && one.values.len() == own.place.len())
+                };
+                let places: Vec<usize> = self.replicates.iter().map(place_of).collect::<Option<_>>()?;
+                let lacking = (0..observed.len()).find(|of| !places.contains(of)).map(|of| &observed[of].name);
+                if let Some(lacking) = lacking {
+                    read.replicate.as_ref()?;
+                    // A mixture would replicate some data given other replicates than those that are seen.
+                    let own = &self.observed[self.replicates[0].of].name;
+                    warnings.push(format!(
+                        "`{own}{REPLICATED}` stays in the posterior, as there is no `{lacking}{REPLICATED}`: all data are \
+                         replicated by their statements"
+                    ));
+                    self.replicates.clear();
+                    read
+                } else {
+                    self.replicates.iter_mut().zip(places).for_each(|(own, of)| own.of = of);
+                    ReadObservations { replicate: None, ..read }
+                }
             }
             _ => return None,
         };
@@ -88,9 +124,19 @@ impl TraceGroups {
                 (data.shape == quantity.shape).then_some((quantity, data))
             })
             .collect();
-        let fits = |quantity: &DrawQuantity| likelihood.is_none_or(|likelihood| likelihood.len() == quantity.len());
-        let replicated = pairs.iter().find(|(quantity, _)| fits(quantity));
-        if let (Some(likelihood), None, Some((quantity, data))) = (likelihood, replicated, pairs.first()) {
+        let log_likelihood = likelihood.map(place);
+        let (quantities, mut observed): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+        let replicates =
+            || quantities.iter().enumerate().map(|(of, quantity)| OwnReplicate { of, place: place(quantity) });
+        let Some(likelihood) = likelihood else {
+            return Self { log_likelihood, replicates: replicates().collect(), observed };
+        };
+        // One variable of the data has the log likelihoods: the first of as many numbers.
+        if let Some(at) = observed.iter().position(|data| data.values.len() == likelihood.len()) {
+            observed.iter_mut().enumerate().filter(|(k, _)| *k != at).for_each(|(_, other)| other.terms = 0);
+            return Self { log_likelihood, replicates: replicates().collect(), observed };
+        }
+        if let (Some(quantity), Some(data)) = (quantities.first(), observed.first()) {
             warnings.push(format!(
                 "`{}` has {} elements and `{}` {}: `{}` stays in the posterior, and nothing is compared with `{}`",
                 likelihood.name,
@@ -101,21 +147,8 @@ impl TraceGroups {
                 data.name,
             ));
         }
-        if let Some((chosen, _)) = replicated {
-            for (other, _) in pairs.iter().filter(|(other, _)| other.name != chosen.name) {
-                let (chosen, other) = (&chosen.name, &other.name);
-                warnings.push(format!("`{other}` stays in the posterior: `{chosen}` are the replicated observations"));
-            }
-        }
-        let of_likelihood = || {
-            let likelihood = likelihood?;
-            data_of(program, values, OUTCOME).filter(|data| data.values.len() == likelihood.len())
-        };
-        Self {
-            log_likelihood: likelihood.map(place),
-            replicates: replicated.map(|(quantity, _)| place(quantity)),
-            observed: replicated.map(|(_, data)| data.clone()).or_else(of_likelihood).into_iter().collect(),
-        }
+        let outcome = data_of(program, values, OUTCOME).filter(|data| data.values.len() == likelihood.len());
+        Self { log_likelihood, replicates: Vec::new(), observed: outcome.into_iter().collect() }
     }
 }
 

@@ -14,7 +14,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 ///
 /// The layout has parameters, transformed parameters and generated quantities under Stan's names, the last index fastest.
 /// A generated quantity `log_lik` is not among them: it is [`log_likelihood`](LogDensity::log_likelihood). Replicated data,
-/// `y_rep` where the data have a `y` of the same sizes, are what [`predict`](LogDensity::predict) draws.
+/// `y_rep` where the data have a `y` of the same sizes, `x_rep` where they have an `x`, are what [`predict`](LogDensity::predict) draws.
 ///
 /// Generated quantities that need random numbers are drawn from a stream addressed by seed, chain and draw, so that a draw
 /// has the same ones in every group and for any number of threads. Without an address,
@@ -215,7 +215,7 @@ impl LogDensity for StanDensity {
     }
 
     fn has_predictions(&self) -> bool {
-        self.groups.replicates.is_some() || self.replicate.is_some()
+        !self.groups.replicates.is_empty() || self.replicate.is_some()
     }
 
     fn log_likelihood(&self, position: &[f64], out: &mut [f64]) {
@@ -231,10 +231,10 @@ impl LogDensity for StanDensity {
     }
 
     fn predict(&self, position: &[f64], random: &mut Stream, out: &mut [f64]) {
-        match (&self.groups.replicates, &self.replicate) {
-            (Some(range), _) => out.copy_from_slice(&self.all(position, random).0[range.clone()]),
-            (None, Some(replicate)) => replicate.run(&self.known(position), own_stream(random), out),
-            (None, None) => out.fill(f64::NAN),
+        match (&self.replicate, &self.groups.replicates[..]) {
+            (Some(replicate), _) => replicate.run(&self.known(position), own_stream(random), out),
+            (None, []) => out.fill(f64::NAN),
+            (None, _) => self.groups.replicate(&self.all(position, random).0, out),
         }
     }
 

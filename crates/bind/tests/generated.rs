@@ -87,6 +87,71 @@ fn sizes_that_differ_leave_replicates_in_the_posterior() {
     assert!(density.observations() == 2 && !density.has_predictions() && density.observed().is_empty());
 }
 
+/// A funnel of two stages; `generated` has the program's own replicates.
+fn stages(generated: &str) -> StanDensity {
+    let text = format!(
+        "data {{ int N; array[N] int sends; array[N] int opens; array[N] int clicks; }}
+         parameters {{ real a; real b; }}
+         model {{
+           a ~ normal(0, 1);
+           b ~ normal(0, 1);
+           opens ~ binomial_logit(sends, a);
+           clicks ~ binomial_logit(opens, b);
+         }}
+         generated quantities {{ {generated} }}"
+    );
+    let data = Data::new("stages").with_int("N", 3).with_ints("sends", &[50, 70, 90]);
+    density(&text, &data.with_ints("opens", &[20, 30, 40]).with_ints("clicks", &[6, 9, 12]))
+}
+
+#[test]
+fn several_variables_are_replicated() {
+    let opens = "array[N] int opens_rep = binomial_rng(sends, inv_logit(a)); int all_opens = sum(opens_rep);";
+    let clicks = "array[N] int clicks_rep = binomial_rng(opens_rep, inv_logit(b)); int all_clicks = sum(clicks_rep);";
+    let own_terms = "vector[N] log_lik; for (n in 1:N) log_lik[n] = binomial_logit_lpmf(clicks[n] | opens[n], b);";
+    let x = [0.3, -0.4];
+    let rate = |x: f64| 1.0 / (1.0 + (-x).exp());
+    let log_choose = |n: u64, k: u64| (1..=k).map(|i| ((n - k + i) as f64 / i as f64).ln()).sum::<f64>();
+    let term = |n: u64, k: u64, p: f64| log_choose(n, k) + k as f64 * p.ln() + (n - k) as f64 * (-p).ln_1p();
+    let by_stage = [
+        [(50, 20), (70, 30), (90, 40)].map(|(n, k)| term(n, k, rate(x[0]))),
+        [(20, 6), (30, 9), (40, 12)].map(|(n, k)| term(n, k, rate(x[1]))),
+    ];
+    for (generated, terms) in [
+        (format!("{opens} {clicks}"), by_stage.concat()),
+        // The statements replicate all data, or none.
+        (opens.to_owned(), by_stage.concat()),
+        (format!("{opens} {clicks} {own_terms}"), by_stage[1].to_vec()),
+    ] {
+        let density = stages(&generated);
+        let observed: Vec<&str> = density.observed().iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(observed, ["opens", "clicks"], "{generated}");
+        let mut found = vec![0.0; density.observations()];
+        density.log_likelihood(&x, &mut found);
+        assert_eq!(found.len(), terms.len(), "{generated}");
+        found.iter().zip(&terms).for_each(|(found, term)| assert!((found - term).abs() < 1e-12, "{found} {term}"));
+        let names: Vec<&str> = density.layout().variables.iter().map(|variable| variable.name.as_str()).collect();
+        let is_whole = generated.contains("clicks_rep");
+        assert_eq!(names.contains(&"opens_rep"), !is_whole, "{names:?}");
+        let place = |name: &str| names.iter().position(|one| *one == name);
+        let totals: Vec<usize> = ["all_opens", "all_clicks"].into_iter().filter_map(place).collect();
+        let mut sums = [0.0; 2];
+        for draw in 0..1000 {
+            let mut replicate = vec![f64::NAN; 6];
+            density.predict(&x, &mut at(draw).stream(), &mut replicate);
+            let own: Vec<f64> = replicate.chunks(3).map(|stage| stage.iter().sum()).collect();
+            let out = expanded(&density, &x, at(draw));
+            if is_whole {
+                totals.iter().zip(&own).for_each(|(&at, own)| assert_eq!(out[at], *own, "{generated}"));
+            }
+            sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
+        }
+        let opens = 210.0 * rate(x[0]);
+        assert!((sums[0] / 1000.0 - opens).abs() < 1.2, "{sums:?}");
+        assert!((sums[1] / 1000.0 - opens * rate(x[1])).abs() < 1.2, "{sums:?}");
+    }
+}
+
 #[test]
 fn compiled_log_likelihoods_are_observations_too() {
     let text = "data { int N; vector[N] y; } parameters { real m; } model { y ~ normal(m, 1); }

@@ -137,6 +137,10 @@ pub(crate) fn add_variables(
     for variable in variables {
         let Dim { name, labels } = axis(variable);
         let count = labels.len();
+        // The program's own log likelihoods are of one variable.
+        if count == 0 {
+            continue;
+        }
         let own = rows.iter().flat_map(|row| row.get(from..from + count).unwrap_or_default());
         let axes = [("chain", chains), ("draw", draws), (name.as_str(), count)];
         dataset.insert(&variable.name, Array::new(axes, Values::F64(own.copied().collect())));

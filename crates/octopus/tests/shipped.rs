@@ -2,7 +2,7 @@
 //! log density by SciPy.
 
 use octopus::density::{Centering, LogDensity};
-use octopus::models::{Problem, Registry};
+use octopus::models::{Model, Problem, Registry};
 use octopus::sampler::SamplerConfig;
 use octopus::stan::ShippedProgram;
 use serde::Deserialize;
@@ -110,4 +110,14 @@ fn other_data_have_no_truth() {
     let model = Registry::shipped().find("polynomial").unwrap();
     let known = |settings: &str| model.build(&settings.parse().unwrap(), None).unwrap().exact().unwrap().is_some();
     assert_eq!([known(""), known("set = { noise = 0.1 }")], [true, false]);
+}
+
+/// `octopus validate NAME` leaves a folder in `reports/`, which nobody commits.
+#[test]
+fn git_ignores_what_validate_leaves() {
+    let ignored = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.gitignore")).unwrap();
+    for model in Registry::shipped().models() {
+        let folder = format!("/reports/{}", model.name());
+        assert!(ignored.lines().any(|line| line == folder), ".gitignore lacks {folder}");
+    }
 }

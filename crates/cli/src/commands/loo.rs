@@ -6,10 +6,10 @@ use crate::args::{Global, LooArgs, ModelWeights};
 use crate::exit::{Exit, UsageError};
 use crate::opened::open;
 use crate::output;
-use anyhow::Result;
-use octopus::{PointwiseLikelihood, PredictiveAccuracy, PredictiveParts, complete};
+use anyhow::{Result, anyhow};
+use octopus::{PointwiseLikelihood, PredictiveAccuracy, PredictiveParts, TraceError, complete};
 use octopus_diag::{
-    ComparedModel, Elpd, LabelPairing, TextColumn, WeightMethod, compare, loo, pair_labels, text_table, waic,
+    ComparedModel, DiagError, Elpd, LabelPairing, TextColumn, WeightMethod, compare, loo, pair_labels, text_table, waic,
 };
 use octopus_files::WithInfinities;
 use octopus_report::Charset;
@@ -52,7 +52,15 @@ pub(crate) fn run(args: &LooArgs, global: Global) -> Result<Exit> {
                 ));
             }
         }
-        let judged = PointwiseLikelihood::read(&trace, &names)?;
+        let judged = PointwiseLikelihood::read(&trace, &names).map_err(|error| match error {
+            TraceError::Named { name, source: DiagError::Several { known } } if !known.is_empty() => {
+                let (first, all) = (&known[0], known.join(","));
+                anyhow!(
+                    "{name} has log likelihoods of {all}: name those that are meant, as --var {first} or --var {all}"
+                )
+            }
+            other => other.into(),
+        })?;
         let elpd = if args.waic { waic(&judged.log_likelihood) } else { loo(&judged.log_likelihood, judged.reff)? };
         let accuracy = PredictiveAccuracy::new(elpd, &judged.log_likelihood);
         let labels = if args.models.len() > 1 { judged.log_likelihood.labels() } else { Vec::new() };

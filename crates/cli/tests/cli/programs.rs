@@ -121,6 +121,26 @@ fn a_run_of_a_program_is_diagnosed_drawn_and_exported() {
     at("resume {}/two").fails(3, &["line.stan is not the run's", "`program_text`"]);
 }
 
+/// Where several data are observed, each has log likelihoods; the message says how to name those that are meant.
+#[test]
+fn log_likelihoods_of_several_data_are_named() {
+    const STAGES: &str = "data { int N; array[N] int sends; array[N] int opens; array[N] int clicks; }
+        parameters { real a; real b; }
+        model { a ~ normal(0, 1); b ~ normal(0, 1); opens ~ binomial_logit(sends, a); clicks ~ binomial_logit(opens, b); }
+        generated quantities { array[N] int opens_rep = binomial_rng(sends, inv_logit(a)); }";
+    let dir = prepared();
+    let at = |words: &str| run(dir.path(), words);
+    fs::write(dir.path().join("stages.stan"), STAGES).unwrap();
+    fs::write(dir.path().join("stages.csv"), "sends,opens,clicks\n50,20,6\n70,30,9\n90,40,12\n").unwrap();
+    at(&format!("sample {{}}/stages.stan --data {{}}/stages.csv {SHORT} --out {{}}/stages")).sampled();
+    at("loo {}/stages").fails(3, &["log likelihoods of opens,clicks", "--var opens or --var opens,clicks"]);
+    for (names, count) in [("clicks", 3), ("opens,clicks", 6)] {
+        let judged = at(&format!("loo {{}}/stages --var {names} --json")).json();
+        assert_eq!(judged["models"][0]["observations"], count, "{judged}");
+    }
+    at("export {}/stages --to netcdf --predictive 5 --out {}/stages.nc").succeeds();
+}
+
 /// A program that says how parameters and data are drawn is calibrated by itself; another one by a second program.
 #[test]
 fn a_program_is_calibrated() {

@@ -9,6 +9,7 @@ use crate::diagnosis::{CoordinatesInUse, SettingsInUse};
 use crate::summary::Summary;
 use crate::summary::parameter::ParameterSummary;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// The outcome of a check.
@@ -134,12 +135,19 @@ pub(crate) fn finite_draws(summary: &Summary) -> Check {
         )
 }
 
-/// Every parameter moves. Constants may be meant (the diagonal of a correlation matrix), so this only warns.
+/// Every parameter moves. Zeros and ones of an array that moves elsewhere are meant, as those of a factor of a correlation
+/// matrix; other constants may be meant, so this only warns.
 pub(crate) fn constant(summary: &Summary) -> Check {
-    let (count, first) = named(summary, |p| p.constant);
-    let message = match first {
-        None => "every parameter varies".to_owned(),
-        Some(name) => format!("{count} parameters have the same value in all draws, the first is {name}"),
+    let moving: BTreeSet<&str> =
+        summary.parameters.iter().filter(|p| !p.constant).map(ParameterSummary::variable).collect();
+    let is_meant = |p: &ParameterSummary| [0.0, 1.0].contains(&p.mean) && moving.contains(p.variable());
+    let (count, first) = named(summary, |p| p.constant && !is_meant(p));
+    let message = match (first, named(summary, |p| p.constant)) {
+        (Some(name), _) => format!("{count} parameters have the same value in all draws, the first is {name}"),
+        (None, (_, None)) => "every parameter varies".to_owned(),
+        (None, (meant, Some(name))) => {
+            format!("every parameter varies, but for {meant} zeros or ones in arrays that vary, the first is {name}")
+        }
     };
     Check { observed: Some(count as f64), threshold: Some(0.0), ..Check::new("constant", CheckStatus::Pass, message) }.judge(
         count == 0,
@@ -502,6 +510,30 @@ mod tests {
         assert_eq!(of(1).map(|check| check.status), [Fail, Warn, Fail, Warn, Fail]);
         assert!(of(1).iter().all(|check| check.observed == Some(1.0) && check.threshold == Some(0.0)));
         assert!(of(1).iter().all(|check| check.advice.as_ref().is_some_and(|advice| !advice.is_empty())));
+    }
+
+    /// The zero and the one of a factor of a correlation matrix; a number that is 0 by itself, and another value, may be stuck.
+    #[test]
+    fn zeros_and_ones_in_arrays_that_vary_are_meant() {
+        let row = |(name, mean, constant): (&str, f64, bool)| ParameterSummary {
+            name: name.to_owned(),
+            mean,
+            constant,
+            ..ParameterSummary::default()
+        };
+        let of = |rows: &[(&str, f64, bool)]| {
+            let found = constant(&Summary { parameters: rows.iter().map(|&one| row(one)).collect(), ..summary(500) });
+            (found.status, found.observed, found.message)
+        };
+        let factor = [("L[1, 1]", 1.0, true), ("L[1, 2]", 0.0, true), ("L[2, 1]", 0.3, false), ("tau", 0.5, false)];
+        let (status, observed, message) = of(&factor);
+        assert_eq!((status, observed), (CheckStatus::Pass, Some(0.0)));
+        assert!(message.ends_with("but for 2 zeros or ones in arrays that vary, the first is L[1, 1]"), "{message}");
+        for stuck in [("b", 0.0, true), ("L[2, 2]", 0.5, true), ("l[1]", 1.0, true)] {
+            let (status, observed, message) = of(&[&factor[..], &[stuck]].concat());
+            assert_eq!((status, observed), (CheckStatus::Warn, Some(1.0)), "{message}");
+            assert!(message.ends_with(stuck.0), "{message}");
+        }
     }
 
     #[test]

@@ -57,6 +57,16 @@ impl Default for ParameterSummary {
     }
 }
 
+impl ParameterSummary {
+    /// Returns the name of the variable that the element belongs to.
+    pub fn variable(&self) -> &str {
+        self.name.split_once('[').map_or(&self.name, |(variable, _)| variable)
+    }
+}
+
+/// Draws whose standard deviation is below this share of their mean differ by rounding alone.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
+
 /// The columns of a summary as text: those of `az.summary`, in its order.
 pub const TEXT: &[Column] = &[MEAN, SD, HDI, MCSE_MEAN, MCSE_SD, ESS_BULK, ESS_TAIL, R_HAT];
 
@@ -199,9 +209,14 @@ impl Column {
             Cell::One(value) => vec![value],
             Cell::Two(ends) => ends.to_vec(),
         };
-        let measured = |row: &ParameterSummary, value: f64| match self.print {
-            Print::Error => UncertainNumber { value, scale: value, digits: 2 },
-            _ => UncertainNumber { value, scale: row.sd, digits: 3 },
+        let measured = |row: &ParameterSummary, value: f64| {
+            // What is computed to 1 in every draw is 1 within rounding, whose digits would be those of the whole column.
+            let noise = if row.sd <= ROUNDING * row.mean.abs() { ROUNDING * row.mean.abs() } else { 0.0 };
+            let shown = |value: f64| if value.abs() <= noise { 0.0 } else { value };
+            match (self.print, shown(value)) {
+                (Print::Error, value) => UncertainNumber { value, scale: value, digits: 2 },
+                (_, value) => UncertainNumber { value, scale: shown(row.sd), digits: 3 },
+            }
         };
         let numbers = rows.iter().flat_map(|row| values(row).into_iter().map(|value| measured(row, value)));
         let texts: Vec<String> = match self.print {
@@ -272,6 +287,26 @@ pub(crate) fn short(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The diagonal of a correlation matrix is 1 within rounding: it does not decide the notation of its column.
+    #[test]
+    fn rounding_is_shown_as_none() {
+        let one = |name: &str, mean: f64, sd: f64| ParameterSummary {
+            name: name.to_owned(),
+            mean,
+            sd,
+            mcse_mean: sd / 90.0,
+            ..ParameterSummary::default()
+        };
+        let texts = |column: &Column, rows: [ParameterSummary; 2]| column.texts(&rows.each_ref(), 3).concat();
+        let of = |sd: f64| {
+            let rows = || [one("R[1, 2]", 0.445, 0.217), one("R[2, 2]", 1.0, sd)];
+            [&MEAN, &SD, &MCSE_MEAN].map(|column| texts(column, rows()))
+        };
+        assert_eq!(of(7.9e-17), [["0.445", "1.000"], ["0.217", "0.000"], ["0.0024", "0.000"]]);
+        assert_eq!(of(1e-6)[1], ["0.217", "0.00000100"]);
+        assert_eq!(of(1e-14)[1], ["2.17e-1", "1.00e-14"]);
+    }
 
     #[test]
     fn percentages() {

@@ -81,7 +81,7 @@ fn shown(parameters: &[ParameterSummary], rows: Rows) -> Vec<Shown> {
     }
     let mut shown = Vec::new();
     let mut start = 0;
-    for group in parameters.chunk_by(|a, b| variable(&a.name) == variable(&b.name)) {
+    for group in parameters.chunk_by(|a, b| a.variable() == b.variable()) {
         shorten(start, group.len(), FIRST, LAST, &mut shown);
         start += group.len();
     }
@@ -101,11 +101,6 @@ fn shorten(start: usize, count: usize, first: usize, last: usize, shown: &mut Ve
     shown.extend((start..start + first).map(Shown::Row));
     shown.push(Shown::Gap(count - first - last));
     shown.extend((start + count - last..start + count).map(Shown::Row));
-}
-
-/// Returns the variable that an element belongs to.
-fn variable(name: &str) -> &str {
-    name.split_once('[').map_or(name, |(variable, _)| variable)
 }
 
 /// Returns the cells of each line: the name, then the numbers.
