@@ -16,7 +16,8 @@ use serde::Serialize;
 pub struct SeedRun {
     /// The seed.
     pub seed: u64,
-    /// The largest R-hat of all quantities; infinite where one is not defined, because a chain never moved.
+    /// The largest R-hat of all quantities but those that the model fixes; infinite where one is not defined, because a
+    /// chain never moved.
     pub rhat: f64,
     /// The quantity that has the largest R-hat.
     pub quantity: String,
@@ -147,9 +148,15 @@ fn run_seed(
     run.warm_up = sampler.warm_up().unwrap_or(config.tune);
     let ids: Vec<usize> = (0..chains).map(|chain| chain * config.superchains / chains).collect();
     let size = chains * draws;
-    let draws_of = |quantity: usize| Chains::new(&values[quantity * size..][..size], chains, draws);
+    let numbers_of = |quantity: usize| &values[quantity * size..][..size];
+    let draws_of = |quantity: usize| Chains::new(numbers_of(quantity), chains, draws);
+    // As the zeros of a Cholesky factor are: chains that never move are apart, since they start apart.
+    let is_fixed = |quantity: usize| numbers_of(quantity).windows(2).all(|pair| pair[0] == pair[1]);
     for (variable, range) in density.layout().ranges() {
         for (i, place) in range.enumerate() {
+            if is_fixed(place) {
+                continue;
+            }
             let chains = draws_of(place)?;
             let of_quantity = match config.strategy {
                 Strategy::ManyShort => rhat_nested(&chains, &ids)?,
@@ -367,7 +374,7 @@ mod tests {
         }
     }
 
-    /// A standard normal.
+    /// A standard normal, and zeros beside it.
     struct Normal {
         layout: Layout,
     }
@@ -387,7 +394,8 @@ mod tests {
         }
 
         fn expand(&self, x: &[f64], out: &mut [f64]) {
-            out.copy_from_slice(x);
+            out.fill(0.0);
+            out[0] = x[0];
         }
 
         fn name(&self) -> &str {
@@ -401,7 +409,7 @@ mod tests {
     fn the_largest_r_hat_may_be_below_1() {
         let role = Role::Parameter { offset: 0, transform: Transform::Identity };
         let variables = vec![Variable { name: "x".into(), dims: Vec::new(), role }];
-        let model = Normal { layout: Layout { variables } };
+        let model = Normal { layout: Layout { variables: variables.clone() } };
         let sampler = SamplerConfig { chains: 2, draws: 24, tune: 40, ..SamplerConfig::default() };
         let mut found: Vec<SeedRun> = Vec::new();
         sweep_seeds(&model, &sampler, 0..60, 1, &|| false, &mut |run| {
@@ -413,6 +421,16 @@ mod tests {
             assert_eq!(*found, expected(&model, &sampler, seed));
         }
         assert!(found.iter().any(|run| run.rhat < 1.0) && found.iter().any(|run| run.quantity == "x"), "{found:#?}");
+        // What the model fixes is no chain that has stuck: a factor of a correlation matrix made each run a lost one.
+        let zero = Variable { name: "zero".into(), dims: Vec::new(), role: Role::Derived };
+        let model = Normal { layout: Layout { variables: [variables, vec![zero]].concat() } };
+        let mut again: Vec<SeedRun> = Vec::new();
+        sweep_seeds(&model, &sampler, 0..60, 1, &|| false, &mut |run| {
+            again.push(run);
+            Ok::<(), Infallible>(())
+        })
+        .unwrap();
+        assert_eq!(again, found);
     }
 
     #[test]
