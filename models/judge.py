@@ -35,17 +35,18 @@ def sweep(program, name, seeds, options):
 
 def calibration(program, name, sets):
     words = ["calibrate", f"models/{name}/{name}.stan", "--data", f"models/{name}/{name}.json"]
-    simulator = MODELS / name / "simulator.stan"
+    simulator = simulator_of(name)
     if simulator.exists():
         words += ["--simulator", f"models/{name}/simulator.stan"]
     with tempfile.TemporaryDirectory() as folder:
         code, found, why = octopus(program, *words, "--datasets", str(sets), "--out", f"{folder}/out")
     if found is None:
-        return {"impossible": why.splitlines()[0] if why else f"exit code {code}"}
+        sys.exit(f"{name}: {why or code}")
     ranks = found["ranks"]
     worst = min(ranks["quantities"], key=lambda one: one["adjusted_p"])
     smallest = min(min(one["ecdf_p"], one["chi_square_p"]) for one in ranks["quantities"])
     return {"calibrated": found["calibrated"], "by": "simulator.stan" if simulator.exists() else "its statements",
+            "simulator": fingerprint([simulator]),
             **{what: ranks[what] for what in KEPT}, "quantities": len(ranks["quantities"]),
             "worst": worst["name"], "smallest_p": smallest, "adjusted_p": worst["adjusted_p"]}
 
@@ -63,9 +64,7 @@ def report(done, command, options):
             swept.append(f"| {name} | {found['runs']} | {found['lost']} | {found['largest_rhat']:.3f} | {found['unfit']} | "
                          f"{found['diverging']} ({found['divergences']}) | {found['leapfrogs_a_draw']:.1f} | {lost} |")
         found = one.get("calibration")
-        if found and "impossible" in found:
-            calibrated.append(f"| {name} | | no: {found['impossible']} | | | | | |")
-        elif found:
+        if found:
             verdict = "calibrated" if found["calibrated"] else "**not calibrated**"
             calibrated.append(f"| {name} | {found['by']} | {verdict} | {found['data_sets']} | "
                               f"{found['smallest_p']:.2g} of {2 * found['quantities']}, {found['adjusted_p']:.2g} | "
@@ -90,9 +89,12 @@ def report(done, command, options):
         "```console", "$ cargo test --release -p octopus --test shipped draws_have_the_moments_of_the_truth", "```", ""])
 
 
-def fingerprint(name, options):
-    """Of all that a result depends on, but for Octopus itself."""
-    files = [MODELS / name / f"{name}.stan", MODELS / name / f"{name}.json", MODELS / name / "simulator.stan"]
+def simulator_of(name):
+    return MODELS / name / "simulator.stan"
+
+
+def fingerprint(files, options=()):
+    """Of what a result depends on, but for Octopus itself."""
     parts = [file.read_bytes() for file in files if file.exists()] + [" ".join(options).encode()]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
@@ -110,13 +112,14 @@ def main():
     command = f"python models/judge.py target/release/octopus reports/{args.report.name} --seeds {args.seeds}"
     command += (f" --sets {args.sets}" if args.sets else "") + "".join(f" {option}" for option in options)
     for name in args.only or sorted(folder.parent.name for folder in MODELS.glob("*/make.py")):
-        made = fingerprint(name, options)
+        made = fingerprint([MODELS / name / f"{name}.stan", MODELS / name / f"{name}.json"], options)
         if done.get(name, {}).get("sha256") != made:
             done[name] = {"sha256": made}
         one = done[name]
         if one.get("sweep", {}).get("runs") != args.seeds:
             one["sweep"] = sweep(program, name, args.seeds, options)
-        if args.sets and one.get("calibration", {}).get("data_sets") != args.sets:
+        done_with = [one.get("calibration", {}).get(what) for what in ("data_sets", "simulator")]
+        if args.sets and done_with != [args.sets, fingerprint([simulator_of(name)])]:
             one["calibration"] = calibration(program, name, args.sets)
         kept.write_text(json.dumps(done, indent=1) + "\n")
         args.report.write_text(report(done, command, options))

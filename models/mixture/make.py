@@ -17,7 +17,7 @@ y = np.round(np.where(first, random.normal(-1.5, 0.7, N), random.normal(1.8, 1.1
 
 def parameters(q):
     (share, a), (mu, b), (sigma, c) = between(q[..., 0]), ordered(q[..., 1:3]), positive(q[..., 3:])
-    log_p = beta.logpdf(share, 5, 5) + norm.logpdf(mu, 0, 3).sum(-1) + lognorm.logpdf(sigma, 0.5).sum(-1)
+    log_p = beta.logpdf(share, 5, 5) + norm.logpdf(mu, [-2, 2], 0.75).sum(-1) + lognorm.logpdf(sigma, 0.25).sum(-1)
     return share, mu, sigma, log_p + a + b + c.sum(-1)
 
 

@@ -10,8 +10,9 @@ parameters {
 }
 model {
   share ~ beta(5, 5);
-  mu ~ normal(0, 3);
-  sigma ~ lognormal(0, 0.5);
+  // The kinds are apart: where they are not, either may be the wide one, and there are two modes.
+  mu ~ normal([-2, 2], 0.75);
+  sigma ~ lognormal(0, 0.25);
   for (n in 1:N) {
     target += log_mix(share, normal_lpdf(y[n] | mu[1], sigma[1]), normal_lpdf(y[n] | mu[2], sigma[2]));
   }

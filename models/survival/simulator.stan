@@ -11,9 +11,9 @@ generated quantities {
   vector[N] time;
   array[N] int event;
   for (n in 1:N) {
-    real until = weibull_rng(shape_, exp(intercept_ + effect_ * treated[n]));
-    real end = uniform_rng(3, 25);
-    event[n] = until <= end;
-    time[n] = fmin(until, end);
+    real death = weibull_rng(shape_, exp(intercept_ + effect_ * treated[n]));
+    real stop = uniform_rng(3, 25);
+    event[n] = death <= stop;
+    time[n] = fmin(death, stop);
   }
 }
