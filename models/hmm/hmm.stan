@@ -10,7 +10,7 @@ parameters {
 }
 model {
   stay ~ beta(8, 2);
-  mu ~ normal(0, 3);
+  mu ~ normal([-2, 2], 1);           // where both means are alike, data say nothing of the states
   sigma ~ lognormal(0, 0.5);
 
   vector[2] log_alpha = rep_vector(-log(2), 2);   // both states are as likely before the first observation

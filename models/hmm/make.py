@@ -21,7 +21,7 @@ y = np.round(y, 3)
 
 def parameters(q):
     (stay, a), (mu, b), (sigma, c) = between(q[..., :2]), ordered(q[..., 2:4]), positive(q[..., 4])
-    log_p = beta.logpdf(stay, 8, 2).sum(-1) + norm.logpdf(mu, 0, 3).sum(-1) + lognorm.logpdf(sigma, 0.5)
+    log_p = beta.logpdf(stay, 8, 2).sum(-1) + norm.logpdf(mu, [-2, 2], 1).sum(-1) + lognorm.logpdf(sigma, 0.5)
     return stay, mu, sigma, log_p + a.sum(-1) + b + c
 
 

@@ -5,7 +5,10 @@ data {
 }
 generated quantities {
   vector[2] stay_ = [beta_rng(8, 2), beta_rng(8, 2)]';
-  vector[2] mu_ = sort_asc([normal_rng(0, 3), normal_rng(0, 3)]');
+  vector[2] mu_ = [0, 0]';
+  while (mu_[1] >= mu_[2]) {
+    mu_ = to_vector(normal_rng([-2, 2], 1));
+  }
   real sigma_ = lognormal_rng(0, 0.5);
   vector[T] y;
   {
