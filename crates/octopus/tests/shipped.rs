@@ -2,7 +2,7 @@
 //! log density by SciPy.
 
 use octopus::density::{Centering, LogDensity};
-use octopus::models::{Model, Problem, Registry};
+use octopus::models::{Problem, Registry};
 use octopus::sampler::SamplerConfig;
 use octopus::stan::ShippedProgram;
 use serde::Deserialize;
