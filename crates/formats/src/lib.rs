@@ -65,7 +65,9 @@ mod zarr;
 pub use error::FormatError;
 pub use format::{TraceFormat, WriteTrace};
 pub use netcdf::{read_netcdf, write_netcdf};
-pub use parquet_files::{decode_columns, encode_columns, list_column, parquet_plan, read_parquet, write_parquet};
+pub use parquet_files::{
+    ParquetColumn, ParquetType, decode_columns, encode_columns, parquet_plan, read_parquet, write_parquet,
+};
 pub use registry::{FOLDERS_IN_SHORT, FORMATS, READ_IN_SHORT, WRITTEN_IN_SHORT, detect_format, read_trace};
 pub use stan::{InverseMetric, StanCsv, StanMetric, read_stan_csv, write_stan_csv};
 pub use table::{read_csv, write_csv};

@@ -1,15 +1,12 @@
 //! Draws on their way to a Parquet part: gathered column by column, then encoded.
 
 use crate::RunError;
-use crate::columns::{CHAIN, DRAW, Read, STATS, UNCONSTRAINED};
+use crate::columns::{CHAIN, DRAW, STATS, UNCONSTRAINED};
 use crate::draws::expand_all;
-use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array};
 use octopus_density::{DensityError, DrawAddress, Layout, LogDensity};
-use octopus_formats::{encode_columns, list_column};
+use octopus_formats::{ParquetColumn, encode_columns};
 use octopus_sampler::{Block, DrawStats, Phase};
 use octopus_trace::Values;
-use parquet::errors::ParquetError;
-use std::sync::Arc;
 
 /// Rows that wait to be written, all of one phase.
 #[derive(Debug)]
@@ -77,27 +74,22 @@ impl PartBuffer {
     }
 
     /// Returns the bytes of a Parquet file with the rows.
-    pub(crate) fn encode(&self, layout: &Layout) -> Result<Vec<u8>, ParquetError> {
+    pub(crate) fn encode(&self, layout: &Layout) -> Result<Vec<u8>, String> {
         let _span = tracing::debug_span!("encode draws", rows = self.rows()).entered();
-        let rows = self.rows();
-        let mut columns: Vec<(&str, ArrayRef)> = vec![
-            (CHAIN, Arc::new(Int32Array::from(self.chain.clone()))),
-            (DRAW, Arc::new(Int32Array::from(self.draw.clone()))),
-        ];
+        let reals = |name: &str, values: &[f64], width| ParquetColumn::new(name, Values::F64(values.to_vec()), width);
+        let mut columns =
+            vec![ParquetColumn::of_i32(CHAIN, self.chain.clone()), ParquetColumn::of_i32(DRAW, self.draw.clone())];
         for (variable, values) in layout.variables.iter().zip(&self.variables) {
-            if variable.dims.is_empty() {
-                columns.push((&variable.name, Arc::new(Float64Array::from(values.clone()))));
-            } else if !variable.is_empty() {
-                columns.push((&variable.name, list_column(reals(values), variable.len())?));
+            let width = Some(variable.len()).filter(|_| !variable.dims.is_empty());
+            if width != Some(0) {
+                columns.push(reals(&variable.name, values, width));
             }
         }
         if !self.unconstrained.is_empty() {
-            columns.push((UNCONSTRAINED, list_column(reals(&self.unconstrained), self.unconstrained.len() / rows)?));
+            columns.push(reals(UNCONSTRAINED, &self.unconstrained, Some(self.unconstrained.len() / self.rows())));
         }
-        for (name, read) in STATS {
-            columns.push((name, stat(read, &self.stats)));
-        }
-        encode_columns(columns, &metadata(layout, self.phase))
+        columns.extend(STATS.iter().map(|(name, read)| ParquetColumn::new(name, read.values(&self.stats), None)));
+        encode_columns(&columns, &metadata(layout, self.phase))
     }
 }
 
@@ -105,19 +97,6 @@ impl PartBuffer {
 fn address(seed: u64, chain: usize, draw: usize, phase: Phase) -> DrawAddress {
     let beyond = if phase == Phase::Warmup { 1 << 31 } else { 0 };
     DrawAddress { seed, chain: chain as u32, draw: draw as u32 | beyond }
-}
-
-fn reals(values: &[f64]) -> ArrayRef {
-    Arc::new(Float64Array::from(values.to_vec()))
-}
-
-fn stat(read: Read, stats: &[DrawStats]) -> ArrayRef {
-    match read.values(stats) {
-        Values::F64(values) => Arc::new(Float64Array::from(values)),
-        Values::I64(values) => Arc::new(Int64Array::from(values)),
-        Values::Bool(values) => Arc::new(BooleanArray::from(values)),
-        Values::Strings(values) => Arc::new(arrow_array::StringArray::from(values)),
-    }
 }
 
 /// Returns the meaning of the columns as JSON, for readers that have only this file.

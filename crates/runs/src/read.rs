@@ -7,14 +7,15 @@ use crate::columns::{CHAIN, DRAW, Read, STATS, UNCONSTRAINED};
 use crate::draws::Draws;
 use crate::writer::{crc32, read_checkpoint};
 use crate::{PartRecord, RunRecord, RunStatus, folder};
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int32Type, Int64Type};
-use arrow_array::{Array as _, RecordBatch};
+use indexmap::IndexMap;
 use octopus_files::read_regular;
 use octopus_formats::{FormatError, decode_columns};
 use octopus_sampler::Phase;
 use octopus_trace::{InferenceData, Values};
 use std::path::{Path, PathBuf};
+
+/// The columns of a part: values, and how many each row has where it is a list.
+type Table = IndexMap<String, (Values, Option<usize>)>;
 
 /// A run folder, open for reading.
 #[derive(Clone, Debug)]
@@ -133,39 +134,34 @@ pub(crate) fn verified_bytes(dir: &Path, part: &PartRecord, fix: &str) -> Result
 }
 
 /// Puts each row where its chain and draw belong. Every place must be filled exactly once.
-fn assemble(run: &RunFolder, phase: Phase, tables: &[(&PathBuf, RecordBatch)]) -> Result<Option<Draws>, RunError> {
-    let rows: usize = tables.iter().map(|(_, table)| table.num_rows()).sum();
-    let chains = run.record.sampler.chains;
-    if rows == 0 {
+fn assemble(run: &RunFolder, phase: Phase, tables: &[(&PathBuf, Table)]) -> Result<Option<Draws>, RunError> {
+    if tables.is_empty() {
         return Ok(None);
     }
-    let draws = rows / chains;
-    let places = places(run, phase, tables, chains, draws)?;
+    let chains = run.record.sampler.chains;
+    let (places, draws) = places(run, phase, tables, chains)?;
     let scatter = Scatter { run, tables, places: &places };
     let mut variables = Vec::new();
     for variable in &run.record.layout.variables {
         let width = if variable.dims.is_empty() { None } else { Some(variable.len()) };
         variables.push(if width == Some(0) { Vec::new() } else { scatter.reals(&variable.name, width)? });
     }
-    let width = tables[0].1.column_by_name(UNCONSTRAINED).and_then(|column| column.as_fixed_size_list_opt());
-    let dim = width.map_or(0, |column| column.value_length() as usize);
+    let dim = tables[0].1.get(UNCONSTRAINED).and_then(|(_, width)| *width).unwrap_or(0);
     let positions = if dim > 0 { scatter.reals(UNCONSTRAINED, Some(dim))? } else { Vec::new() };
     let stats = STATS.iter().map(|&(name, read)| scatter.stat(name, read)).collect::<Result<_, _>>()?;
     Ok(Some(Draws { chains, draws, variables, positions, dim, stats }))
 }
 
-/// Returns the place `chain * draws + draw` of each row of each table.
+/// Returns the place `chain * draws + draw` of each row of each table, and the number of draws of each chain.
 fn places(
     run: &RunFolder,
     phase: Phase,
-    tables: &[(&PathBuf, RecordBatch)],
+    tables: &[(&PathBuf, Table)],
     chains: usize,
-    draws: usize,
-) -> Result<Vec<Vec<usize>>, RunError> {
-    let integers = |path: &Path, table: &RecordBatch, name: &str| {
-        let column = table.column_by_name(name).and_then(|column| column.as_primitive_opt::<Int32Type>());
-        let column = column.filter(|column| column.null_count() == 0);
-        column.map(|column| column.values().to_vec()).ok_or_else(|| run.damaged(path, true, no_column(name)))
+) -> Result<(Vec<Vec<usize>>, usize), RunError> {
+    let integers = |path: &Path, table: &Table, name: &str| match table.get(name) {
+        Some((Values::I64(values), None)) => Ok(values.clone()),
+        _ => Err(run.damaged(path, true, no_column(name))),
     };
     let mut rows = Vec::with_capacity(tables.len());
     let mut counts = vec![0usize; chains];
@@ -183,6 +179,7 @@ fn places(
         let path = run.dir.join(folder::phase_folder(phase));
         return Err(FormatError::UnequalChains { path, counts, fix: run.fix(true).to_owned() }.into());
     }
+    let draws = counts.first().copied().unwrap_or(0);
     let mut filled = vec![false; chains * draws];
     let mut places = Vec::with_capacity(rows.len());
     for (path, chain, draw) in rows {
@@ -202,7 +199,7 @@ fn places(
         }
         places.push(own);
     }
-    Ok(places)
+    Ok((places, draws))
 }
 
 fn no_column(name: &str) -> String {
@@ -212,27 +209,29 @@ fn no_column(name: &str) -> String {
 /// Reads one column of all tables into chain-major order.
 struct Scatter<'a> {
     run: &'a RunFolder,
-    tables: &'a [(&'a PathBuf, RecordBatch)],
+    tables: &'a [(&'a PathBuf, Table)],
     places: &'a [Vec<usize>],
 }
 
 impl Scatter<'_> {
-    /// Scatters `width` values of each row; `read` gives a table's values, `None` where it has no such column.
+    /// Scatters the values of each row; `read` gives those of a column of the right type. `width` is the length of its
+    /// lists, `None` of plain values.
     fn scatter<T: Copy + Default>(
         &self,
         name: &str,
-        width: usize,
-        read: impl Fn(&dyn arrow_array::Array) -> Option<Vec<T>>,
+        width: Option<usize>,
+        read: impl Fn(&Values) -> Option<&[T]>,
     ) -> Result<Vec<T>, RunError> {
         let rows: usize = self.places.iter().map(Vec::len).sum();
-        let mut out = vec![T::default(); rows * width];
+        let each = width.unwrap_or(1);
+        let mut out = vec![T::default(); rows * each];
         for ((path, table), places) in self.tables.iter().zip(self.places) {
-            let values = table.column_by_name(name).filter(|column| column.null_count() == 0);
-            let values = values.and_then(|column| read(column.as_ref()));
-            let values = values.filter(|values| values.len() == places.len() * width);
+            let column = table.get(name).filter(|(_, found)| *found == width);
+            let values =
+                column.and_then(|(values, _)| read(values)).filter(|values| values.len() == places.len() * each);
             let values = values.ok_or_else(|| self.run.damaged(path, true, no_column(name)))?;
-            for (row, &place) in values.chunks_exact(width).zip(places) {
-                out[place * width..(place + 1) * width].copy_from_slice(row);
+            for (row, &place) in values.chunks_exact(each).zip(places) {
+                out[place * each..(place + 1) * each].copy_from_slice(row);
             }
         }
         Ok(out)
@@ -240,26 +239,20 @@ impl Scatter<'_> {
 
     /// Returns a column of numbers, or of lists of `width` numbers.
     fn reals(&self, name: &str, width: Option<usize>) -> Result<Vec<f64>, RunError> {
-        let plain = |column: &dyn arrow_array::Array| {
-            let column = column.as_primitive_opt::<Float64Type>().filter(|column| column.null_count() == 0)?;
-            Some(column.values().to_vec())
-        };
-        let Some(width) = width else { return self.scatter(name, 1, plain) };
-        self.scatter(name, width, |column| {
-            let lists = column.as_fixed_size_list_opt().filter(|lists| lists.value_length() as usize == width)?;
-            plain(lists.values().as_ref())
-        })
+        self.scatter(name, width, |values| if let Values::F64(values) = values { Some(&values[..]) } else { None })
     }
 
     fn stat(&self, name: &str, read: Read) -> Result<Values, RunError> {
         Ok(match read {
             Read::F64(_) => Values::F64(self.reals(name, None)?),
-            Read::I64(_) => Values::I64(
-                self.scatter(name, 1, |column| Some(column.as_primitive_opt::<Int64Type>()?.values().to_vec()))?,
-            ),
-            Read::Bool(_) => {
-                Values::Bool(self.scatter(name, 1, |column| Some(column.as_boolean_opt()?.values().iter().collect()))?)
-            }
+            Read::I64(_) => Values::I64(self.scatter(name, None, |values| match values {
+                Values::I64(values) => Some(&values[..]),
+                _ => None,
+            })?),
+            Read::Bool(_) => Values::Bool(self.scatter(name, None, |values| match values {
+                Values::Bool(values) => Some(&values[..]),
+                _ => None,
+            })?),
         })
     }
 }

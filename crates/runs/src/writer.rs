@@ -228,8 +228,7 @@ impl RunWriter {
         let number = self.parts.iter().filter(|part| part.file.starts_with(prefix)).count();
         let file = folder::part_file(phase, number);
         let path = self.dir.join(&file);
-        let encode =
-            |error: parquet::errors::ParquetError| RunError::Encode { path: path.clone(), what: error.to_string() };
+        let encode = |what: String| RunError::Encode { path: path.clone(), what };
         let bytes = self.buffer.encode(&self.record.layout).map_err(encode)?;
         replace_bytes(self.storage.as_ref(), &path, &bytes)?;
         self.parts.push(PartRecord { file, rows: self.buffer.rows(), crc32: crc32(&bytes) });

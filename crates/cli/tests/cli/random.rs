@@ -2,11 +2,11 @@
 
 use crate::double::Double;
 use crate::support::{Answer, program, run};
-use arrow_array::cast::AsArray;
-use arrow_array::types::{ArrowPrimitiveType, Float16Type, Float32Type, Float64Type};
 use octopus_files::{NpyHeader, NpyType, NpyValues, Overwrite, ResumableFile, read_npy};
 use octopus_random::{Draw, Key, VonMises, VonMisesFisher};
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::column::reader::get_typed_column_reader;
+use parquet::data_type::{DataType, DoubleType, FixedLenByteArrayType, FloatType};
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -200,16 +200,19 @@ fn types_threads_and_memory_change_no_draw() {
 }
 
 /// Returns what a Parquet file has in its one column, after its name, and its entry `octopus`.
-fn column<T: ArrowPrimitiveType>(path: &Path, name: &str) -> (Vec<T::Native>, serde_json::Value) {
-    let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap();
-    let entries = reader.metadata().file_metadata().key_value_metadata().unwrap();
+fn column<T: DataType>(path: &Path, name: &str) -> (Vec<T::T>, serde_json::Value) {
+    let reader = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
+    let file = reader.metadata().file_metadata();
+    let entries = file.key_value_metadata().unwrap();
     let ours = entries.iter().find(|entry| entry.key == "octopus").unwrap().value.as_ref().unwrap();
     let ours = serde_json::from_str(ours).unwrap();
+    let columns: Vec<_> = file.schema_descr().columns().iter().map(|column| column.name()).collect();
+    assert_eq!(columns, [name]);
     let mut draws = Vec::new();
-    for batch in reader.build().unwrap() {
-        let batch = batch.unwrap();
-        assert_eq!((batch.num_columns(), batch.schema().field(0).name().as_str()), (1, name));
-        draws.extend_from_slice(batch.column(0).as_primitive::<T>().values());
+    for group in 0..reader.num_row_groups() {
+        let group = reader.get_row_group(group).unwrap();
+        let mut column = get_typed_column_reader::<T>(group.get_column_reader(0).unwrap());
+        column.read_records(usize::MAX, None, None, &mut draws).unwrap();
     }
     (draws, ours)
 }
@@ -229,18 +232,23 @@ fn a_parquet_file_has_the_draws_of_numpys() {
         let (npy, parquet) = (read_npy(&path(&format!("{dtype}.npy"))).unwrap(), path(&format!("{dtype}.parquet")));
         let said = match npy.values {
             NpyValues::F8(draws) => {
-                let (found, said) = column::<Float64Type>(&parquet, "von_mises");
+                let (found, said) = column::<DoubleType>(&parquet, "von_mises");
                 assert!(found == draws);
                 said
             }
             NpyValues::F4(draws) => {
-                let (found, said) = column::<Float32Type>(&parquet, "von_mises");
+                let (found, said) = column::<FloatType>(&parquet, "von_mises");
                 assert!(found == draws);
                 said
             }
             NpyValues::F2(bits) => {
-                let (found, said) = column::<Float16Type>(&parquet, "von_mises");
-                assert!(found.iter().map(|half| half.to_bits()).eq(bits));
+                let (found, said) = column::<FixedLenByteArrayType>(&parquet, "von_mises");
+                assert!(
+                    found
+                        .iter()
+                        .map(|half| half.data().to_vec())
+                        .eq(bits.iter().map(|bits| bits.to_le_bytes().to_vec()))
+                );
                 said
             }
         };

@@ -1,7 +1,7 @@
 //! The errors of a user's table of observations, with their messages.
 
 use super::{ColumnKind, DecimalMark};
-use arrow_schema::DataType;
+use crate::ParquetType;
 use octopus_trace::{DataError, LeftOut};
 use std::fmt;
 use std::io;
@@ -194,7 +194,7 @@ pub enum ObservationsError {
         /// The column.
         column: String,
         /// The column's type.
-        found: DataType,
+        found: ParquetType,
         /// The types that can be used, in words.
         expected: &'static str,
     },
@@ -339,18 +339,18 @@ fn advice(mark: DecimalMark) -> &'static str {
 }
 
 /// What to do about a column of this type.
-fn cast(found: &DataType) -> &'static str {
+fn cast(found: &ParquetType) -> &'static str {
     match found {
-        DataType::Utf8 | DataType::Binary => {
+        ParquetType::Text | ParquetType::Bytes => {
             "convert the text to numbers where the file is written (pandas: to_numeric)"
         }
-        DataType::Float16 | DataType::Float32 | DataType::Float64 => {
+        ParquetType::Real(_) => {
             "convert it to whole numbers or text where the file is written (pandas: astype(\"Int64\"), which may have missing cells)"
         }
-        DataType::Duration(_) => {
+        ParquetType::Duration(_) => {
             "convert it to numbers of one unit where the file is written (pandas: dt.total_seconds(); Polars: dt.total_seconds())"
         }
-        DataType::Boolean => "convert it to 0 and 1 where the file is written",
+        ParquetType::Boolean => "convert it to 0 and 1 where the file is written",
         _ => "convert the column where the file is written",
     }
 }

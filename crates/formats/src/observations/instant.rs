@@ -1,15 +1,6 @@
 //! Dates and times of Parquet as labels: the text that pandas writes into CSV. Lengths of time are written as in traces.
 
-use arrow_array::Array;
-use arrow_array::cast::AsArray;
-use arrow_array::temporal_conversions::as_datetime;
-use arrow_array::types::{
-    ArrowPrimitiveType, ArrowTimestampType, Date32Type, Date64Type, DurationMicrosecondType, DurationMillisecondType,
-    DurationNanosecondType, DurationSecondType, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType, TimestampSecondType,
-};
-use arrow_schema::{DataType, TimeUnit};
-use octopus_trace::{Durations, Labels};
+use octopus_trace::{Calendar, Durations, Labels, TimeUnit};
 
 /// The digits of a second that instants are written with first.
 const DIGITS: usize = 9;
@@ -46,86 +37,68 @@ fn shown(offset: i32) -> String {
     format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
 }
 
-/// Returns the days of a column of dates as text, `2020-01-31`; `None` where a cell is null.
+/// Returns the year, month and day that are `days` after 1 January 1970, as text; `None` beyond the years that other
+/// programs write.
+fn date(days: i64) -> Option<String> {
+    const MOST: i64 = 95_000_000;
+    if !(-MOST..=MOST).contains(&days) {
+        return None;
+    }
+    let (year, month, day) = Calendar::ProlepticGregorian.date_of(days);
+    let year = if (0..=9999).contains(&year) { format!("{year:04}") } else { format!("{year:+05}") };
+    Some(format!("{year}-{month:02}-{day:02}"))
+}
+
+/// Returns days since 1 January 1970 as text, `2020-01-31`; `None` where a cell is null.
 ///
 /// # Errors
 /// When a day lies beyond those that can be written.
-pub(super) fn days(column: &dyn Array) -> Result<Vec<Option<String>>, String> {
-    let day = |at: usize| {
-        if column.is_null(at) {
-            return Ok(None);
-        }
-        let date = match column.data_type() {
-            DataType::Date64 => column.as_primitive::<Date64Type>().value_as_date(at),
-            _ => column.as_primitive::<Date32Type>().value_as_date(at),
-        };
-        date.map(|date| Some(date.to_string()))
-            .ok_or_else(|| format!("row {} holds no day that can be written", at + 1))
-    };
-    (0..column.len()).map(day).collect()
+pub(super) fn days(days: Vec<Option<i64>>) -> Result<Vec<Option<String>>, String> {
+    each(days, "day", date)
 }
 
-/// Returns the instants of a column as text with all digits, to be [`shortened`]; `None` where a cell is null. They are
-/// those of their zone where its [`offset`] is known, else those of UTC.
+/// Returns the text of each that is not null; an error names the first row that has none.
+fn each(
+    counts: Vec<Option<i64>>,
+    what: &str,
+    text: impl Fn(i64) -> Option<String>,
+) -> Result<Vec<Option<String>>, String> {
+    let one = |(at, count): (usize, Option<i64>)| {
+        let text =
+            count.map(|count| text(count).ok_or_else(|| format!("row {} holds no {what} that can be written", at + 1)));
+        text.transpose()
+    };
+    counts.into_iter().enumerate().map(one).collect()
+}
+
+/// Returns instants, counted in a unit from 1 January 1970, as text with all digits, to be [`shortened`]; `None` where a
+/// cell is null. They are those of their zone where its [`offset`] is known, else those of UTC.
 ///
 /// # Errors
 /// When an instant lies beyond those that can be written.
-pub(super) fn instants(column: &dyn Array) -> Result<Vec<Option<String>>, String> {
-    match column.data_type() {
-        DataType::Timestamp(unit, zone) => {
-            let offset = zone.as_ref().map(|zone| offset(zone).unwrap_or(0));
-            match unit {
-                TimeUnit::Second => of_unit::<TimestampSecondType>(column, offset),
-                TimeUnit::Millisecond => of_unit::<TimestampMillisecondType>(column, offset),
-                TimeUnit::Microsecond => of_unit::<TimestampMicrosecondType>(column, offset),
-                TimeUnit::Nanosecond => of_unit::<TimestampNanosecondType>(column, offset),
-            }
-        }
-        other => Err(format!("{other} holds no instants")),
-    }
-}
-
-/// `offset` is that of the instants' zone, where they have one.
-fn of_unit<T: ArrowTimestampType>(column: &dyn Array, offset: Option<i32>) -> Result<Vec<Option<String>>, String> {
-    let column = column.as_primitive::<T>();
+pub(super) fn instants(
+    counts: Vec<Option<i64>>,
+    unit: TimeUnit,
+    zone: Option<&str>,
+) -> Result<Vec<Option<String>>, String> {
+    let offset = zone.map(|zone| offset(zone).unwrap_or(0));
     let zone = offset.map(shown).unwrap_or_default();
-    let seconds = i64::from(offset.unwrap_or(0));
-    let in_zone = |count: i64| count.checked_add(seconds.checked_mul(in_second(T::UNIT))?).and_then(as_datetime::<T>);
-    let one = |at: usize| {
-        if column.is_null(at) {
-            return Ok(None);
-        }
-        let instant = in_zone(column.value(at));
-        let instant = instant.ok_or_else(|| format!("row {} holds no time that can be written", at + 1))?.to_string();
-        let (whole, fraction) = instant.split_once('.').unwrap_or((&instant, ""));
-        Ok(Some(format!("{whole}.{fraction:0<DIGITS$}{zone}")))
-    };
-    (0..column.len()).map(one).collect()
+    let (second, day) = (TimeUnit::Seconds.nanoseconds(), TimeUnit::Days.nanoseconds());
+    let ahead = i128::from(offset.unwrap_or(0)) * i128::from(second);
+    each(counts, "time", |count| {
+        let time = i128::from(count) * i128::from(unit.nanoseconds()) + ahead;
+        let date = date(i64::try_from(time.div_euclid(day.into())).ok()?)?;
+        let rest = time.rem_euclid(day.into()) as i64;
+        let (seconds, fraction) = (rest / second, rest % second);
+        let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+        Some(format!("{date} {hours:02}:{minutes:02}:{seconds:02}.{fraction:0DIGITS$}{zone}"))
+    })
 }
 
-/// Returns how many of the unit make a second.
-fn in_second(unit: TimeUnit) -> i64 {
-    match unit {
-        TimeUnit::Second => 1,
-        TimeUnit::Millisecond => 1_000,
-        TimeUnit::Microsecond => 1_000_000,
-        TimeUnit::Nanosecond => 1_000_000_000,
-    }
-}
-
-/// Returns the lengths of time of a column in nanoseconds, to be written [`in_longest_unit`]; `None` where a cell is null.
-pub(super) fn durations(column: &dyn Array) -> Vec<Option<String>> {
-    fn of<T: ArrowPrimitiveType<Native = i64>>(column: &dyn Array, unit: TimeUnit) -> Vec<Option<String>> {
-        let nanoseconds = i128::from(in_second(TimeUnit::Nanosecond) / in_second(unit));
-        let text = |count: i64| format!("{}{NANOSECONDS}", i128::from(count) * nanoseconds);
-        column.as_primitive::<T>().iter().map(|count| count.map(text)).collect()
-    }
-    match column.data_type() {
-        DataType::Duration(unit @ TimeUnit::Second) => of::<DurationSecondType>(column, *unit),
-        DataType::Duration(unit @ TimeUnit::Millisecond) => of::<DurationMillisecondType>(column, *unit),
-        DataType::Duration(unit @ TimeUnit::Microsecond) => of::<DurationMicrosecondType>(column, *unit),
-        _ => of::<DurationNanosecondType>(column, TimeUnit::Nanosecond),
-    }
+/// Returns lengths of time in nanoseconds, to be written [`in_longest_unit`]; `None` where a cell is null.
+pub(super) fn durations(counts: Vec<Option<i64>>, unit: TimeUnit) -> Vec<Option<String>> {
+    let text = |count: i64| format!("{}{NANOSECONDS}", i128::from(count) * i128::from(unit.nanoseconds()));
+    counts.into_iter().map(|count| count.map(text)).collect()
 }
 
 /// Returns lengths of time in the longest unit in which all are whole, `3 days`; `None` where some labels are none, or
@@ -221,33 +194,37 @@ mod tests {
 
     #[test]
     fn every_unit_has_its_own_number_in_a_second() {
-        use arrow_array::{
-            DurationMicrosecondArray, DurationMillisecondArray, DurationNanosecondArray, DurationSecondArray,
-            TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray,
-        };
         // 1970-01-01 00:00:07, half an hour later where clocks are ahead.
-        let times: [(&dyn Array, &dyn Array); 4] = [
-            (&TimestampSecondArray::from(vec![7]).with_timezone("+00:30"), &DurationSecondArray::from(vec![7])),
-            (
-                &TimestampMillisecondArray::from(vec![7_000]).with_timezone("+00:30"),
-                &DurationMillisecondArray::from(vec![7_000]),
-            ),
-            (
-                &TimestampMicrosecondArray::from(vec![7_000_000]).with_timezone("+00:30"),
-                &DurationMicrosecondArray::from(vec![7_000_000]),
-            ),
-            (
-                &TimestampNanosecondArray::from(vec![7_000_000_000]).with_timezone("+00:30"),
-                &DurationNanosecondArray::from(vec![7_000_000_000]),
-            ),
-        ];
-        for (instant, duration) in times {
+        for (unit, second) in [
+            (TimeUnit::Seconds, 1),
+            (TimeUnit::Milliseconds, 1_000),
+            (TimeUnit::Microseconds, 1_000_000),
+            (TimeUnit::Nanoseconds, 1_000_000_000),
+        ] {
+            let counts = || vec![Some(7 * second), None];
             let text = "1970-01-01 00:30:07.000000000+00:30";
-            assert_eq!(instants(instant), Ok(vec![Some(text.to_owned())]), "{instant:?}");
-            assert_eq!(durations(duration), [Some("7000000000 nanoseconds".to_owned())], "{duration:?}");
+            assert_eq!(instants(counts(), unit, Some("+00:30")), Ok(vec![Some(text.to_owned()), None]), "{unit:?}");
+            assert_eq!(durations(counts(), unit), [Some("7000000000 nanoseconds".to_owned()), None], "{unit:?}");
         }
         // Of a place whose offset is not known: in UTC.
-        let of_rome = TimestampSecondArray::from(vec![7]).with_timezone("Europe/Rome");
-        assert_eq!(instants(&of_rome), Ok(vec![Some("1970-01-01 00:00:07.000000000+00:00".to_owned())]));
+        let of_rome = instants(vec![Some(7)], TimeUnit::Seconds, Some("Europe/Rome"));
+        assert_eq!(of_rome, Ok(vec![Some("1970-01-01 00:00:07.000000000+00:00".to_owned())]));
+    }
+
+    /// As pandas and Python write them; years before the first and after 9999 as chrono does.
+    #[test]
+    fn days_of_any_year_are_written() {
+        let of = |day: i64| days(vec![Some(day)]).map(|mut days| days.remove(0).unwrap_or_default());
+        for (day, text) in [
+            (18_292, "2020-01-31"),
+            (-1, "1969-12-31"),
+            (-719_162, "0001-01-01"),
+            (2_932_896, "9999-12-31"),
+            (2_932_897, "+10000-01-01"),
+            (-719_529, "-0001-12-31"),
+        ] {
+            assert_eq!(of(day).as_deref(), Ok(text));
+        }
+        assert!(of(i64::MAX).unwrap_err().contains("row 1 holds no day that can be written"));
     }
 }

@@ -5,27 +5,23 @@ use super::labels::LabelKind;
 use super::number::{integer, number, whole};
 use super::rows::{Cells, RowCells, Rows};
 use super::{CellProblem, CellRules, ColumnKind, DecimalMark, ObservationsError, RowPlace, TableColumns, instant};
-use crate::parquet_files::unknown_codec;
-use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    ArrowPrimitiveType, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType, Float16Type,
-    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
-};
-use arrow_array::{Array, RecordBatch};
-use arrow_schema::{DataType, Field, Schema};
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
-use parquet::arrow::{ProjectionMask, parquet_to_arrow_schema};
-use parquet::errors::ParquetError;
+use crate::parquet_files::{self, FileColumn, ParquetType, unknown_codec};
+use octopus_trace::TimeUnit;
+use parquet::column::reader::ColumnReader;
 use parquet::file::metadata::ParquetMetaData;
-use parquet::file::reader::ChunkReader;
+use parquet::file::reader::{ChunkReader, FileReader, RowGroupReader, SerializedFileReader};
 use std::path::Path;
-use std::sync::Arc;
+
+/// The most rows that are decoded at once.
+const BATCH: usize = 1 << 13;
+/// The milliseconds of a day.
+const DAY: i64 = 86_400_000;
 
 /// A column of the table.
 #[derive(Clone, Copy)]
 enum ColumnSource<'a> {
-    /// It is in the file, under this name.
-    File(&'a str),
+    /// It is in the file.
+    File(&'a FileColumn),
     /// All rows of the file have this value, by the name of its folder; `None` where it is missing.
     Folder(Option<&'a str>),
 }
@@ -59,25 +55,25 @@ pub(super) fn read<R: ChunkReader + 'static>(
     if rules.decimal != DecimalMark::Point {
         return Err(ObservationsError::DecimalOfParquet { path: path.to_owned() });
     }
-    let reader = reader(file).map_err(|error| damaged(&error))?;
-    let of_file: Vec<String> = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
+    let reader = SerializedFileReader::new(file).map_err(|error| damaged(&error))?;
+    let columns = parquet_files::columns(reader.metadata().file_metadata());
+    let of_file: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
     // A column that the folder's name gives may stand in the file too.
     let beside = of_folder.columns.iter().map(|(column, _)| column).filter(|column| !of_file.contains(column));
     let header: Vec<String> = of_file.iter().chain(beside).cloned().collect();
-    let (mut roots, mut notes) = (Vec::new(), Vec::new());
+    let mut notes = Vec::new();
     let mut place = |column: &str, kind: Option<ColumnKind>| {
         let index = asked.find(path, &header, column)?;
         if let Some((value, found)) = of_folder.get(column) {
             return Ok((ColumnSource::Folder(value), kind.unwrap_or(found)));
         }
-        let found = reader.schema().field(index).data_type();
-        let Some(kind) = kind.map_or_else(|| kind_of(found), |kind| fits(found, kind).then_some(kind)) else {
-            let (path, column, found) = (path.to_owned(), column.to_owned(), found.clone());
+        let found = columns[index].cell_type();
+        let Some(kind) = kind.map_or_else(|| kind_of(&found), |kind| fits(&found, kind).then_some(kind)) else {
+            let (path, column) = (path.to_owned(), column.to_owned());
             return Err(ObservationsError::ColumnType { path, column, found, expected: expected(kind) });
         };
-        notes.extend(note(column, found));
-        roots.push(index);
-        Ok((ColumnSource::File(header[index].as_str()), kind))
+        notes.extend(note(column, &found));
+        Ok((ColumnSource::File(&columns[index]), kind))
     };
     let mut places = Vec::new();
     if rows.columns.is_empty() {
@@ -101,31 +97,38 @@ pub(super) fn read<R: ChunkReader + 'static>(
     }
     let set = asked.set.map(|column| place(column, Some(ColumnKind::Label))).transpose()?.map(|(set, _)| set);
     rows.notes.extend(notes);
-    check_codec(path, reader.metadata(), &roots)?;
-    let mask = ProjectionMask::roots(reader.parquet_schema(), roots);
+    check_codec(path, reader.metadata(), places.iter().chain(&set))?;
     let mut read = 0;
-    for batch in reader.with_projection(mask).build().map_err(|error| damaged(&error))? {
-        let batch = batch.map_err(|error| damaged(&error))?;
-        let mut columns = Vec::with_capacity(places.len());
-        for ((_, cells), place) in rows.columns.iter_mut().zip(&places) {
-            let cells = match cells {
-                Cells::Real(_) => values(&batch, *place).map(BatchColumn::Real),
-                Cells::Integer(_) => integers(&batch, *place).map(BatchColumn::Integer),
-                Cells::Label(known, _) => labels(&batch, *place, &mut known.kind).map(BatchColumn::Label),
-            };
-            columns.push(cells.map_err(|what| damaged(&what))?);
-        }
-        let sets = set.map(|set| labels(&batch, set, &mut rows.sets.kind)).transpose();
-        let sets = sets.map_err(|what| damaged(&what))?;
-        for row in 0..batch.num_rows() {
-            read += 1;
-            let cells = BatchRow { columns: &columns, sets: sets.as_deref(), row };
-            rows.push(&cells, asked.set, rules).map_err(|(column, problem)| ObservationsError::Cell {
-                path: path.to_owned(),
-                place: RowPlace { line: None, row: read },
-                column,
-                problem,
-            })?;
+    for group in 0..reader.num_row_groups() {
+        let group = reader.get_row_group(group).map_err(|error| damaged(&error))?;
+        let mut open = |&place| BatchSource::open(place, group.as_ref()).map_err(|what| damaged(&what));
+        let mut sources = places.iter().map(&mut open).collect::<Result<Vec<_>, _>>()?;
+        let mut set = set.as_ref().map(open).transpose()?;
+        let mut left = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+        while left > 0 {
+            let count = left.min(BATCH);
+            left -= count;
+            let mut batch = Vec::with_capacity(places.len());
+            for ((_, cells), source) in rows.columns.iter_mut().zip(&mut sources) {
+                let found = source.next(count).and_then(|found| match cells {
+                    Cells::Real(_) => found.numbers().map(BatchColumn::Real),
+                    Cells::Integer(_) => found.integers().map(BatchColumn::Integer),
+                    Cells::Label(known, _) => found.labels(&mut known.kind).map(BatchColumn::Label),
+                });
+                batch.push(found.map_err(|what| damaged(&what))?);
+            }
+            let sets = set.as_mut().map(|set| set.next(count)?.labels(&mut rows.sets.kind)).transpose();
+            let sets = sets.map_err(|what| damaged(&what))?;
+            for row in 0..count {
+                read += 1;
+                let cells = BatchRow { columns: &batch, sets: sets.as_deref(), row };
+                rows.push(&cells, asked.set, rules).map_err(|(column, problem)| ObservationsError::Cell {
+                    path: path.to_owned(),
+                    place: RowPlace { line: None, row: read },
+                    column,
+                    problem,
+                })?;
+            }
         }
     }
     Ok(())
@@ -172,40 +175,9 @@ impl RowCells for BatchRow<'_> {
     }
 }
 
-/// Returns the reader of a file.
-fn reader<R: ChunkReader + 'static>(file: R) -> Result<ParquetRecordBatchReaderBuilder<R>, ParquetError> {
-    // Without the writer's Arrow schema, dictionaries (pandas' categories) come as the words themselves.
-    let plain = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new().with_skip_arrow_metadata(true))?;
-    let options = ArrowReaderOptions::new().with_schema(Arc::new(with_times(&plain)));
-    // What the writer says is no part of Parquet: where it does not fit the columns, they are read without.
-    let metadata = ArrowReaderMetadata::try_new(plain.metadata().clone(), options).unwrap_or(plain);
-    Ok(ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata))
-}
-
-/// Returns the columns, with the writer's types of those that are times: Parquet has whole numbers for lengths of time,
-/// and no zones.
-fn with_times(plain: &ArrowReaderMetadata) -> Schema {
-    let metadata = plain.metadata().file_metadata();
-    let written = parquet_to_arrow_schema(metadata.schema_descr(), metadata.key_value_metadata()).ok();
-    let with_time = |(index, field): (usize, &Arc<Field>)| {
-        let written = written.as_ref().and_then(|schema| schema.fields().get(index)).map(|field| field.data_type());
-        // pandas' categories may be of times.
-        let written = match written {
-            Some(DataType::Dictionary(_, value)) => Some(value.as_ref()),
-            other => other,
-        };
-        match written.filter(|found| found.is_temporal()) {
-            Some(found) => Arc::new(field.as_ref().clone().with_data_type(found.clone())),
-            None => field.clone(),
-        }
-    };
-    let fields: Vec<Arc<Field>> = plain.schema().fields().iter().enumerate().map(with_time).collect();
-    Schema::new_with_metadata(fields, plain.schema().metadata().clone())
-}
-
 /// Returns what users should know of a column of this type.
-fn note(column: &str, found: &DataType) -> Option<String> {
-    let DataType::Timestamp(_, Some(zone)) = found else { return None };
+fn note(column: &str, found: &ParquetType) -> Option<String> {
+    let ParquetType::Timestamp(_, Some(zone)) = found else { return None };
     instant::offset(zone).is_none().then(|| {
         format!(
             "the times in column `{column}` are those of {zone}, whose offsets from UTC are not known here: their labels \
@@ -215,12 +187,15 @@ fn note(column: &str, found: &DataType) -> Option<String> {
 }
 
 /// Whether the pages of the columns can be unpacked by this build.
-fn check_codec(path: &Path, metadata: &ParquetMetaData, roots: &[usize]) -> Result<(), ObservationsError> {
-    let schema = metadata.file_metadata().schema_descr();
+fn check_codec<'a>(
+    path: &Path,
+    metadata: &ParquetMetaData,
+    places: impl Iterator<Item = &'a ColumnSource<'a>> + Clone,
+) -> Result<(), ObservationsError> {
     for group in metadata.row_groups() {
-        for (leaf, column) in group.columns().iter().enumerate() {
-            if let Some(codec) = unknown_codec(column.compression())
-                && roots.contains(&schema.get_column_root_idx(leaf))
+        for place in places.clone() {
+            if let ColumnSource::File(column) = place
+                && let Some(codec) = unknown_codec(group.column(column.leaf).compression())
             {
                 return Err(ObservationsError::Codec { path: path.to_owned(), codec });
             }
@@ -229,35 +204,34 @@ fn check_codec(path: &Path, metadata: &ParquetMetaData, roots: &[usize]) -> Resu
     Ok(())
 }
 
-fn is_label(data_type: &DataType) -> bool {
-    // Without the writer's Arrow schema, text of every kind comes as this type; DuckDB's enums come as bytes.
+fn is_label(found: &ParquetType) -> bool {
     matches!(
-        data_type,
-        DataType::Utf8
-            | DataType::Binary
-            | DataType::Boolean
-            | DataType::Date32
-            | DataType::Date64
-            | DataType::Timestamp(..)
-            | DataType::Duration(_)
-    ) || is_exact(data_type)
+        found,
+        ParquetType::Text
+            | ParquetType::Bytes
+            | ParquetType::Boolean
+            | ParquetType::Date
+            | ParquetType::DateInMilliseconds
+            | ParquetType::Timestamp(..)
+            | ParquetType::Duration(_)
+    ) || is_exact(found)
 }
 
 /// Returns whether a column of this type has values of the kind. Booleans are 0 and 1.
-fn fits(data_type: &DataType, kind: ColumnKind) -> bool {
+fn fits(found: &ParquetType, kind: ColumnKind) -> bool {
     match kind {
-        ColumnKind::Real => is_number(data_type),
-        ColumnKind::Integer => is_number(data_type) || *data_type == DataType::Boolean,
-        ColumnKind::Label => is_label(data_type),
+        ColumnKind::Real => is_number(found),
+        ColumnKind::Integer => is_number(found) || *found == ParquetType::Boolean,
+        ColumnKind::Label => is_label(found),
     }
 }
 
 /// Returns the kind of values that a column of this type has; `None` where it is not read.
-fn kind_of(data_type: &DataType) -> Option<ColumnKind> {
-    if data_type.is_integer() {
+fn kind_of(found: &ParquetType) -> Option<ColumnKind> {
+    if matches!(found, ParquetType::Integer { .. }) {
         return Some(ColumnKind::Integer);
     }
-    [ColumnKind::Real, ColumnKind::Label].into_iter().find(|&kind| fits(data_type, kind))
+    [ColumnKind::Real, ColumnKind::Label].into_iter().find(|&kind| fits(found, kind))
 }
 
 /// Returns the types that have values of a kind, or of any, in words.
@@ -270,125 +244,117 @@ fn expected(kind: Option<ColumnKind>) -> &'static str {
     }
 }
 
-fn is_number(data_type: &DataType) -> bool {
-    matches!(data_type, DataType::Float16 | DataType::Float32 | DataType::Float64) || is_exact(data_type)
+fn is_number(found: &ParquetType) -> bool {
+    matches!(found, ParquetType::Real(_)) || is_exact(found)
 }
 
 /// Returns whether the numbers of a type have as many digits as they are written with.
-fn is_exact(data_type: &DataType) -> bool {
-    data_type.is_integer()
-        || matches!(
-            data_type,
-            DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..) | DataType::Decimal256(..)
-        )
+fn is_exact(found: &ParquetType) -> bool {
+    matches!(found, ParquetType::Integer { .. } | ParquetType::Decimal { .. })
 }
 
-fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a dyn Array, String> {
-    batch.column_by_name(name).map(AsRef::as_ref).ok_or_else(|| format!("column `{name}` is lost"))
+/// Where the rows of a row group come from.
+enum BatchSource<'a> {
+    File(&'a FileColumn, Box<ColumnReader>),
+    Folder(Option<&'a str>),
 }
 
-/// Returns the cells of a column as text; `None` where a cell is null. Notes whether they are times.
-fn labels(batch: &RecordBatch, place: ColumnSource<'_>, kind: &mut LabelKind) -> Result<Vec<Option<String>>, String> {
-    let name = match place {
-        ColumnSource::Folder(value) => return Ok(vec![value.map(str::to_owned); batch.num_rows()]),
-        ColumnSource::File(name) => name,
-    };
-    let column = column(batch, name)?;
-    match column.data_type() {
-        DataType::Utf8 => Ok(column.as_string::<i32>().iter().map(|text| text.map(str::to_owned)).collect()),
-        DataType::Binary => {
-            let text = |bytes: &[u8]| {
-                std::str::from_utf8(bytes)
-                    .map(str::to_owned)
-                    .map_err(|_| format!("column `{name}` holds bytes, not text"))
-            };
-            column.as_binary::<i32>().iter().map(|bytes| bytes.map(text).transpose()).collect()
+/// The cells of a column in some rows.
+enum BatchCells<'a> {
+    File(&'a FileColumn, parquet_files::Cells),
+    /// So many rows have the same.
+    Folder(Option<&'a str>, usize),
+}
+
+impl<'a> BatchSource<'a> {
+    fn open(place: ColumnSource<'a>, group: &dyn RowGroupReader) -> Result<Self, String> {
+        Ok(match place {
+            ColumnSource::Folder(value) => Self::Folder(value),
+            ColumnSource::File(column) => {
+                let reader = group.get_column_reader(column.leaf).map_err(|error| error.to_string())?;
+                Self::File(column, Box::new(reader))
+            }
+        })
+    }
+
+    /// Returns the cells of the next rows.
+    fn next(&mut self, rows: usize) -> Result<BatchCells<'a>, String> {
+        match self {
+            Self::Folder(value) => Ok(BatchCells::Folder(*value, rows)),
+            Self::File(column, reader) => match parquet_files::Cells::read(reader, column, rows)? {
+                cells if cells.rows == rows => Ok(BatchCells::File(column, cells)),
+                _ => Err(format!("column `{}` has fewer rows than the file announces", column.name)),
+            },
         }
-        DataType::Boolean => Ok(column.as_boolean().iter().map(|value| value.map(|value| value.to_string())).collect()),
-        DataType::Date32 | DataType::Date64 => instant::days(column),
-        DataType::Timestamp(..) => {
-            *kind = LabelKind::Instants;
-            instant::instants(column)
-        }
-        DataType::Duration(_) => {
-            *kind = LabelKind::Durations;
-            Ok(instant::durations(column))
-        }
-        _ => exact(column),
     }
 }
 
-/// Returns the cells of a column as numbers.
-fn values(batch: &RecordBatch, place: ColumnSource<'_>) -> Result<Vec<Result<f64, CellProblem>>, String> {
-    let finite = |value: f64| if value.is_finite() { Ok(value) } else { Err(CellProblem::NotFinite { value }) };
-    let all = |values: &mut dyn Iterator<Item = Option<f64>>| {
-        values.map(|value| value.map_or(Err(CellProblem::Empty), finite)).collect()
-    };
-    let name = match place {
-        ColumnSource::Folder(value) => {
-            let value = number(value.unwrap_or_default().trim(), DecimalMark::Point);
-            return Ok(vec![value; batch.num_rows()]);
+impl BatchCells<'_> {
+    /// Returns text; `None` where a cell is null. Notes whether they are times.
+    fn labels(self, labels: &mut LabelKind) -> Result<Vec<Option<String>>, String> {
+        let (column, cells) = match self {
+            Self::Folder(value, rows) => return Ok(vec![value.map(str::to_owned); rows]),
+            Self::File(column, cells) => (column, cells),
+        };
+        let named = |what: String| format!("column `{}` {what}", column.name);
+        match &column.kind {
+            ParquetType::Text | ParquetType::Bytes => cells.words().map_err(named),
+            ParquetType::Boolean => Ok(cells.flags().into_iter().map(|flag| Some(flag?.to_string())).collect()),
+            ParquetType::Date => instant::days(cells.counts(TimeUnit::Days)),
+            ParquetType::DateInMilliseconds => {
+                let day = |count: Option<i64>| Some(count?.div_euclid(DAY));
+                instant::days(cells.counts(TimeUnit::Milliseconds).into_iter().map(day).collect())
+            }
+            ParquetType::Timestamp(unit, zone) => {
+                *labels = LabelKind::Instants;
+                instant::instants(cells.counts(*unit), *unit, zone.as_deref())
+            }
+            ParquetType::Duration(unit) => {
+                *labels = LabelKind::Durations;
+                Ok(instant::durations(cells.counts(*unit), *unit))
+            }
+            kind => cells.exact(kind).map_err(named),
         }
-        ColumnSource::File(name) => name,
-    };
-    let column = column(batch, name)?;
-    Ok(match column.data_type() {
-        DataType::Float64 => all(&mut column.as_primitive::<Float64Type>().iter()),
-        DataType::Float32 => all(&mut column.as_primitive::<Float32Type>().iter().map(|value| value.map(f64::from))),
-        DataType::Float16 => all(&mut column.as_primitive::<Float16Type>().iter().map(|value| value.map(f64::from))),
-        // Their text is read as that of CSV, to the nearest number.
-        _ => {
-            let of_text = |text: Option<String>| number(text.as_deref().unwrap_or_default(), DecimalMark::Point);
-            exact(column)?.into_iter().map(of_text).collect()
-        }
-    })
-}
+    }
 
-/// Returns the cells of a column as whole numbers.
-fn integers(batch: &RecordBatch, place: ColumnSource<'_>) -> Result<Vec<Result<i64, CellProblem>>, String> {
-    let of_text = |text: Option<&str>| integer(text.unwrap_or_default().trim(), DecimalMark::Point);
-    let name = match place {
-        ColumnSource::Folder(value) => return Ok(vec![of_text(value); batch.num_rows()]),
-        ColumnSource::File(name) => name,
-    };
-    let column = column(batch, name)?;
-    match column.data_type() {
-        DataType::Boolean => {
-            Ok(column.as_boolean().iter().map(|cell| cell.map(i64::from).ok_or(CellProblem::Empty)).collect())
+    /// Returns numbers.
+    fn numbers(self) -> Result<Vec<Result<f64, CellProblem>>, String> {
+        let of_text = |text: Option<&str>| number(text.unwrap_or_default().trim(), DecimalMark::Point);
+        let (column, cells) = match self {
+            Self::Folder(value, rows) => return Ok(vec![of_text(value); rows]),
+            Self::File(column, cells) => (column, cells),
+        };
+        if !matches!(column.kind, ParquetType::Real(_)) {
+            // Their text is read as that of CSV, to the nearest number.
+            return Ok(cells.exact(&column.kind)?.iter().map(|text| of_text(text.as_deref())).collect());
         }
-        DataType::Float16 | DataType::Float32 | DataType::Float64 => {
-            let cell = |value: Result<f64, CellProblem>| {
-                let value = value?;
-                whole(value).ok_or_else(|| CellProblem::NotWhole { value: value.to_string() })
-            };
-            Ok(values(batch, place)?.into_iter().map(cell).collect())
-        }
-        _ => Ok(exact(column)?.iter().map(|text| of_text(text.as_deref())).collect()),
+        let is_null: Vec<bool> = (0..cells.rows).map(|row| cells.is_null(row)).collect();
+        let cell = |(value, is_null): (f64, bool)| match value {
+            _ if is_null => Err(CellProblem::Empty),
+            value if value.is_finite() => Ok(value),
+            value => Err(CellProblem::NotFinite { value }),
+        };
+        Ok(cells.reals().into_iter().zip(is_null).map(cell).collect())
     }
-}
 
-/// Returns the cells of a column of whole numbers or decimals as text; `None` where a cell is null.
-fn exact(column: &dyn Array) -> Result<Vec<Option<String>>, String> {
-    fn whole<T: ArrowPrimitiveType<Native: ToString>>(column: &dyn Array) -> Vec<Option<String>> {
-        column.as_primitive::<T>().iter().map(|value| value.map(|value| value.to_string())).collect()
+    /// Returns whole numbers.
+    fn integers(self) -> Result<Vec<Result<i64, CellProblem>>, String> {
+        let of_text = |text: Option<&str>| integer(text.unwrap_or_default().trim(), DecimalMark::Point);
+        match self {
+            Self::Folder(value, rows) => Ok(vec![of_text(value); rows]),
+            Self::File(FileColumn { kind: ParquetType::Boolean, .. }, cells) => {
+                Ok(cells.flags().into_iter().map(|cell| cell.map(i64::from).ok_or(CellProblem::Empty)).collect())
+            }
+            Self::File(FileColumn { kind: ParquetType::Real(_), .. }, _) => {
+                let cell = |value: Result<f64, CellProblem>| {
+                    let value = value?;
+                    whole(value).ok_or_else(|| CellProblem::NotWhole { value: value.to_string() })
+                };
+                Ok(self.numbers()?.into_iter().map(cell).collect())
+            }
+            Self::File(column, cells) => {
+                Ok(cells.exact(&column.kind)?.iter().map(|text| of_text(text.as_deref())).collect())
+            }
+        }
     }
-    fn decimal<T: DecimalType>(column: &dyn Array) -> Vec<Option<String>> {
-        let column = column.as_primitive::<T>();
-        (0..column.len()).map(|at| column.is_valid(at).then(|| column.value_as_string(at))).collect()
-    }
-    Ok(match column.data_type() {
-        DataType::Int8 => whole::<Int8Type>(column),
-        DataType::Int16 => whole::<Int16Type>(column),
-        DataType::Int32 => whole::<Int32Type>(column),
-        DataType::Int64 => whole::<Int64Type>(column),
-        DataType::UInt8 => whole::<UInt8Type>(column),
-        DataType::UInt16 => whole::<UInt16Type>(column),
-        DataType::UInt32 => whole::<UInt32Type>(column),
-        DataType::UInt64 => whole::<UInt64Type>(column),
-        DataType::Decimal32(..) => decimal::<Decimal32Type>(column),
-        DataType::Decimal64(..) => decimal::<Decimal64Type>(column),
-        DataType::Decimal128(..) => decimal::<Decimal128Type>(column),
-        DataType::Decimal256(..) => decimal::<Decimal256Type>(column),
-        other => return Err(format!("its type {other} cannot be read")),
-    })
 }

@@ -83,15 +83,10 @@ mod tests {
 
     #[test]
     fn the_rows_of_parquet_stand_in_its_files() {
-        use arrow_array::{ArrayRef, Float64Array, RecordBatch};
+        use crate::parquet_files::sample::{parquet_bytes, reals};
         let dir = tempfile::tempdir().unwrap();
         let write = |name: &str, rows: usize| {
-            let column: ArrayRef = std::sync::Arc::new(Float64Array::from(vec![0.5; rows]));
-            let batch = RecordBatch::try_from_iter([("y", column)]).unwrap();
-            let file = File::create(dir.path().join(name)).unwrap();
-            let mut writer = parquet::arrow::ArrowWriter::try_new(file, batch.schema(), None).unwrap();
-            writer.write(&batch).unwrap();
-            writer.close().unwrap();
+            std::fs::write(dir.path().join(name), parquet_bytes(vec![("y", reals(&vec![0.5; rows]))])).unwrap();
         };
         write("a.parquet", 2);
         write("b.parquet", 3);

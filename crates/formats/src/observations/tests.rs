@@ -7,17 +7,11 @@ mod tables;
 mod types;
 
 use super::*;
-use ::parquet::arrow::ArrowWriter;
-use arrow_array::types::Int32Type;
-use arrow_array::{
-    ArrayRef, DictionaryArray, Float32Array, Float64Array, Int8Array, Int16Array, Int32Array, Int64Array,
-    LargeStringArray, RecordBatch, StringArray, StringViewArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
-};
+use crate::parquet_files::sample::*;
 use octopus_trace::Labels;
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
 use tempfile::TempDir;
 
 fn read_grouped(path: &Path, group: &str, value: &str) -> Result<GroupedData, ObservationsError> {
@@ -44,13 +38,6 @@ fn file(name: &str, bytes: impl AsRef<[u8]>) -> (TempDir, PathBuf) {
     let path = dir.path().join(name);
     fs::write(&path, bytes).unwrap();
     (dir, path)
-}
-
-fn parquet_bytes(columns: Vec<(&str, ArrayRef)>) -> Vec<u8> {
-    let batch = RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(n, c)| (n, c, true))).unwrap();
-    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
-    writer.write(&batch).unwrap();
-    writer.into_inner().unwrap()
 }
 
 fn read_text(name: &str, text: &str) -> Result<GroupedData, ObservationsError> {
@@ -90,10 +77,10 @@ fn labels_keep_the_order_of_first_appearance() {
 #[test]
 fn a_column_tells_the_data_sets() {
     let (_dir, csv) = file("a.csv", "city,y,study\n3,1,b\n-1,2,a\n3,4,b\n5,8,b\n-1,16,a\n3,32,a\n");
-    let columns: Vec<(&str, ArrayRef)> = vec![
+    let columns: Vec<(&str, Unnamed)> = vec![
         ("study", strings(&[Some("b"), Some("a"), Some("b"), Some("b"), Some("a"), Some("a")])),
-        ("city", Arc::new(Int16Array::from(vec![3, -1, 3, 5, -1, 3]))),
-        ("y", Arc::new(Float64Array::from(vec![1.0, 2.0, 4.0, 8.0, 16.0, 32.0]))),
+        ("city", wholes(16, true, &[3, -1, 3, 5, -1, 3].map(Some))),
+        ("y", reals(&[1.0, 2.0, 4.0, 8.0, 16.0, 32.0])),
     ];
     let (_dir2, parquet) = file("a.parquet", parquet_bytes(columns));
     for path in [&csv, &parquet] {
@@ -173,10 +160,8 @@ fn compressed_text_is_unpacked() {
 #[cfg(unix)]
 #[test]
 fn pipes_are_read_once() {
-    let columns: Vec<(&str, ArrayRef)> = vec![
-        ("city", strings(&[Some("a"), Some("b"), Some("a")])),
-        ("y", Arc::new(Float64Array::from(vec![1.0, 2.5, -3.0]))),
-    ];
+    let columns: Vec<(&str, Unnamed)> =
+        vec![("city", strings(&[Some("a"), Some("b"), Some("a")])), ("y", reals(&[1.0, 2.5, -3.0]))];
     let long: String = (0..50_000).map(|k| format!("{},{}\n", k % 7, k)).collect();
     for (bytes, rows) in [
         (b"city,y\na,1\nb,2.5\na,-3\n".to_vec(), 3),
@@ -205,23 +190,14 @@ fn twenty_columns_are_named() {
     }
 }
 
-fn strings(values: &[Option<&str>]) -> ArrayRef {
-    Arc::new(StringArray::from(values.to_vec()))
-}
-
 #[test]
 fn parquet_of_many_types() {
-    let words: DictionaryArray<Int32Type> = ["b", "a", "b"].into_iter().collect();
-    let groups: [(ArrayRef, Labels); 3] = [
+    let groups: [(Unnamed, Labels); 2] = [
         (strings(&[Some("b"), Some("a"), Some("b")]), Labels::Strings(vec!["b".into(), "a".into()])),
-        (Arc::new(words), Labels::Strings(vec!["b".into(), "a".into()])),
-        (Arc::new(Int16Array::from(vec![9, -9, 9])), Labels::Integers(vec![9, -9])),
+        (wholes(16, true, &[9, -9, 9].map(Some)), Labels::Integers(vec![9, -9])),
     ];
-    let values: [ArrayRef; 3] = [
-        Arc::new(Float64Array::from(vec![1.0, 2.0, 4.0])),
-        Arc::new(Float32Array::from(vec![1.0, 2.0, 4.0])),
-        Arc::new(Int16Array::from(vec![1, 2, 4])),
-    ];
+    let values: [Unnamed; 3] =
+        [reals(&[1.0, 2.0, 4.0]), singles(&[1.0, 2.0, 4.0].map(Some)), wholes(16, true, &[1, 2, 4].map(Some))];
     for (group, labels) in &groups {
         for value in &values {
             let bytes = parquet_bytes(vec![("x", strings(&[None; 3])), ("city", group.clone()), ("y", value.clone())]);
@@ -238,15 +214,15 @@ fn parquet_of_many_types() {
 
 #[test]
 fn integers_of_every_width_are_labels_and_values() {
-    let columns: [ArrayRef; 8] = [
-        Arc::new(Int8Array::from(vec![9, 1, 9])),
-        Arc::new(Int16Array::from(vec![9, 1, 9])),
-        Arc::new(Int32Array::from(vec![9, 1, 9])),
-        Arc::new(Int64Array::from(vec![9, 1, 9])),
-        Arc::new(UInt8Array::from(vec![9, 1, 9])),
-        Arc::new(UInt16Array::from(vec![9, 1, 9])),
-        Arc::new(UInt32Array::from(vec![9, 1, 9])),
-        Arc::new(UInt64Array::from(vec![9, 1, 9])),
+    let columns: [Unnamed; 8] = [
+        wholes(8, true, &[9, 1, 9].map(Some)),
+        wholes(16, true, &[9, 1, 9].map(Some)),
+        integers(&[9, 1, 9]),
+        wholes(64, true, &[9, 1, 9].map(Some)),
+        wholes(8, false, &[9, 1, 9].map(Some)),
+        wholes(16, false, &[9, 1, 9].map(Some)),
+        wholes(32, false, &[9, 1, 9].map(Some)),
+        wholes(64, false, &[9, 1, 9].map(Some)),
     ];
     for column in columns {
         let (_dir, path) = file("a.parquet", parquet_bytes(vec![("city", column.clone()), ("y", column.clone())]));
@@ -256,26 +232,33 @@ fn integers_of_every_width_are_labels_and_values() {
     }
 }
 
+/// Reads two columns of pyarrow's file `types.parquet`, without the rows that lack a cell: `tests/data/make_parquet.py`.
+fn of_types(group: &str, value: &str) -> Result<GroupedData, ObservationsError> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/types.parquet");
+    super::read_grouped(&path, group, value, CellRules { drop_missing: true, ..CellRules::default() })
+}
+
 #[test]
 fn text_of_every_kind_is_a_label() {
-    let columns: [ArrayRef; 3] = [
-        Arc::new(StringArray::from(vec!["b", "a"])),
-        Arc::new(LargeStringArray::from(vec!["b", "a"])),
-        Arc::new(StringViewArray::from(vec!["b", "a"])),
-    ];
-    for column in columns {
-        let values: ArrayRef = Arc::new(Float64Array::from(vec![1.0, 2.0]));
-        let (_dir, path) = file("a.parquet", parquet_bytes(vec![("city", column.clone()), ("y", values)]));
-        let data = read_grouped(&path, "city", "y").unwrap();
-        assert_eq!(data.labels(), &Labels::Strings(vec!["b".into(), "a".into()]), "{column:?}");
+    for column in ["text", "large", "view", "city"] {
+        let data = of_types(column, "uint32").unwrap();
+        let c = if column == "text" {
+            "são"
+        } else if column == "city" {
+            "rome"
+        } else {
+            "b"
+        };
+        let first = if column == "city" { "oslo" } else { "a" };
+        assert_eq!(data.labels(), &Labels::Strings(vec![first.into(), c.into()]), "{column}");
     }
 }
 
 #[test]
 fn bad_parquet_is_told() {
     let city = || ("city", strings(&[Some("a"), Some("b")]));
-    let reals = |values: &[Option<f64>]| -> ArrayRef { Arc::new(Float64Array::from(values.to_vec())) };
-    let with = |value: ArrayRef| parquet_bytes(vec![city(), ("y", value)]);
+    let reals = |values: &[Option<f64>]| some_reals(values.iter().copied());
+    let with = |value: Unnamed| parquet_bytes(vec![city(), ("y", value)]);
     refuses("a.parquet", with(strings(&[Some("1"), Some("2")])), &["`y`", "Utf8", "numbers"]);
     refuses("a.parquet", with(reals(&[Some(1.0), None])), &["row 2", "`y`", "empty"]);
     refuses("a.parquet", with(reals(&[Some(f64::NAN), None])), &["row 1", "`y`", "NaN"]);
@@ -322,8 +305,9 @@ fn a_codec_that_is_not_known_is_told_where_it_matters() {
 #[test]
 fn damaged_parquet_never_panics() {
     let n = 400;
-    let city: ArrayRef = Arc::new(StringArray::from_iter_values((0..n).map(|i| format!("town {}", i % 7))));
-    let y: ArrayRef = Arc::new(Float64Array::from_iter_values((0..n).map(f64::from)));
+    let towns: Vec<String> = (0..n).map(|i| format!("town {}", i % 7)).collect();
+    let city = strings(&towns.iter().map(|town| Some(town.as_str())).collect::<Vec<_>>());
+    let y = reals(&(0..n).map(f64::from).collect::<Vec<_>>());
     let good = parquet_bytes(vec![("city", city), ("y", y)]);
     let (_dir, path) = file("a.parquet", &good);
     read_grouped(&path, "city", "y").unwrap();

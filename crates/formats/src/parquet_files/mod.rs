@@ -6,19 +6,25 @@
 //! labels of a dimension of the rows. A variable with further dimensions is a list of fixed length (row-major). The
 //! entry `octopus` of the file's metadata is JSON: names of dimensions, shapes, labels, attributes.
 
+mod arrow_schema;
 mod claims;
 mod encode;
 mod numbers;
 mod read;
+mod stored;
+mod types;
 mod values;
 mod write;
 
 pub use read::read_parquet;
 pub use write::write_parquet;
 
-pub use encode::{decode_columns, encode_columns, list_column};
+pub use encode::{ParquetColumn, decode_columns, encode_columns};
 pub use numbers::parquet_plan;
 pub(crate) use read::unknown_codec;
+pub(crate) use stored::Cells;
+pub use types::ParquetType;
+pub(crate) use types::{FileColumn, columns};
 
 use crate::{FormatError, TraceFormat, WriteTrace};
 use octopus_trace::InferenceData;
@@ -27,6 +33,8 @@ use std::path::Path;
 
 /// The entry of the metadata that is ours.
 const METADATA: &str = "octopus";
+/// The name of a list's elements.
+const ELEMENT: &str = "element";
 /// The column of a group whose single row would otherwise be empty.
 const ROW: &str = "row";
 
@@ -68,5 +76,7 @@ impl TraceFormat for Parquet {
     }
 }
 
+#[cfg(test)]
+pub(crate) mod sample;
 #[cfg(test)]
 mod tests;

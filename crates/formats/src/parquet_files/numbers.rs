@@ -4,18 +4,17 @@
 //! they are in memory. The parquet crate encodes a group of zeros; what it writes before the zeros, and says of the group
 //! in the file's metadata, holds for every group.
 
-use super::encode::{list_column, writer_properties};
+use super::encode::{ParquetColumn, writer_properties, written};
+use super::stored::Stored;
+use super::types::ParquetType;
 use crate::FormatError;
-use arrow_array::types::{ArrowPrimitiveType, Float16Type, Float32Type, Float64Type};
-use arrow_array::{ArrayRef, PrimitiveArray, RecordBatch};
 use octopus_files::{FilePlan, NpyType};
-use parquet::arrow::ArrowWriter;
+use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataWriter, RowGroupMetaData};
 use parquet::file::properties::WriterProperties;
 use serde_json::Value;
 use std::path::Path;
-use std::sync::Arc;
 
 /// The numbers of a row group, which are one page; pyarrow's groups have as many.
 const GROUP: u64 = 1 << 20;
@@ -97,27 +96,20 @@ impl NumberColumn<'_> {
     /// file's end says.
     fn group_of_zeros(&self, rows: u64, metadata: &Value) -> Result<(Vec<u8>, ParquetMetaData), ParquetError> {
         let count = (rows * self.per_row()) as usize;
-        let mut values = match self.dtype {
-            NpyType::F8 => zeros::<Float64Type>(count),
-            NpyType::F4 => zeros::<Float32Type>(count),
-            NpyType::F2 => zeros::<Float16Type>(count),
+        let (bits, values) = match self.dtype {
+            NpyType::F8 => (64, Stored::Double(vec![0.0; count])),
+            NpyType::F4 => (32, Stored::Float(vec![0.0; count])),
+            NpyType::F2 => (16, Stored::Fixed(vec![ByteArray::from(vec![0; 2]).into(); count])),
         };
-        if let Some(length) = self.length {
-            values = list_column(values, length as usize)?;
-        }
-        let batch = RecordBatch::try_from_iter_with_nullable([(self.name, values, false)])?;
-        let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties(metadata)))?;
-        writer.write(&batch)?;
+        let column = ParquetColumn::of(self.name, ParquetType::Real(bits), values);
+        let column = column.in_lists(self.length.map(|length| length as usize));
+        let mut writer = written(&[column], properties(metadata))?;
         let metadata = writer.finish()?;
         let Some(group) = metadata.row_groups().first() else { return Ok((Vec::new(), metadata)) };
         let (start, length) = group.column(0).byte_range();
         let before = length - count as u64 * self.dtype.bytes();
         Ok((writer.inner()[start as usize..(start + before) as usize].to_vec(), metadata))
     }
-}
-
-fn zeros<T: ArrowPrimitiveType>(count: usize) -> ArrayRef {
-    Arc::new(PrimitiveArray::<T>::from_value(T::Native::default(), count))
 }
 
 /// Returns the properties with which a group is one page.

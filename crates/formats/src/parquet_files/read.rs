@@ -4,7 +4,9 @@
 
 use super::METADATA;
 use super::claims::check_parquet_claims;
-use super::values::{NoValues, from_arrow, from_json};
+use super::stored::Cells;
+use super::types::{FileColumn, columns};
+use super::values::{from_json, trace_values};
 use crate::FormatError;
 use crate::draw_table::{DrawColumn, DrawTable, append};
 use crate::json::{attributes_from_json, labels_from_json};
@@ -13,9 +15,10 @@ use bytes::Bytes;
 use indexmap::IndexMap;
 use octopus_files::{open_regular, read_regular};
 use octopus_trace::{Array, Dataset, InferenceData, Values};
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::Compression;
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::Value;
+use std::collections::HashSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -140,7 +143,7 @@ enum Contents {
 }
 
 fn read_file(bytes: Bytes) -> Result<Contents, String> {
-    let reader = ParquetRecordBatchReaderBuilder::try_new(bytes.clone())
+    let reader = SerializedFileReader::new(bytes.clone())
         .map_err(|error| format!("it is not a whole Parquet file ({error})"))?;
     for group in reader.metadata().row_groups() {
         if let Some(codec) = group.columns().iter().find_map(|column| unknown_codec(column.compression())) {
@@ -150,36 +153,26 @@ fn read_file(bytes: Bytes) -> Result<Contents, String> {
         }
     }
     check_parquet_claims(&bytes)?;
-    let entries = reader.metadata().file_metadata().key_value_metadata();
+    let file = reader.metadata().file_metadata();
+    let entries = file.key_value_metadata();
     let entry = |key: &str| entries.and_then(|entries| entries.iter().find(|entry| entry.key == key)?.value.clone());
     let ours: Option<Value> = entry(METADATA)
         .map(|text| serde_json::from_str(&text))
         .transpose()
         .map_err(|error| format!("its metadata are not JSON ({error})"))?;
     let pandas: Value = entry("pandas").and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
-    let rows = usize::try_from(reader.metadata().file_metadata().num_rows()).unwrap_or(0);
-    let names: Vec<String> = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
-    if let Some(name) = names.iter().enumerate().find_map(|(at, name)| names[..at].contains(name).then_some(name)) {
-        return Err(format!("two of its columns have the name {name}: rename one"));
-    }
-    let batches = reader.with_batch_size(rows.clamp(1, 1 << 20)).build().map_err(|error| error.to_string())?;
+    let rows = usize::try_from(file.num_rows()).unwrap_or(0);
     let mut table = DrawTable { metadata: ours.unwrap_or_default(), rows, ..DrawTable::default() };
-    let mut found = 0;
-    for batch in batches {
-        let batch = batch.map_err(|error| error.to_string())?;
-        found += batch.num_rows();
-        for (name, column) in names.iter().zip(batch.columns()) {
-            let named = |what: String| format!("column {name}: {what}");
-            match (from_arrow(column.as_ref()), table.columns.get_mut(name)) {
-                (Ok(column), None) => _ = table.columns.insert(name.clone(), column),
-                (Ok(column), Some(before)) => append(before, column).map_err(named)?,
-                (Err(NoValues::Type(kind)), _) => _ = table.left_out.insert(name.clone(), kind),
-                (Err(NoValues::Damaged(what)), _) => return Err(named(what)),
-            }
+    let mut names = HashSet::new();
+    for column in columns(file) {
+        let name = column.name.clone();
+        if !names.insert(name.clone()) {
+            return Err(format!("two of its columns have the name {name}: rename one"));
         }
-    }
-    if found != rows {
-        return Err(format!("it has {found} rows where it announces {rows}"));
+        match whole_column(&reader, &column).map_err(|what| format!("column {name}: {what}"))? {
+            Some(values) => _ = table.columns.insert(name, values),
+            None => _ = table.left_out.insert(name, column.cell_type().to_string()),
+        }
     }
     if table.metadata["rows"].is_array() {
         let (group, dataset) = group_of(&table.metadata, table.columns)?;
@@ -188,6 +181,46 @@ fn read_file(bytes: Bytes) -> Result<Contents, String> {
     let index = pandas["index_columns"].as_array().into_iter().flatten();
     table.index = index.filter_map(|name| Some(name.as_str()?.to_owned())).collect();
     Ok(Contents::Table(table))
+}
+
+/// Returns all values of a column, and how many each row has if it is a list; `None` where it has none that a trace can
+/// hold, or there are no rows.
+///
+/// # Errors
+/// When the file is damaged, or lists are not all of one length; a sentence says so.
+pub(super) fn whole_column(
+    reader: &SerializedFileReader<Bytes>,
+    column: &FileColumn,
+) -> Result<Option<DrawColumn>, String> {
+    /// The most rows that are decoded at once.
+    const BATCH: usize = 1 << 20;
+    if !column.kind.is_of_a_trace() {
+        return Ok(None);
+    }
+    let mut whole: Option<DrawColumn> = None;
+    let mut rows = 0;
+    for group in 0..reader.num_row_groups() {
+        let group = reader.get_row_group(group).map_err(|error| error.to_string())?;
+        let mut cells_of = group.get_column_reader(column.leaf).map_err(|error| error.to_string())?;
+        loop {
+            let cells = Cells::read(&mut cells_of, column, BATCH)?;
+            let (own, width) = (cells.rows, cells.width);
+            if own == 0 {
+                break;
+            }
+            rows += own;
+            let values = (trace_values(cells, &column.kind)?, width);
+            match &mut whole {
+                Some(whole) => append(whole, values)?,
+                None => whole = Some(values),
+            }
+        }
+    }
+    let announced = usize::try_from(reader.metadata().file_metadata().num_rows()).unwrap_or(0);
+    if announced != rows {
+        return Err(format!("it has {rows} rows where it announces {announced}"));
+    }
+    Ok(whole)
 }
 
 /// Returns a group as it was written.

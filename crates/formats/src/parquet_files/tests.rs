@@ -2,48 +2,34 @@
 
 use super::*;
 use crate::FormatError;
-use arrow_array::{
-    ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float16Array, Float32Array, Float64Array,
-    Int8Array, Int32Array, ListArray, RecordBatch, StringArray, TimestampNanosecondArray, UInt64Array,
-};
-use octopus_trace::Labels;
+use crate::parquet_files::sample::*;
+use crate::parquet_files::stored::Stored;
 use octopus_trace::{Array, Attribute, Dataset, InferenceData, Values};
-use parquet::arrow::ArrowWriter;
+use octopus_trace::{Calendar, Dates, Durations, Labels};
+use parquet::file::metadata::KeyValue;
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use std::fs::{self, File};
 use std::path::Path;
-use std::sync::Arc;
 
-fn table(path: &Path, columns: Vec<(&str, ArrayRef)>) {
-    let batch =
-        RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, column)| (name, column, true)));
-    let batch = batch.unwrap();
-    let mut writer = ArrowWriter::try_new(File::create(path).unwrap(), batch.schema(), None).unwrap();
-    writer.write(&batch).unwrap();
-    writer.close().unwrap();
-}
-
-fn integers(values: &[i32]) -> ArrayRef {
-    Arc::new(Int32Array::from(values.to_vec()))
+fn table(path: &Path, columns: Vec<(&str, Unnamed)>) {
+    fs::write(path, parquet_bytes(columns)).unwrap();
 }
 
 #[test]
 fn tables_of_draws_in_any_order() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("draws.parquet");
-    let lists = ListArray::from_iter_primitive::<arrow_array::types::Float64Type, _, _>(
-        (0..4).map(|row| Some([Some(f64::from(row)), None])),
-    );
     table(
         &path,
         vec![
             (".chain", integers(&[2, 1, 2, 1])),
             (".iteration", integers(&[5, 5, 7, 7])),
             (".draw", integers(&[3, 1, 4, 2])),
-            ("mu", Arc::new(Float32Array::from(vec![Some(2.5), Some(1.5), None, Some(1.75)]))),
-            ("theta", Arc::new(lists)),
-            ("diverging", Arc::new(BooleanArray::from(vec![true, false, false, false]))),
-            ("city", Arc::new(StringArray::from(vec!["c", "a", "d", "b"]))),
-            ("count", Arc::new(UInt64Array::from(vec![3, 1, 4, 2]))),
+            ("mu", singles(&[Some(2.5), Some(1.5), None, Some(1.75)])),
+            ("theta", real_lists(&[0.0, f64::NAN, 1.0, f64::NAN, 2.0, f64::NAN, 3.0, f64::NAN], 2)),
+            ("diverging", booleans(&[Some(true), Some(false), Some(false), Some(false)])),
+            ("city", strings(&["c", "a", "d", "b"].map(Some))),
+            ("count", wholes(64, false, &[3, 1, 4, 2].map(Some))),
         ],
     );
     let data = read_parquet(&path).unwrap();
@@ -66,24 +52,19 @@ fn tables_of_draws_in_any_order() {
 fn tables_that_are_no_traces_are_told() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.parquet");
-    let refuse = |columns: Vec<(&str, ArrayRef)>, words: &[&str]| {
+    let refuse = |columns: Vec<(&str, Unnamed)>, words: &[&str]| {
         table(&path, columns);
         let message = read_parquet(&path).unwrap_err().to_string();
         assert!(message.contains("a.parquet") && words.iter().all(|word| message.contains(word)), "{message}");
     };
-    let reals = || -> ArrayRef { Arc::new(Float64Array::from(vec![1.0, 2.0])) };
-    refuse(vec![("draw", integers(&[0, 1])), ("mu", reals())], &["`chain`", "draw, mu"]);
-    let half = || -> ArrayRef { Arc::new(Float64Array::from(vec![0.0, 0.5])) };
-    refuse(vec![("chain", half()), ("draw", integers(&[0, 1]))], &["column chain", "whole numbers", "has 0.5"]);
+    refuse(vec![("draw", integers(&[0, 1])), ("mu", reals(&[1.0, 2.0]))], &["`chain`", "draw, mu"]);
+    refuse(
+        vec![("chain", reals(&[0.0, 0.5])), ("draw", integers(&[0, 1]))],
+        &["column chain", "whole numbers", "has 0.5"],
+    );
     refuse(vec![("chain", integers(&[0, 1])), ("draw", integers(&[0, 1]))], &["2 rows", "[1, 1]"]);
     refuse(vec![("chain", integers(&[0, 0])), ("draw", integers(&[0, 0]))], &["2 rows"]);
     refuse(vec![("chain", integers(&[0, 0, 1])), ("draw", integers(&[0, 1, 0]))], &["3 rows", "[2, 1]"]);
-    let ragged =
-        ListArray::from_iter_primitive::<arrow_array::types::Int32Type, _, _>([Some(vec![Some(1)]), Some(vec![])]);
-    refuse(
-        vec![("chain", integers(&[0, 0])), ("draw", integers(&[0, 1])), ("x", Arc::new(ragged))],
-        &["column x", "one length"],
-    );
     fs::write(&path, "PAR1 and no more").unwrap();
     assert!(read_parquet(&path).unwrap_err().to_string().contains("not a whole Parquet file"));
     assert!(
@@ -113,8 +94,9 @@ fn rows_are_the_dimensions_that_all_share() {
     assert_eq!((alone.groups.len(), &alone.groups["observed_data"]), (1, &observed));
     let rows = |group: &str| {
         let file = File::open(path.join(format!("{group}.parquet"))).unwrap();
-        let reader = parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
-        let names: Vec<String> = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
+        let reader = SerializedFileReader::new(file).unwrap();
+        let fields = reader.metadata().file_metadata().schema().get_fields();
+        let names: Vec<&str> = fields.iter().map(|field| field.name()).collect();
         (reader.metadata().file_metadata().num_rows(), names.join(" "))
     };
     assert_eq!(rows("observed_data"), (3, "obs y x".into()));
@@ -175,11 +157,8 @@ fn metadata_that_do_not_fit_are_told() {
         })
     };
     let read = |column: &str, metadata: &serde_json::Value| {
-        let batch = RecordBatch::try_from_iter([(column, integers(&[7, 8]))]).unwrap();
-        let properties = Some(encode::writer_properties(metadata));
-        let mut writer = ArrowWriter::try_new(File::create(&path).unwrap(), batch.schema(), properties).unwrap();
-        writer.write(&batch).unwrap();
-        writer.close().unwrap();
+        let entry = KeyValue::new(METADATA.to_owned(), metadata.to_string());
+        fs::write(&path, with_entries(vec![(column, integers(&[7, 8]))], Some(vec![entry]))).unwrap();
         read_parquet(&path).map_err(|error| error.to_string())
     };
     let good = described(&["x"], &[2]);
@@ -202,14 +181,9 @@ fn metadata_that_do_not_fit_are_told() {
 }
 
 /// Writes a table with the entry `pandas` of its metadata.
-fn table_of_pandas(path: &Path, pandas: serde_json::Value, columns: Vec<(&str, ArrayRef)>) {
-    let batch = RecordBatch::try_from_iter(columns).unwrap();
-    let entry = parquet::file::metadata::KeyValue::new("pandas".to_owned(), pandas.to_string());
-    let properties = parquet::file::properties::WriterProperties::builder().set_key_value_metadata(Some(vec![entry]));
-    let mut writer =
-        ArrowWriter::try_new(File::create(path).unwrap(), batch.schema(), Some(properties.build())).unwrap();
-    writer.write(&batch).unwrap();
-    writer.close().unwrap();
+fn table_of_pandas(path: &Path, pandas: serde_json::Value, columns: Vec<(&str, Unnamed)>) {
+    let entry = KeyValue::new("pandas".to_owned(), pandas.to_string());
+    fs::write(path, with_entries(columns, Some(vec![entry]))).unwrap();
 }
 
 #[test]
@@ -220,7 +194,7 @@ fn the_index_of_pandas_is_no_variable() {
         vec![
             ("chain", integers(&[0, 0, 1, 1])),
             ("draw", integers(&[0, 1, 0, 1])),
-            ("mu", Arc::new(Float64Array::from(vec![1.0, 2.0, 3.0, 4.0])) as ArrayRef),
+            ("mu", reals(&[1.0, 2.0, 3.0, 4.0])),
             (index, integers(&[10, 11, 12, 13])),
         ]
     };
@@ -242,53 +216,189 @@ fn the_index_of_pandas_is_no_variable() {
     assert_eq!(read_parquet(&path).unwrap().posterior().unwrap().variables.keys().collect::<Vec<_>>(), ["mu"]);
 }
 
-/// The file as its reader sees it, written and read: what types the reader of Parquet gives these columns matters, too.
-#[test]
-fn one_column_of_another_type_refuses_no_file() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("a.parquet");
-    let keys = || Int8Array::from(vec![1, 0]);
-    let halves: Float16Array = [0.5, 1.5].into_iter().map(|value| Some(half::f16::from_f64(value))).collect();
-    table(
-        &path,
-        vec![
-            ("chain", integers(&[0, 0])),
-            ("draw", integers(&[0, 1])),
-            ("mu", Arc::new(Float64Array::from(vec![1.0, 2.0]))),
-            ("price", Arc::new(Decimal128Array::from(vec![125, -50]).with_precision_and_scale(10, 2).unwrap())),
-            ("half", Arc::new(halves)),
-            ("level", Arc::new(DictionaryArray::new(keys(), Arc::new(Int32Array::from(vec![7, 9]))))),
-            ("ok", Arc::new(BooleanArray::from(vec![Some(true), None]))),
-            ("city", Arc::new(DictionaryArray::new(keys(), Arc::new(StringArray::from(vec!["oslo", "rome"]))))),
-            ("day", Arc::new(Date32Array::from(vec![1, 2]))),
-            ("at", Arc::new(TimestampNanosecondArray::from(vec![1, 2]))),
-        ],
-    );
+/// A file of pyarrow: `tests/data/make_parquet.py`.
+fn of_pyarrow(name: &str) -> (Vec<String>, Vec<String>) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
     let data = read_parquet(&path).unwrap();
-    let posterior = data.posterior().unwrap();
-    let shown: Vec<String> =
-        posterior.variables.iter().map(|(name, array)| format!("{name} {:?}", array.values)).collect();
+    let variables = &data.posterior().unwrap().variables;
+    let shown = |(name, array): (&String, &Array)| format!("{name} {:?} {:?}", &array.shape[2..], array.values);
+    (variables.iter().map(shown).collect(), data.notes)
+}
+
+/// The values are those in the script.
+#[test]
+fn columns_of_every_type() {
+    let (variables, notes) = of_pyarrow("types.parquet");
     assert_eq!(
-        shown,
+        variables,
         [
-            "mu F64([1.0, 2.0])",
-            "price F64([1.25, -0.5])",
-            "half F64([0.5, 1.5])",
-            "level I64([9, 7])",
-            "ok F64([1.0, NaN])",
-            "city Strings([\"rome\", \"oslo\"])",
+            "int8 [] F64([1.0, 2.0, NaN, 100.0])",
+            "int16 [] F64([1.0, 2.0, NaN, 100.0])",
+            "uint8 [] F64([1.0, 2.0, NaN, 100.0])",
+            "uint16 [] F64([1.0, 2.0, NaN, 100.0])",
+            "uint32 [] I64([0, 1, 2, 4294967295])",
+            // Beyond the integers of a trace.
+            "uint64 [] F64([0.0, 1.0, 2.0, 9.223372036854776e18])",
+            "int64 [] I64([0, -1, 2, 9223372036854775807])",
+            "float [] F64([0.5, NaN, -2.0, 1.0000000150474662e30])",
+            "half [] F64([0.5, NaN, -2.0, 1.0])",
+            "bool [] F64([1.0, NaN, 0.0, 1.0])",
+            "flags [] Bool([true, true, false, true])",
+            "price [] F64([1.25, -0.5, NaN, -12345678.9])",
+            "wide [] F64([1.5, -0.07, 0.0, -1e50])",
+            "whole [] I64([5, 7, -1, 0])",
+            "small [] F64([5.5, 7.0, -1.1, 0.0])",
+            r#"text [] Strings(["a", "", "são", ""])"#,
+            r#"large [] Strings(["a", "", "b", ""])"#,
+            r#"view [] Strings(["a", "", "b", ""])"#,
+            r#"city [] Strings(["oslo", "", "rome", "oslo"])"#,
+            "level [] I64([7, 9, 7, 9])",
+            "list [2] F64([1.0, 2.0, 3.0, NaN, 5.0, 6.0, 7.0, 8.0])",
+            r#"large_list [2] Strings(["a", "b", "c", "", "", "f", "g", "h"])"#,
+            "fixed_list [2] F64([0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0])",
+            "required [2] F64([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])",
         ]
     );
-    let [day, at, city] = &data.notes[..] else { panic!("{:?}", data.notes) };
-    assert!(day.contains("a.parquet: column day is left out: it holds no numbers (its type is Date32)"), "{day}");
-    assert!(at.contains("column at is left out: it holds no numbers (its type is Timestamp(ns)"), "{at}");
-    assert!(city.contains("column city holds text"), "{city}");
+    let left_out: Vec<&str> = notes
+        .iter()
+        .filter_map(|note| {
+            let (_, column) = note.split_once(": column ")?;
+            column.split_once(" is left out: it holds no numbers (its type is ").map(|(_, kind)| kind)
+        })
+        .collect();
+    assert_eq!(
+        left_out,
+        [
+            "Date32)",
+            // pyarrow stores milliseconds in days, and seconds in milliseconds.
+            "Date32)",
+            "Timestamp(ms))",
+            "Timestamp(ms))",
+            "Timestamp(µs))",
+            "Timestamp(ns))",
+            "Timestamp(µs, \"+01:00\"))",
+            "Timestamp(µs, \"Europe/Rome\"))",
+            "Duration(s))",
+            "Duration(µs))",
+            "Time64(µs))",
+            "Binary)",
+            "FixedSizeBinary(2))",
+            "List(Date32))",
+            "List of lists or structures)",
+            "Struct)",
+            "Map)",
+            "Null)",
+        ]
+    );
+    assert!(notes.iter().any(|note| note.contains("types.parquet: column city holds text")), "{notes:?}");
+}
+
+/// Other encodings, pages of the second version, and no types of Arrow's.
+#[test]
+fn columns_of_other_encodings() {
+    let (variables, notes) = of_pyarrow("old.parquet");
+    assert_eq!(
+        variables,
+        [
+            "x [] F64([0.5, 1.5, NaN, 3.5])",
+            "n [] I64([1, 2, 3, 40])",
+            r#"text [] Strings(["a", "", "são", ""])"#,
+            "list [2] F64([1.0, 2.0, 3.0, NaN, 5.0, 6.0, 7.0, 8.0])",
+        ]
+    );
+    assert!(notes[0].contains("column time is left out: it holds no numbers (its type is Timestamp(ns))"), "{notes:?}");
+}
+
+/// pyarrow is of `crates/runs/tests/arviz/requirements-zarr3.txt`.
+#[test]
+fn pyarrow_finds_our_types() {
+    let Some(python) = std::env::var_os("OCTOPUS_PYTHON_ZARR3").filter(|python| !python.is_empty()) else {
+        eprintln!("SKIPPED: no Python with pyarrow: set OCTOPUS_PYTHON_ZARR3");
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let mut group = Dataset::default();
+    let rows = [("day", 2), ("time", 1), ("length", 2), ("level", 1)];
+    let lists = rows.into_iter().chain([("k", 3)]);
+    group.insert("x", Array::new(lists, Values::F64(vec![0.5; 12])));
+    group.insert("n", Array::new(rows, Values::I64(vec![7; 4])));
+    group.insert("flag", Array::new(rows, Values::Bool(vec![true; 4])));
+    group.insert("word", Array::new(rows, Values::Strings(vec!["å".into(); 4])));
+    let dates =
+        |times: &[Option<i128>]| Dates::from_nanoseconds(Calendar::ProlepticGregorian, times).map(Labels::Dates);
+    let day = 86_400_000_000_000;
+    group.coords.insert("day".into(), dates(&[Some(day), None]).unwrap());
+    group.coords.insert("time".into(), dates(&[Some(1_000)]).unwrap());
+    let lengths = Durations::from_nanoseconds(&[Some(day), Some(2 * day)]).unwrap();
+    group.coords.insert("length".into(), Labels::Durations(lengths));
+    group.coords.insert("level".into(), Labels::Singles(vec![0.5]));
+    let mut data = InferenceData::default();
+    data.insert("observed_data", group);
+    write_parquet(&dir.path().join("t"), &data, false).unwrap();
+    let script = "import sys, pyarrow.parquet as p; t = p.read_table(sys.argv[1]); \
+        print([(f.name, str(f.type), f.nullable) for f in t.schema]); print(t.to_pylist()[2])";
+    let mut command = std::process::Command::new(python);
+    command.args(["-B", "-c", script]).arg(dir.path().join("t/observed_data.parquet"));
+    let output = command.output().expect("OCTOPUS_PYTHON_ZARR3 cannot be run");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let expected = "[('day', 'date32[day]', True), ('time', 'timestamp[us]', False), ('length', 'duration[ms]', False), \
+        ('level', 'float', False), ('x', 'fixed_size_list<element: double not null>[3]', False), ('n', 'int64', False), \
+        ('flag', 'bool', False), ('word', 'string', False)]\n{'day': None, 'time': datetime.datetime(1970, 1, 1, 0, 0, 0, 1), \
+        'length': datetime.timedelta(days=1), 'level': 0.5, 'x': [0.5, 0.5, 0.5], 'n': 7, 'flag': True, 'word': 'å'}\n";
+    assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
+}
+
+/// The forms that the format's text has for lists, old ones too.
+#[test]
+fn lists_of_every_form() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.parquet");
+    let read = |list: &str, values: &[i32], definition: &[i16], repetition: &[i16]| {
+        let schema = format!("message m {{ required int32 chain; required int32 draw; {list} }}");
+        let leaves = vec![
+            (Stored::Int32(vec![0, 0]), &[][..], &[][..]),
+            (Stored::Int32(vec![0, 1]), &[], &[]),
+            (Stored::Int32(values.to_vec()), definition, repetition),
+        ];
+        fs::write(&path, raw(&schema, leaves)).unwrap();
+        let data = read_parquet(&path).map_err(|error| error.to_string())?;
+        let x = data.posterior().map(|posterior| &posterior.variables["x"]).ok_or(data.notes.concat())?;
+        Ok::<_, String>(format!("{:?} {:?}", &x.shape[2..], x.values))
+    };
+    let pairs = Ok("[2] I64([1, 2, 3, 4])".to_owned());
+    let (four, turns) = (&[1, 2, 3, 4][..], &[0, 1, 0, 1][..]);
+    assert_eq!(read("repeated int32 x;", four, &[1; 4], turns), pairs);
+    assert_eq!(read("required group x (LIST) { repeated int32 element; }", four, &[1; 4], turns), pairs);
+    assert_eq!(read("optional group x (LIST) { repeated int32 array; }", four, &[2; 4], turns), pairs);
+    let three = "optional group x (LIST) { repeated group list { optional int32 item; } }";
+    assert_eq!(read(three, four, &[3; 4], turns), pairs);
+    let with_null = Ok("[2] F64([1.0, NaN, 3.0, 4.0])".to_owned());
+    assert_eq!(read(three, &[1, 3, 4], &[3, 2, 3, 3], turns), with_null);
+    assert_eq!(read(three, &[], &[1, 1], &[0, 0]), Ok("[0] I64([])".to_owned()));
+    for (values, definition, repetition, told) in [
+        (&[1][..], &[3, 1][..], &[0, 0][..], "column x: its lists are not all of one length"),
+        (&[1, 2, 3], &[3, 3, 3], &[0, 1, 0], "column x: its lists are not all of one length"),
+        (&[1], &[3, 0], &[0, 0], "column x: 1 of its lists are null"),
+    ] {
+        let error = read(three, values, definition, repetition).unwrap_err();
+        assert!(error.contains("a.parquet") && error.contains(told), "{error}");
+    }
+    for (list, kind) in [
+        ("required group x (LIST) { repeated group array { required int32 y; } }", "List of lists or structures"),
+        ("required group x (LIST) { repeated group x_tuple { required int32 y; } }", "List of lists or structures"),
+        ("repeated group x { required int32 y; }", "Struct"),
+        ("required group x (LIST) { repeated group list { repeated int32 y; } }", "List of lists or structures"),
+    ] {
+        let repetition = if list.contains("repeated int32") { &[0, 2, 0, 2] } else { turns };
+        let definition = if list.contains("repeated int32") { &[2; 4] } else { &[1; 4] };
+        let error = read(list, four, definition, repetition).unwrap_err();
+        assert!(error.contains(&format!("(its type is {kind})")), "{error}");
+    }
 }
 
 fn draws(path: &Path, chain: Option<i32>, first: f64) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
-    let values: ArrayRef = Arc::new(Float64Array::from(vec![first, first + 1.0]));
-    let mut columns = vec![("draw", integers(&[0, 1])), ("mu", values)];
+    let mut columns = vec![("draw", integers(&[0, 1])), ("mu", reals(&[first, first + 1.0]))];
     columns.extend(chain.map(|chain| ("chain", integers(&[chain, chain]))));
     table(path, columns);
 }
@@ -413,17 +523,16 @@ fn claims_beyond_the_file_are_refused() {
 fn chains_are_whole_numbers_of_any_type() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.parquet");
-    let reals = |values: [f64; 2]| -> ArrayRef { Arc::new(Float64Array::from(values.to_vec())) };
     for (chain, draw, count) in
         [("chain", "draw", "row"), ("chain__", "iter__", "draw__"), ("chain", "iteration", "unconstrained")]
     {
         table(
             &path,
             vec![
-                (chain, reals([1.0, 0.0])),
-                (draw, reals([3.0, 3.0])),
-                ("mu", reals([0.5, 1.5])),
-                (count, reals([1.0, 2.0])),
+                (chain, reals(&[1.0, 0.0])),
+                (draw, reals(&[3.0, 3.0])),
+                ("mu", reals(&[0.5, 1.5])),
+                (count, reals(&[1.0, 2.0])),
             ],
         );
         let data = read_parquet(&path).unwrap();
@@ -436,9 +545,9 @@ fn chains_are_whole_numbers_of_any_type() {
 }
 
 /// Columns of a chain of two draws.
-fn one_chain<'a>(columns: impl IntoIterator<Item = (&'a str, [f64; 2])>) -> Vec<(&'a str, ArrayRef)> {
+fn one_chain<'a>(columns: impl IntoIterator<Item = (&'a str, [f64; 2])>) -> Vec<(&'a str, Unnamed)> {
     let own = [("chain", [0.0, 0.0]), ("draw", [0.0, 1.0])];
-    let real = |(name, values): (&'a str, [f64; 2])| (name, Arc::new(Float64Array::from(values.to_vec())) as ArrayRef);
+    let real = |(name, values): (&'a str, [f64; 2])| (name, reals(&values));
     own.into_iter().chain(columns).map(real).collect()
 }
 

@@ -1,18 +1,16 @@
 //! InferenceData to a folder of Parquet files.
 
-use super::encode::{encode_columns, list_column};
-use super::values::{label_column, to_arrow, to_json};
+use super::encode::{ParquetColumn, encode_columns};
+use super::values::{label_column, to_json};
 use super::{METADATA, ROW, is_parquet, parquet_files};
 use crate::FormatError;
 use crate::checked;
 use crate::export::export_folder;
 use crate::json::attributes_to_json;
-use arrow_array::ArrayRef;
 use indexmap::IndexMap;
 use octopus_files::{Disk, Storage};
 use octopus_trace::Labels;
 use octopus_trace::{Dataset, InferenceData, Values};
-use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::{Map, Value, json};
 use std::fs::File;
@@ -34,7 +32,7 @@ pub fn write_parquet(path: &Path, data: &InferenceData, overwrite: bool) -> Resu
                 return Err(FormatError::Invalid { group: group.clone(), what });
             }
             let file = folder.join(format!("{group}.parquet"));
-            let encode = |error: ParquetError| FormatError::Encode { path: file.clone(), what: error.to_string() };
+            let encode = |what: String| FormatError::Encode { path: file.clone(), what };
             let bytes = encoded(group, dataset, &rows, &sizes).map_err(encode)?;
             Disk.write(&file, &mut |out| out.write_all(&bytes)).map_err(FormatError::io("write", &file))?;
         }
@@ -65,35 +63,28 @@ fn shared_dims(dataset: &Dataset) -> Vec<&String> {
     shared
 }
 
-fn encoded(
-    group: &str,
-    dataset: &Dataset,
-    rows: &[&String],
-    sizes: &IndexMap<&str, usize>,
-) -> Result<Vec<u8>, ParquetError> {
+fn encoded(group: &str, dataset: &Dataset, rows: &[&String], sizes: &IndexMap<&str, usize>) -> Result<Vec<u8>, String> {
     let lens: Vec<usize> = rows.iter().map(|dim| sizes[dim.as_str()]).collect();
     let count: usize = lens.iter().product();
-    let mut columns: Vec<(&str, ArrayRef)> = Vec::new();
+    let mut columns: Vec<ParquetColumn> = Vec::new();
     let mut before = 1;
     for (axis, dim) in rows.iter().enumerate() {
         let range = Labels::Range(lens[axis]);
         let places = repeated(lens[axis], before, lens[axis + 1..].iter().product());
-        columns.push((dim, label_column(dataset.coords.get(*dim).unwrap_or(&range), &places)));
+        columns.push(label_column(dim, dataset.coords.get(*dim).unwrap_or(&range), &places));
         before *= lens[axis];
     }
     for (name, array) in &dataset.variables {
-        let values = to_arrow(&array.values);
-        let width = array.elements(rows.len());
-        if array.dims.len() == rows.len() {
-            columns.push((name, values));
-        } else if width > 0 {
-            columns.push((name, list_column(values, width)?));
+        let width = Some(array.elements(rows.len())).filter(|_| array.dims.len() > rows.len());
+        // Lists of nothing have no column.
+        if width != Some(0) {
+            columns.push(ParquetColumn::new(name, array.values.clone(), width));
         }
     }
     if columns.is_empty() {
-        columns.push((ROW, to_arrow(&Values::I64(vec![0; count]))));
+        columns.push(ParquetColumn::new(ROW, Values::I64(vec![0; count]), None));
     }
-    encode_columns(columns, &metadata(group, dataset, rows))
+    encode_columns(&columns, &metadata(group, dataset, rows))
 }
 
 /// Returns the places of a column of `len` values in which each is there `inner` times, and all of that `outer` times.

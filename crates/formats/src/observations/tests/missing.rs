@@ -18,9 +18,9 @@ fn rows_without_a_group_or_a_value_are_left_out_and_counted() {
     assert_eq!((data.values(), data.labels()), (&[1.0, 8.0][..], &Labels::Strings(vec!["a".into(), "b".into()])));
     let left_out = LeftOut { without_value: 4, without_group: 3, comments: 0 };
     assert_eq!(data.left_out(), left_out);
-    let columns: Vec<(&str, ArrayRef)> = vec![
+    let columns: Vec<(&str, Unnamed)> = vec![
         ("city", strings(&[Some("a"), None, Some("b"), Some(""), Some("b"), Some("a")])),
-        ("y", Arc::new(Float64Array::from(vec![Some(1.0), Some(2.0), None, Some(4.0), Some(8.0), Some(f64::NAN)]))),
+        ("y", some_reals([Some(1.0), Some(2.0), None, Some(4.0), Some(8.0), Some(f64::NAN)])),
     ];
     let bytes = parquet_bytes(columns);
     let data = read_by("a.parquet", &bytes, DROP).unwrap();
@@ -37,7 +37,7 @@ fn rows_without_a_group_or_a_value_are_left_out_and_counted() {
 fn in_every_format(cities: &[&str], check: impl Fn(&str, &[u8])) {
     let text: String = cities.iter().enumerate().map(|(row, city)| format!("{city},{row}\n")).collect();
     check("a.csv", format!("city,y\n{text}").as_bytes());
-    let values: ArrayRef = Arc::new(Float64Array::from_iter_values((0..cities.len()).map(|row| row as f64)));
+    let values = some_reals((0..cities.len()).map(|row| Some(row as f64)));
     let words = strings(&cities.iter().copied().map(Some).collect::<Vec<_>>());
     check("a.parquet", &parquet_bytes(vec![("city", words), ("y", values)]));
 }
@@ -51,10 +51,10 @@ fn words_for_missing_labels_are_left_out_of_every_format() {
         // Without the option they are names, of which a warning is given before sampling.
         assert_eq!(read_by(name, bytes, CellRules::default()).unwrap().groups(), 6, "{name}");
     });
-    let columns: Vec<(&str, ArrayRef)> = vec![
+    let columns: Vec<(&str, Unnamed)> = vec![
         ("study", strings(&[Some("s"), Some("NA")])),
         ("city", strings(&[Some("a"), Some("a")])),
-        ("y", Arc::new(Float64Array::from(vec![1.0, 2.0]))),
+        ("y", reals(&[1.0, 2.0])),
     ];
     let (_dir, path) = file("a.parquet", parquet_bytes(columns));
     let found = super::super::read_sets(&path, &two("city", "y"), "study", DROP).unwrap();
@@ -125,7 +125,7 @@ fn decimals_have_the_mark_that_was_given() {
         let message = read_by("a.csv", text, COMMA).unwrap_err().to_string();
         assert!(message.contains("line 2 (row 1)") && message.contains(words), "{message}");
     }
-    let parquet = parquet_bytes(vec![("city", strings(&[Some("a")])), ("y", Arc::new(Float64Array::from(vec![1.0])))]);
+    let parquet = parquet_bytes(vec![("city", strings(&[Some("a")])), ("y", reals(&[1.0]))]);
     let message = read_by("a.parquet", parquet, COMMA).unwrap_err().to_string();
     assert!(message.contains("--decimal") && message.contains("Parquet"), "{message}");
 }

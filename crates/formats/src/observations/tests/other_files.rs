@@ -59,9 +59,7 @@ fn what_is_packed_is_looked_at_too() {
         gzip.write_all(bytes).unwrap();
         gzip.finish().unwrap()
     };
-    let columns = || -> Vec<(&str, ArrayRef)> {
-        vec![("city", strings(&[Some("a")])), ("y", Arc::new(Float64Array::from(vec![1.5])))]
-    };
+    let columns = || -> Vec<(&str, Unnamed)> { vec![("city", strings(&[Some("a")])), ("y", reals(&[1.5]))] };
     let (_dir, path) = file("a.parquet.gz", gzip(&parquet_bytes(columns())));
     assert_eq!(read_grouped(&path, "city", "y").unwrap().values(), [1.5]);
     refuses("a.xlsx.gz", gzip(&zip("xl/workbook.xml")), &["an Excel workbook"]);
@@ -73,12 +71,12 @@ fn what_is_packed_is_looked_at_too() {
 #[test]
 fn a_folder_of_parquet_files_is_one_table() {
     let dir = tempfile::tempdir().unwrap();
-    let write = |name: &str, columns: Vec<(&str, ArrayRef)>| {
+    let write = |name: &str, columns: Vec<(&str, Unnamed)>| {
         let path = dir.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, parquet_bytes(columns)).unwrap();
     };
-    let y = |values: &[f64]| -> ArrayRef { Arc::new(Float64Array::from(values.to_vec())) };
+    let y = |values: &[f64]| -> Unnamed { reals(values) };
     write("t/year=2024/city=S%C3%A3o%20Paulo/part-0.parquet", vec![("y", y(&[1.0, 2.0]))]);
     write("t/year=2023/city=oslo/part-0.parquet", vec![("y", y(&[4.0]))]);
     write("t/year=2024/city=oslo/part-1.parquet", vec![("y", y(&[8.0]))]);

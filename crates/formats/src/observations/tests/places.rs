@@ -45,9 +45,9 @@ fn rows_of_another_length_have_their_line() {
 fn rows_are_counted_alike_in_every_format() {
     let n = 5000;
     let bad = 4321;
-    let cities: ArrayRef = Arc::new(StringArray::from_iter_values((0..n).map(|row| format!("c{}", row % 3))));
-    let values: ArrayRef =
-        Arc::new(Float64Array::from_iter((0..n).map(|row| if row + 1 == bad { None } else { Some(f64::from(row)) })));
+    let cities: Vec<Option<&str>> = (0..n).map(|row| ["c0", "c1", "c2"].get(row as usize % 3).copied()).collect();
+    let cities = strings(&cities);
+    let values = some_reals((0..n).map(|row| if row + 1 == bad { None } else { Some(f64::from(row)) }));
     let cell = |row: i32| if row + 1 == bad { String::new() } else { row.to_string() };
     let text: String = (0..n).map(|row| format!("c{},{}\r\n", row % 3, cell(row))).collect();
     let (_dir, parquet) = file("a.parquet", parquet_bytes(vec![("city", cities), ("y", values)]));
@@ -154,7 +154,7 @@ fn columns_that_are_alike_are_suggested() {
 
 #[test]
 fn a_table_without_rows_is_told_alike_in_every_format() {
-    let parquet = parquet_bytes(vec![("city", strings(&[])), ("y", Arc::new(Float64Array::from(Vec::<f64>::new())))]);
+    let parquet = parquet_bytes(vec![("city", strings(&[])), ("y", reals(&[]))]);
     for (name, bytes) in [("a.csv", b"city,y\n".to_vec()), ("a.parquet", parquet)] {
         let (_dir, path) = file(name, bytes);
         let message = read_grouped(&path, "city", "y").unwrap_err().to_string();

@@ -1,7 +1,6 @@
 //! Tables of many columns: numbers, whole numbers and labels.
 
 use super::*;
-use arrow_array::{BooleanArray, ListArray};
 
 fn column(name: &str, column: &str, kind: ColumnKind) -> TableColumn {
     TableColumn { name: name.to_owned(), column: column.to_owned(), kind: Some(kind) }
@@ -23,9 +22,9 @@ fn parquet() -> Vec<u8> {
     parquet_bytes(vec![
         ("note", strings(&[Some("x"), None, Some("y")])),
         ("town", strings(&[Some("oslo"), Some("rio"), Some("oslo")])),
-        ("age", Arc::new(Float32Array::from(vec![31.0, 45.5, 28.0]))),
-        ("smoker", Arc::new(UInt8Array::from(vec![1, 0, 1]))),
-        ("INC", Arc::new(Float64Array::from(vec![1.5, -2e3, 0.1]))),
+        ("age", singles(&[31.0, 45.5, 28.0].map(Some))),
+        ("smoker", wholes(8, false, &[1, 0, 1].map(Some))),
+        ("INC", reals(&[1.5, -2e3, 0.1])),
     ])
 }
 
@@ -69,7 +68,11 @@ fn folders_give_columns_of_every_kind() {
     let write = |name: &str, count: &[i64]| {
         let path = dir.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, parquet_bytes(vec![("count", Arc::new(Int64Array::from(count.to_vec())))])).unwrap();
+        fs::write(
+            path,
+            parquet_bytes(vec![("count", wholes(64, true, &count.iter().copied().map(Some).collect::<Vec<_>>()))]),
+        )
+        .unwrap();
     };
     write("dose=0.5/year=2023/site=1/p.parquet", &[3]);
     write("dose=1/year=2024/site=b/p.parquet", &[4, 5]);
@@ -108,11 +111,10 @@ fn all_columns_are_read_with_the_kinds_that_are_found() {
     let id = data.labels("id").unwrap();
     assert_eq!((id.codes(), id.labels()), (&[0, 1][..], &Labels::Integers(vec![1, 2])));
     // A type that is no cell's is left out where nobody asks for it, and refused where somebody does.
-    let lists = ListArray::from_iter_primitive::<Int32Type, _, _>([Some([Some(1)]), Some([Some(2)])]);
-    let columns: Vec<(&str, ArrayRef)> = vec![
-        ("lists", Arc::new(lists)),
-        ("flag", Arc::new(BooleanArray::from(vec![true, false]))),
-        ("n", Arc::new(Int8Array::from(vec![1, 2]))),
+    let columns: Vec<(&str, Unnamed)> = vec![
+        ("lists", real_lists(&[1.0, 2.0], 1)),
+        ("flag", booleans(&[true, false].map(Some))),
+        ("n", wholes(8, true, &[1, 2].map(Some))),
     ];
     let (_dir, path) = file("a.parquet", parquet_bytes(columns));
     let data = read_table(&path, &TableColumns::All, CellRules::default()).unwrap();
@@ -149,7 +151,7 @@ fn wrong_cells_are_told_by_file_line_column_and_value() {
         let told = read_table(&path, &four(), CellRules::default()).unwrap_err().to_string();
         assert!(told.contains("a.csv") && words.iter().all(|word| told.contains(word)), "{told}");
     }
-    let halves: ArrayRef = Arc::new(Float64Array::from(vec![1.0, 2.5]));
+    let halves: Unnamed = reals(&[1.0, 2.5]);
     let (_dir, path) = file("a.parquet", parquet_bytes(vec![("n", halves)]));
     let asked = TableColumns::These(vec![column("n", "n", ColumnKind::Integer)]);
     let told = read_table(&path, &asked, CellRules::default()).unwrap_err().to_string();
