@@ -4,6 +4,7 @@
 //! the slopes of its row in the table; a scan gives by a backward scan. What the slices of one vector give is put together
 //! once, or each of a thousand elements that are taken one by one would give a thousand zeros.
 
+use crate::error::ProgramError;
 use crate::graph::{Graph, Node, NodeId};
 use crate::operation::Op;
 use std::collections::HashMap;
@@ -97,6 +98,16 @@ impl Graph {
                         let slope = self.matrix_slope(op, args, out, g, side);
                         self.give(&mut adjoints, args[side], slope, 1);
                     }
+                }
+                Node::Solve(..) => {
+                    for (arg, slope) in self.solution_adjoints(out, g) {
+                        if depends[arg.at()] {
+                            self.give(&mut adjoints, arg, slope, self.len(slope));
+                        }
+                    }
+                }
+                Node::Sensitivities(_) => {
+                    self.refuse(ProgramError::NoSlope { operation: "the slopes of a solver" });
                 }
                 Node::Output(scan, inner) => of_outputs.entry(scan).or_default().push((inner, g)),
             }

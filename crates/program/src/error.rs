@@ -53,6 +53,9 @@ pub enum ProgramError {
     /// A scan's body has something else than operations on scalars, or its counts differ.
     #[error("scan: {0}")]
     Scan(String),
+    /// Differential equations that cannot be solved.
+    #[error("differential equations: {0}")]
+    Ode(String),
     /// A name is used twice.
     #[error("parameter {0} is declared twice: give each its own name")]
     Name(String),

@@ -8,12 +8,13 @@ mod triangular;
 pub(crate) mod width;
 
 use crate::matrix::MatrixOp;
+use crate::ode::OdeScratch;
 use crate::order;
-use crate::plan::{Loop, PackedProgram, PlanStep};
+use crate::plan::{Loop, PackedProgram, PlanStep, SolvePlan};
 pub(crate) use product::{ProductShape, SHORT};
 use rayon::prelude::*;
 use rows::{Inputs, LoopScratch, Stores};
-pub(crate) use small::rows_with_padding;
+pub(crate) use small::{rows_with_padding, scalar};
 use std::mem;
 pub use width::VectorWidth;
 
@@ -50,6 +51,8 @@ pub struct Workspace {
     /// Lanes of sums by segment, unit by unit.
     partial: Vec<f64>,
     scan: scan::ScanScratch,
+    /// One for each solution of differential equations.
+    solutions: Vec<OdeScratch>,
     products: Vec<f64>,
     /// The point, with room behind it.
     position: Vec<f64>,
@@ -76,6 +79,7 @@ impl Workspace {
             of_one_sum: Vec::with_capacity(most(&tiles)),
             partial: vec![0.0; most(&|l| l.partial * units(l))],
             scan: scan::ScanScratch::new(scans()),
+            solutions: plan.steps.iter().filter_map(scratch_of_solution).collect(),
             products: Vec::new(),
             position: vec![0.0; small::padded(plan.dim)],
             chunks: small::registers(plan),
@@ -103,6 +107,7 @@ impl Workspace {
             match step {
                 PlanStep::Loop(rows) => self.run_loop(plan, rows, options, &padded),
                 PlanStep::Scan(scan) => self.run_scan(plan, scan, options, position),
+                PlanStep::Solve(solve) => self.run_solve(plan, solve, &padded),
                 PlanStep::Matrix { op, args: [a, b], lengths, out } => {
                     let mut to = mem::take(&mut self.slots[*out as usize]);
                     let mut products = mem::take(&mut self.products);
@@ -117,6 +122,22 @@ impl Workspace {
             steps = rest;
         }
         self.position = padded;
+    }
+
+    fn run_solve(&mut self, plan: &PackedProgram, solve: &SolvePlan, position: &[f64]) {
+        let SolvePlan { problem, args: [initial, parameters], out, slopes, number } = solve;
+        let mut to = mem::take(&mut self.slots[*out as usize]);
+        let mut to_slopes = slopes.map(|slot| mem::take(&mut self.slots[slot as usize]));
+        let mut solutions = mem::take(&mut self.solutions);
+        let inputs = self.inputs(plan, position);
+        let given = (inputs.view(*initial, problem.states()), inputs.view(*parameters, problem.parameters()));
+        let wanted = to_slopes.as_mut().map(|slopes| &mut slopes[..problem.slopes_length()]);
+        problem.solve(&mut solutions[*number], given, &mut to[..problem.length()], wanted);
+        self.solutions = solutions;
+        self.slots[*out as usize] = to;
+        if let (Some(slot), Some(made)) = (slopes, to_slopes) {
+            self.slots[*slot as usize] = made;
+        }
     }
 
     /// What steps read.
@@ -223,6 +244,11 @@ pub(crate) fn matrix_of_data(op: MatrixOp, operands: [&[f64]; 2]) -> Vec<f64> {
     let lengths = operands.map(<[f64]>::len);
     matrix(EvaluationOptions::widest(), op, lengths, [&a, &b], &mut out, &mut Vec::new());
     out
+}
+
+fn scratch_of_solution(step: &PlanStep) -> Option<OdeScratch> {
+    let PlanStep::Solve(solve) = step else { return None };
+    Some(solve.problem.scratch(solve.slopes.is_some()))
 }
 
 /// Cuts memory in `count` pieces of `length`; the last one is what is left.

@@ -6,6 +6,7 @@
 use crate::error::ProgramError;
 use crate::hash::BuildNodeHasher;
 use crate::matrix::MatrixOp;
+use crate::ode::OdeProblem;
 use crate::operation::{Algebra, Op};
 use crate::plain;
 use crate::scan::Scan;
@@ -52,6 +53,10 @@ pub(crate) enum Node {
     Scan(u32),
     /// The value that a node of a scan's body has at each step.
     Output(NodeId, NodeId),
+    /// A solution of the differential equations of this number: from first states on, with parameters.
+    Solve(u32, [NodeId; 2]),
+    /// The slopes of a solution's states by what they depend on.
+    Sensitivities(NodeId),
     /// What passes of a loop read of earlier ones, until its recurrence is closed; by a number of its own.
     Unknown(u32),
 }
@@ -88,6 +93,7 @@ pub struct Graph {
     pub(crate) columns: Vec<Arc<[f64]>>,
     pub(crate) indexes: Vec<Index>,
     pub(crate) scans: Vec<Scan>,
+    pub(crate) odes: Vec<Arc<OdeProblem>>,
     pub(crate) parameters: Vec<NodeId>,
     pub(crate) guards: Vec<Guard>,
     pub(crate) dim: usize,
@@ -115,6 +121,7 @@ impl Graph {
         Self {
             columns: self.columns.clone(),
             indexes: self.indexes.clone(),
+            odes: self.odes.clone(),
             known_columns: self.known_columns.clone(),
             known_indexes: self.known_indexes.clone(),
             dim: self.dim,

@@ -7,6 +7,7 @@
 //! | formulas with operators | [`Value`]: `intercept + level.gather(clinic) + slope * age` |
 //! | a program from text or formulas | [`Graph`], then [`Program::compile`] |
 //! | a recurrence | [`Graph::scan`]; [`Graph::close_recurrence`] for one that is written as vectors |
+//! | a solution of differential equations | [`OdeSystem::compile`], [`Graph::solve_ode`] |
 //! | a new operation or distribution | a row in `operation.rs` or `distribution/` |
 //! | what a compiled program does, step by step | [`Program::steps`] |
 //! | a twin for tests | [`Program::plain`] over [`Dual`] numbers, [`evaluate`] over any [`Number`] |
@@ -50,6 +51,7 @@ mod hash;
 mod lower;
 mod matrix;
 mod number;
+mod ode;
 mod operation;
 pub mod order;
 mod pack;
@@ -71,6 +73,7 @@ pub use formula::Value;
 pub use graph::{Graph, NodeId};
 pub use matrix::Matrix;
 pub use number::{Dual, Number};
+pub use ode::{OdeMethod, OdeProblem, OdeSettings, OdeSystem};
 pub use operation::{Algebra, Domain, Op};
 pub use plain::evaluate;
 pub use program::Program;

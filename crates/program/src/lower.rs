@@ -135,6 +135,8 @@ fn rebuild(
                 let args = args.map(|arg| if arg == NodeId::NONE { arg } else { new_of(arg) });
                 new.intern(Node::Matrix(*op, args), length, old.active[id])
             }
+            Node::Solve(which, args) => new.intern(Node::Solve(*which, args.map(new_of)), length, old.active[id]),
+            Node::Sensitivities(solution) => new.intern(Node::Sensitivities(new_of(*solution)), length, old.active[id]),
             Node::Scan(scan) => {
                 let Scan { body, args, steps, reversed } = &old.scans[*scan as usize];
                 let asked = old.nodes.iter().enumerate().filter_map(|(reader, node)| match node {

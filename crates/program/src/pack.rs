@@ -14,7 +14,7 @@ use crate::operation::Op;
 use crate::order;
 use crate::plan::{
     Base, DataColumn, Instruction, Loop, Operand, PackedProgram, PlanStep, RegisterGroup, RootPlace, ScalarInstruction,
-    ScanStepPlan, SegmentTable, View,
+    ScanStepPlan, SegmentTable, SolvePlan, View,
 };
 use std::collections::{BTreeMap, HashMap};
 
@@ -46,6 +46,10 @@ struct Packer<'a> {
     slots: Vec<Option<u32>>,
     /// The turned copies of matrices by their columns and widths.
     turned: HashMap<(u32, usize), u32>,
+    /// The slopes that are read of a solution.
+    slopes_of: HashMap<NodeId, NodeId>,
+    /// Solutions so far.
+    solutions: usize,
     plan: PackedProgram,
 }
 
@@ -61,6 +65,8 @@ impl<'a> Packer<'a> {
             scalars: vec![None; count],
             slots: vec![None; count],
             turned: HashMap::new(),
+            slopes_of: HashMap::new(),
+            solutions: 0,
             plan: PackedProgram {
                 dim: graph.dim,
                 columns: graph.columns.iter().cloned().map(DataColumn::new).collect(),
@@ -111,8 +117,8 @@ impl<'a> Packer<'a> {
         let mut phase = 0;
         self.graph.for_each_operand(node, |arg| {
             let at = match node {
-                // Outputs are in their scan's phase.
-                Node::Output(..) => self.phases[arg.at()],
+                // Outputs are in their scan's phase, slopes in their solution's.
+                Node::Output(..) | Node::Sensitivities(_) => self.phases[arg.at()],
                 _ if self.is_aligned(id, arg) => self.phases[arg.at()],
                 _ => self.ready(arg),
             };
@@ -124,6 +130,9 @@ impl<'a> Packer<'a> {
     fn set_phases(&mut self, roots: &[NodeId]) {
         for id in self.ids() {
             self.phases[id.at()] = self.earliest(id);
+            if let Node::Sensitivities(solution) = self.graph.nodes[id.at()] {
+                self.slopes_of.insert(solution, id);
+            }
         }
         // Later, where all readers are later. A sum goes with its rows.
         let mut latest = vec![u32::MAX; self.graph.nodes.len()];
@@ -312,6 +321,17 @@ impl<'a> Packer<'a> {
                         });
                     }
                     Node::Scan(_) => steps.push(PlanStep::Scan(self.scan(id))),
+                    Node::Solve(which, args) => {
+                        let slopes = self.slopes_of.get(&id).and_then(|slopes| self.slots[slopes.at()]);
+                        steps.push(PlanStep::Solve(SolvePlan {
+                            problem: self.graph.odes[which as usize].clone(),
+                            args: args.map(|arg| self.view(arg)),
+                            out: self.slots[id.at()].unwrap_or(0),
+                            slopes,
+                            number: self.solutions,
+                        }));
+                        self.solutions += 1;
+                    }
                     _ => {}
                 }
             }

@@ -16,9 +16,13 @@ pub fn evaluate<N: Number>(graph: &Graph, roots: &[NodeId], position: &[N]) -> V
     let needed = graph.needed(roots);
     let mut values: Vec<Vec<N>> = vec![Vec::new(); graph.nodes.len()];
     let mut of_scans: HashMap<NodeId, Vec<(NodeId, NodeId)>> = HashMap::new();
+    let mut of_solutions: HashMap<NodeId, usize> = HashMap::new();
     for id in (0..graph.nodes.len()).filter(|&id| needed[id]) {
         if let Node::Output(scan, inner) = graph.nodes[id] {
             of_scans.entry(scan).or_default().push((NodeId(id as u32), inner));
+        }
+        if let Node::Sensitivities(solution) = graph.nodes[id] {
+            of_solutions.insert(solution, id);
         }
     }
     for id in (0..graph.nodes.len()).filter(|&id| needed[id]) {
@@ -34,7 +38,18 @@ pub fn evaluate<N: Number>(graph: &Graph, roots: &[NodeId], position: &[N]) -> V
                     values[output.at()] = made;
                 }
             }
-            Node::Output(..) => {}
+            // A solution has its slopes at once.
+            Node::Solve(which, [initial, parameters]) => {
+                let slopes = of_solutions.get(&NodeId(id as u32)).copied();
+                let (initial, parameters) = (&values[initial.at()], &values[parameters.at()]);
+                let problem = &graph.odes[which as usize];
+                let (states, found) = problem.solve_plainly(initial, parameters, slopes.is_some());
+                values[id] = states;
+                if let Some(slopes) = slopes {
+                    values[slopes] = found;
+                }
+            }
+            Node::Output(..) | Node::Sensitivities(_) => {}
             _ => {
                 let length = graph.lengths[id] as usize;
                 values[id] = node(graph, &graph.nodes[id], length, position, |id| Cow::Borrowed(&values[id.at()]));
@@ -100,6 +115,10 @@ fn node<'a, N: Number>(
             op.evaluate(&value(*a), &b, &mut out, &mut Vec::new());
             out
         }
+        Node::Solve(which, [initial, parameters]) => {
+            graph.odes[*which as usize].solve_plainly(&value(*initial), &value(*parameters), false).0
+        }
+        Node::Sensitivities(_) => vec![N::from_f64(f64::NAN); length],
         Node::Scan(_) => Vec::new(),
         // It is read by nothing that is asked for.
         Node::Unknown(_) => vec![N::from_f64(f64::NAN); length],
@@ -172,11 +191,15 @@ impl Graph {
         match node {
             Node::Constant(_) | Node::Column(_) | Node::Parameter(_) | Node::Unknown(_) => {}
             Node::Map(op, args) => args[..op.arity()].iter().for_each(|&arg| f(arg)),
-            Node::Gather(x, _) | Node::Sum(x) | Node::SegmentSum(x, _) | Node::Slice(x, ..) | Node::Output(x, _) => {
-                f(*x)
-            }
+            Node::Gather(x, _)
+            | Node::Sum(x)
+            | Node::SegmentSum(x, _)
+            | Node::Slice(x, ..)
+            | Node::Output(x, _)
+            | Node::Sensitivities(x) => f(*x),
             Node::Concat(pieces) => pieces.iter().for_each(|&piece| f(piece)),
             Node::Matrix(op, args) => args[..op.arity()].iter().for_each(|&arg| f(arg)),
+            Node::Solve(_, args) => args.iter().for_each(|&arg| f(arg)),
             Node::Scan(scan) => self.scans[*scan as usize].args.iter().for_each(|&arg| f(arg)),
         }
     }

@@ -1,6 +1,7 @@
 //! What a program does at a point, step by step: scalars, loops over rows, scans and operations on matrices.
 
 use crate::matrix::MatrixOp;
+use crate::ode::OdeProblem;
 use crate::operation::Op;
 use std::sync::Arc;
 
@@ -202,12 +203,26 @@ pub(crate) struct ScanStepPlan {
     pub(crate) registers: usize,
 }
 
+/// A solution of differential equations.
+#[derive(Clone, Debug)]
+pub(crate) struct SolvePlan {
+    pub(crate) problem: Arc<OdeProblem>,
+    /// The first states, then the parameters.
+    pub(crate) args: [View; 2],
+    pub(crate) out: u32,
+    /// The slot of the slopes, if they are read.
+    pub(crate) slopes: Option<u32>,
+    /// Its number among the solutions of the plan.
+    pub(crate) number: usize,
+}
+
 /// A step of a plan.
 #[derive(Clone, Debug)]
 pub(crate) enum PlanStep {
     Scalars(Vec<ScalarInstruction>),
     Loop(Loop),
     Scan(ScanStepPlan),
+    Solve(SolvePlan),
     Matrix { op: MatrixOp, args: [View; 2], lengths: [usize; 2], out: u32 },
     Concat { pieces: Vec<(View, usize)>, out: u32 },
 }

@@ -87,6 +87,10 @@ impl Graph {
                 let args = args.map(|arg| if arg == NodeId::NONE { arg } else { new(arg) });
                 self.intern(Node::Matrix(op, args), length, self.active[id.at()])
             }
+            Node::Solve(which, args) => self.intern(Node::Solve(which, args.map(new)), length, self.active[id.at()]),
+            Node::Sensitivities(solution) => {
+                self.intern(Node::Sensitivities(new(solution)), length, self.active[id.at()])
+            }
             Node::Scan(scan) => {
                 let old = self.scans[scan as usize].clone();
                 let args = old.args.iter().map(|&arg| new(arg)).collect();

@@ -1,7 +1,7 @@
 //! A compiled program for people: its steps, what each goes over and does.
 
 use crate::operation::Op;
-use crate::plan::{Instruction, PlanStep, ScalarInstruction};
+use crate::plan::{Instruction, PlanStep, ScalarInstruction, SolvePlan};
 use crate::program::Program;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +9,7 @@ use std::fmt;
 /// One step of a compiled program: a loop, a scan, an operation on matrices, or arithmetic on scalars.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepSummary {
-    /// What it is: `loop`, `scan`, `scalars`, `matrix` or `concat`.
+    /// What it is: `loop`, `scan`, `solve`, `scalars`, `matrix` or `concat`.
     pub kind: &'static str,
     /// The rows or passes that it goes over; 1 for scalars.
     pub rows: usize,
@@ -47,6 +47,7 @@ fn summary(step: &PlanStep) -> StepSummary {
         PlanStep::Scalars(code) => ("scalars", 1, code.iter().map(of_scalar).collect()),
         PlanStep::Loop(rows) => ("loop", rows.rows, rows.code.iter().flat_map(of_row).collect()),
         PlanStep::Scan(scan) => ("scan", scan.steps, scan.code.iter().map(|code| code.op.name().to_owned()).collect()),
+        PlanStep::Solve(solve) => ("solve", solve.problem.times.len(), vec![of_solution(solve)]),
         // An operation on matrices is one of `op`'s own cost.
         PlanStep::Matrix { op, .. } => ("matrix", op.length(), vec![first_word(&format!("{op:?}"))]),
         PlanStep::Concat { pieces, .. } => {
@@ -56,6 +57,13 @@ fn summary(step: &PlanStep) -> StepSummary {
     let mut operations = BTreeMap::new();
     names.into_iter().for_each(|name| *operations.entry(name).or_insert(0) += 1);
     StepSummary { kind, rows, operations }
+}
+
+/// The solver's name, with the numbers of states and of slopes that are integrated.
+fn of_solution(solve: &SolvePlan) -> String {
+    let problem = &solve.problem;
+    let slopes = if solve.slopes.is_some() { problem.states() * problem.directions() } else { 0 };
+    format!("{} ({} states, {slopes} slopes)", problem.name, problem.states())
 }
 
 fn of_scalar(code: &ScalarInstruction) -> String {

@@ -89,7 +89,7 @@ impl WithSimd for SmallSteps<'_> {
                 PlanStep::Scalars(code) => self.run_scalars(code),
                 PlanStep::Loop(rows) => self.run_loop(rows),
                 PlanStep::Concat { pieces, out } => self.join(pieces, *out),
-                PlanStep::Scan(_) | PlanStep::Matrix { .. } => {}
+                PlanStep::Scan(_) | PlanStep::Solve(_) | PlanStep::Matrix { .. } => {}
             }
         }
     }
@@ -348,8 +348,9 @@ macro_rules! frequent {
     };
 }
 
+/// The value of an operation, frequent ones inline.
 #[inline(always)]
-fn scalar(op: Op, args: [f64; 3]) -> f64 {
+pub(crate) fn scalar(op: Op, args: [f64; 3]) -> f64 {
     macro_rules! each {
         (|$a:ident, $b:ident, $c:ident| $value:expr) => {{
             let [$a, $b, $c] = args;

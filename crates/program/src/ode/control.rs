@@ -1,0 +1,92 @@
+//! The size of steps: errors in units of the tolerance, a proportional-integral controller, and the first step.
+//!
+//! Hairer, Norsett & Wanner, *Solving Ordinary Differential Equations I*, II.4 (the first step: II.4.13; the controller and
+//! its constants: those of DOPRI5).
+
+use super::OdeSettings;
+use octopus_random::exact;
+
+/// The largest error of an element, in units of absolute plus relative tolerance; NaN where a value is not finite.
+#[inline(always)]
+pub(super) fn largest_error(
+    settings: &OdeSettings,
+    before: &[f64],
+    after: &[f64],
+    error: impl Fn(usize) -> f64,
+) -> f64 {
+    let mut largest = 0.0;
+    let mut sum = 0.0;
+    for (i, (&a, &b)) in before.iter().zip(after).enumerate() {
+        let size = if a.abs() < b.abs() { b.abs() } else { a.abs() };
+        let own = (error(i) / (settings.absolute + settings.relative * size)).abs();
+        // The comparison loses NaN, which the sum keeps.
+        sum += own - own;
+        largest = if largest < own { own } else { largest };
+    }
+    largest + sum
+}
+
+/// How large the next step is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StepController {
+    /// The error of the last step that was taken.
+    last: f64,
+    was_rejected: bool,
+}
+
+const SAFETY: f64 = 0.9;
+const BETA: f64 = 0.04;
+const EXPONENT: f64 = 0.2 - 0.75 * BETA;
+/// A step is at least this part of the one before, and at most so many times as long.
+const SHORTEST: f64 = 0.2;
+const LONGEST: f64 = 10.0;
+/// What is tried after a step whose values are not finite.
+const AFTER_FAILURE: f64 = 0.1;
+
+impl StepController {
+    pub(super) fn new() -> Self {
+        Self { last: 1e-4, was_rejected: false }
+    }
+
+    /// Returns whether a step of this error, of order 5 in its length, is taken, and by what to multiply its length.
+    pub(super) fn judge(&mut self, error: f64) -> (bool, f64) {
+        if !error.is_finite() {
+            self.was_rejected = true;
+            return (false, AFTER_FAILURE);
+        }
+        let raised = exact::pow(error, EXPONENT);
+        if error <= 1.0 {
+            let factor = (SAFETY * exact::pow(self.last, BETA) / raised).clamp(SHORTEST, LONGEST);
+            let factor = if self.was_rejected { factor.min(1.0) } else { factor };
+            *self = Self { last: error.max(1e-4), was_rejected: false };
+            (true, factor)
+        } else {
+            self.was_rejected = true;
+            (false, (SAFETY / raised).max(SHORTEST))
+        }
+    }
+}
+
+/// The length of the first step: `slope` is the derivative at the first state, `derivative` gives it at another one, for
+/// which there is room in `trial` and `there`.
+pub(super) fn first_step(
+    settings: &OdeSettings,
+    (state, slope): (&[f64], &[f64]),
+    (trial, there): (&mut [f64], &mut [f64]),
+    span: f64,
+    derivative: impl FnOnce(f64, &[f64], &mut [f64]),
+) -> f64 {
+    let (size, speed) =
+        (largest_error(settings, state, state, |i| state[i]), largest_error(settings, state, state, |i| slope[i]));
+    let guess = if size < 1e-5 || speed < 1e-5 { 1e-6 } else { 0.01 * size / speed };
+    let guess = if guess.is_finite() { guess.min(span) } else { 1e-6_f64.min(span) };
+    for ((trial, &x), &slope) in trial.iter_mut().zip(state).zip(slope) {
+        *trial = x + guess * slope;
+    }
+    derivative(guess, trial, there);
+    let bend = largest_error(settings, state, state, |i| there[i] - slope[i]) / guess;
+    let steepest = speed.max(bend);
+    let second = if steepest <= 1e-15 { (1e-3 * guess).max(1e-6) } else { exact::pow(0.01 / steepest, 0.2) };
+    let step = if second.is_finite() { second.min(100.0 * guess) } else { guess };
+    step.min(span)
+}

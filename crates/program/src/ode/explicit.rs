@@ -1,0 +1,127 @@
+//! Dormand & Prince's explicit Runge-Kutta method of order 5 with an error of order 4 and an interpolant of order 4.
+//!
+//! Dormand & Prince (1980), *J. Comput. Appl. Math.* 6, 19; the interpolant is the one of DOPRI5: Hairer, Norsett & Wanner,
+//! *Solving Ordinary Differential Equations I*, II.6.
+
+use super::control::{StepController, first_step, largest_error};
+use super::equations::Equations;
+use super::{OdeProblem, Solution, is_lost};
+
+/// Where stages are in a step.
+pub(super) const NODES: [f64; 7] = [0.0, 0.2, 0.3, 0.8, 8.0 / 9.0, 1.0, 1.0];
+/// Weights of the stages before each stage; those of the last one are the weights of the step.
+pub(super) const STAGES: [[f64; 6]; 7] = [
+    [0.0; 6],
+    [0.2, 0.0, 0.0, 0.0, 0.0, 0.0],
+    [3.0 / 40.0, 9.0 / 40.0, 0.0, 0.0, 0.0, 0.0],
+    [44.0 / 45.0, -56.0 / 15.0, 32.0 / 9.0, 0.0, 0.0, 0.0],
+    [19372.0 / 6561.0, -25360.0 / 2187.0, 64448.0 / 6561.0, -212.0 / 729.0, 0.0, 0.0],
+    [9017.0 / 3168.0, -355.0 / 33.0, 46732.0 / 5247.0, 49.0 / 176.0, -5103.0 / 18656.0, 0.0],
+    [35.0 / 384.0, 0.0, 500.0 / 1113.0, 125.0 / 192.0, -2187.0 / 6784.0, 11.0 / 84.0],
+];
+/// Weights of the error: those of order 5 minus those of order 4.
+pub(super) const ERROR: [f64; 7] =
+    [71.0 / 57600.0, 0.0, -71.0 / 16695.0, 71.0 / 1920.0, -17253.0 / 339_200.0, 22.0 / 525.0, -1.0 / 40.0];
+/// Weights of the interpolant's last term.
+const DENSE: [f64; 7] = [
+    -12_715_105_075.0 / 11_282_082_432.0,
+    0.0,
+    87_487_479_700.0 / 32_700_410_799.0,
+    -10_690_763_975.0 / 1_880_347_072.0,
+    701_980_252_875.0 / 199_316_789_632.0,
+    -1_453_857_185.0 / 822_651_844.0,
+    69_997_945.0 / 29_380_423.0,
+];
+
+/// Integrates to the last time; returns whether it was reached.
+pub(super) fn integrate(
+    problem: &OdeProblem,
+    equations: &mut Equations<'_>,
+    vectors: &mut [Vec<f64>],
+    solution: &mut Solution<'_>,
+) -> bool {
+    let OdeProblem { times, settings, start, .. } = problem;
+    let Some(&last) = times.last() else { return true };
+    let [now, next, k1, k2, k3, k4, k5, k6, k7, ..] = vectors else { return false };
+    let length = now.len();
+    let mut time = *start;
+    equations.derivatives(time, now, k1);
+    let mut step =
+        first_step(settings, (&now[..], &k1[..]), (&mut next[..], &mut k2[..]), last - time, |ahead, at, to| {
+            equations.derivatives(time + ahead, at, to);
+        });
+    let mut controller = StepController::new();
+    while solution.count < times.len() {
+        if !solution.may_step() || is_lost(time, step) {
+            return false;
+        }
+        let is_last = time + 1.000_1 * step >= last;
+        let h = if is_last { last - time } else { step };
+        let end = if is_last { last } else { time + h };
+        let at = |stage: usize| if stage < 5 { time + NODES[stage] * h } else { end };
+        combine(next, now, h, STAGES[1], [&k1[..length]]);
+        equations.derivatives(at(1), next, k2);
+        combine(next, now, h, STAGES[2], [&k1[..length], &k2[..length]]);
+        equations.derivatives(at(2), next, k3);
+        combine(next, now, h, STAGES[3], [&k1[..length], &k2[..length], &k3[..length]]);
+        equations.derivatives(at(3), next, k4);
+        combine(next, now, h, STAGES[4], [&k1[..length], &k2[..length], &k3[..length], &k4[..length]]);
+        equations.derivatives(at(4), next, k5);
+        combine(next, now, h, STAGES[5], [&k1[..length], &k2[..length], &k3[..length], &k4[..length], &k5[..length]]);
+        equations.derivatives(at(5), next, k6);
+        // The second stage has no weight in the step.
+        let [b1, _, b3, b4, b5, b6] = STAGES[6];
+        let all = [&k1[..length], &k3[..length], &k4[..length], &k5[..length], &k6[..length]];
+        combine(next, now, h, [b1, b3, b4, b5, b6], all);
+        equations.derivatives(end, next, k7);
+        let [e1, _, e3, e4, e5, e6, e7] = ERROR;
+        let [k1_, k3_, k4_, k5_, k6_, k7_] =
+            [&k1[..length], &k3[..length], &k4[..length], &k5[..length], &k6[..length], &k7[..length]];
+        let error = largest_error(settings, &now[..], &next[..], |i| {
+            h * (e1 * k1_[i] + e3 * k3_[i] + e4 * k4_[i] + e5 * k5_[i] + e6 * k6_[i] + e7 * k7_[i])
+        });
+        let (is_taken, factor) = controller.judge(error);
+        step = h * factor;
+        if !is_taken {
+            continue;
+        }
+        let [d1, _, d3, d4, d5, d6, d7] = DENSE;
+        while let Some(&asked) = times.get(solution.count).filter(|asked| **asked <= end) {
+            if asked == end {
+                solution.keep(|i| next[i]);
+                continue;
+            }
+            let part = (asked - time) / h;
+            let rest = 1.0 - part;
+            solution.keep(|i| {
+                let change = next[i] - now[i];
+                let bend = h * k1_[i] - change;
+                let twist = change - h * k7_[i] - bend;
+                let dense = h * (d1 * k1_[i] + d3 * k3_[i] + d4 * k4_[i] + d5 * k5_[i] + d6 * k6_[i] + d7 * k7_[i]);
+                now[i] + part * (change + rest * (bend + part * (twist + rest * dense)))
+            });
+        }
+        std::mem::swap(now, next);
+        std::mem::swap(k1, k7);
+        time = end;
+    }
+    true
+}
+
+/// to = from + h (weights . stages)
+#[inline(always)]
+fn combine<const MORE: usize, const S: usize>(
+    to: &mut [f64],
+    from: &[f64],
+    h: f64,
+    weights: [f64; MORE],
+    stages: [&[f64]; S],
+) {
+    for (i, (to, from)) in to.iter_mut().zip(from).enumerate() {
+        let mut sum = weights[0] * stages[0][i];
+        for (weight, stage) in weights[1..S].iter().zip(&stages[1..]) {
+            sum += weight * stage[i];
+        }
+        *to = from + h * sum;
+    }
+}

@@ -1,0 +1,216 @@
+//! Initial value problems: dy/dt = f(t, y, p) from y(t0) on, at some times, with the slopes of the states by what they
+//! depend on.
+//!
+//! The slopes, or sensitivities, S = dy/d(y0, p) obey dS/dt = (df/dy) S + df/dp and are integrated along with y: the
+//! derivative of the discretised solution itself. Their errors are held to the tolerances too, as in Stan.
+//!
+//! | | |
+//! |--|--|
+//! | `system.rs`, `scalars.rs`, `tape.rs` | f with its slopes, as arithmetic on registers |
+//! | `explicit.rs` | Dormand & Prince 5(4), for what is not stiff |
+//! | `implicit.rs`, `factors.rs` | Kvaerno 5(4), for what is |
+//! | `control.rs` | the lengths of steps |
+//! | `node.rs` | a solution as a node of a graph |
+
+mod control;
+mod equations;
+mod explicit;
+mod factors;
+mod implicit;
+mod node;
+mod scalars;
+mod system;
+mod tape;
+#[cfg(test)]
+mod tests;
+
+use equations::Equations;
+use implicit::Factors;
+use std::sync::Arc;
+pub use system::OdeSystem;
+
+/// Which equations a solver is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OdeMethod {
+    /// Those that are not stiff: Dormand & Prince's explicit method of order 5.
+    NonStiff,
+    /// Stiff ones: Kvaerno's implicit, L-stable method of order 5.
+    Stiff,
+}
+
+/// How equations are solved.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OdeSettings {
+    /// The method.
+    pub method: OdeMethod,
+    /// The error of a step, of the state and of its slopes, relative to their sizes.
+    pub relative: f64,
+    /// The error besides.
+    pub absolute: f64,
+    /// The most steps between two times, those that are tried again included.
+    pub most_steps: u64,
+}
+
+/// Equations with all that does not depend on parameters.
+#[derive(Clone, Debug)]
+pub struct OdeProblem {
+    /// The solver's name and place, for messages.
+    pub name: String,
+    /// The right-hand side.
+    pub system: OdeSystem,
+    /// The states, counted from 0, whose first values depend on parameters: slopes by those are needed.
+    pub varying: Vec<u32>,
+    /// The first time.
+    pub start: f64,
+    /// The times at which states are asked for, above the first one, in order.
+    pub times: Arc<[f64]>,
+    /// How they are solved.
+    pub settings: OdeSettings,
+}
+
+/// Operations of a solution at the most: some seconds.
+const MOST_WORK: usize = 1 << 31;
+/// Steps of a solution at the most.
+const MOST_STEPS: usize = 1_000_000;
+/// Steps that a solution may have however large its equations are.
+const FEWEST_STEPS: usize = 2_000;
+
+impl OdeProblem {
+    /// Returns the number of states.
+    pub fn states(&self) -> usize {
+        self.system.states
+    }
+
+    /// Returns the number of parameters.
+    pub(crate) fn parameters(&self) -> usize {
+        self.system.parameters
+    }
+
+    /// Returns the numbers of which there are slopes: first values, then parameters.
+    pub(crate) fn directions(&self) -> usize {
+        self.varying.len() + self.system.parameters
+    }
+
+    /// Returns the length of the result without slopes: the steps, then the states at each time.
+    pub(crate) fn length(&self) -> usize {
+        1 + self.times.len() * self.states()
+    }
+
+    /// Returns the length of the slopes: of each state at each time by each direction.
+    pub(crate) fn slopes_length(&self) -> usize {
+        self.times.len() * self.states() * self.directions()
+    }
+
+    /// Returns about how many operations a step takes.
+    pub fn work_of_a_step(&self) -> usize {
+        let (n, directions) = (self.states(), self.directions());
+        let stages = 8 * (self.system.slopes.len() + (1 + directions) * (n + self.system.by_state.len()) + 8);
+        match self.settings.method {
+            OdeMethod::NonStiff => stages,
+            OdeMethod::Stiff => 3 * stages + 8 * n * n * (n + directions),
+        }
+    }
+
+    /// Returns the memory of a solution at a time.
+    pub(crate) fn scratch(&self, with_slopes: bool) -> OdeScratch {
+        let directions = if with_slopes { self.directions() } else { 0 };
+        let n = self.states();
+        let tape = if with_slopes || self.settings.method == OdeMethod::Stiff {
+            &self.system.slopes
+        } else {
+            &self.system.values
+        };
+        OdeScratch {
+            registers: tape.registers(),
+            vectors: vec![vec![0.0; n * (1 + directions)]; VECTORS],
+            factors: Factors::new(if self.settings.method == OdeMethod::Stiff { n } else { 0 }),
+        }
+    }
+
+    /// Solves the equations. Writes the number of steps, below 0 if the end was not reached, and the states at each time
+    /// to `out`, and the slopes to `slopes`: NaN is where nothing was reached.
+    pub(crate) fn solve(
+        &self,
+        scratch: &mut OdeScratch,
+        (initial, parameters): (&[f64], &[f64]),
+        out: &mut [f64],
+        slopes: Option<&mut [f64]>,
+    ) {
+        let with_slopes = slopes.is_some();
+        let OdeScratch { registers, vectors, factors } = scratch;
+        let slopes = slopes.unwrap_or_default();
+        out.fill(f64::NAN);
+        slopes.fill(f64::NAN);
+        let Some((steps, states)) = out.split_first_mut() else { return };
+        let mut solution =
+            Solution { states, slopes, count: 0, n: self.states(), steps: 0, since: 0, most: self.most_steps() };
+        let mut equations = Equations::new(self, registers, with_slopes);
+        equations.begin(initial, parameters, &mut vectors[0]);
+        let reached = match self.settings.method {
+            OdeMethod::NonStiff => explicit::integrate(self, &mut equations, vectors, &mut solution),
+            OdeMethod::Stiff => implicit::integrate(self, &mut equations, vectors, factors, &mut solution),
+        };
+        *steps = if reached { solution.steps as f64 } else { -(solution.steps as f64) };
+    }
+
+    fn most_steps(&self) -> (u64, usize) {
+        let by_work = (MOST_WORK / self.work_of_a_step()).clamp(FEWEST_STEPS, MOST_STEPS);
+        (self.settings.most_steps, by_work)
+    }
+}
+
+/// Vectors that a method needs: states with their slopes.
+const VECTORS: usize = 11;
+
+/// The memory of a solution.
+#[derive(Clone, Debug)]
+pub(crate) struct OdeScratch {
+    registers: Vec<f64>,
+    /// The first is the state with its slopes.
+    vectors: Vec<Vec<f64>>,
+    factors: Factors,
+}
+
+/// What has been found.
+struct Solution<'a> {
+    states: &'a mut [f64],
+    slopes: &'a mut [f64],
+    /// Times that are done.
+    count: usize,
+    n: usize,
+    steps: usize,
+    /// Steps since the last time.
+    since: u64,
+    /// The most between two times, and of all.
+    most: (u64, usize),
+}
+
+impl Solution<'_> {
+    /// Begins a step; returns whether it may be taken.
+    #[inline(always)]
+    fn may_step(&mut self) -> bool {
+        self.steps += 1;
+        self.since += 1;
+        self.since <= self.most.0 && self.steps <= self.most.1
+    }
+
+    /// Keeps the state with its slopes at the next time, element by element.
+    #[inline(always)]
+    fn keep(&mut self, element: impl Fn(usize) -> f64) {
+        let (n, directions) = (self.n, self.slopes.len() / self.states.len().max(1));
+        let (from, width) = (self.count * n, n * directions);
+        for (i, to) in self.states[from..from + n].iter_mut().enumerate() {
+            *to = element(i);
+        }
+        for (i, to) in self.slopes[self.count * width..][..width].iter_mut().enumerate() {
+            *to = element(n + i);
+        }
+        self.count += 1;
+        self.since = 0;
+    }
+}
+
+/// Whether a step is too short to change the time.
+fn is_lost(time: f64, step: f64) -> bool {
+    step <= 4.0 * f64::EPSILON * time.abs().max(f64::MIN_POSITIVE)
+}
