@@ -516,7 +516,7 @@ fn unsupported(program: &octopus_stan::StanProgram, blocks: &[&[Statement]]) -> 
     while let Some(statements) = waiting.pop() {
         for call in calls_in(statements) {
             match call.callee {
-                Callee::User(id) if seen.insert(id) => waiting.push(&program.functions[id.0].body),
+                Callee::User(id) | Callee::Solver(id) if seen.insert(id) => waiting.push(&program.functions[id.0].body),
                 Callee::Math if !is_supported(&call.name) => found.push((call.span, call.name.clone())),
                 _ => {}
             }

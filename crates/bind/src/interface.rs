@@ -118,7 +118,7 @@ impl UsedFunctions {
         let blocks = ProgramBlock::ALL.into_iter().map(|block| program.block(block));
         for statements in bodies.chain(blocks) {
             let calls = calls_in(statements).into_iter();
-            calls.filter(|call| call.callee == Callee::Math).for_each(|call| found.add(program, call));
+            calls.filter(|call| !matches!(call.callee, Callee::User(_))).for_each(|call| found.add(program, call));
         }
         found.unsupported.sort_by_key(|diagnostic| (diagnostic.place.line, diagnostic.place.column));
         found
@@ -132,7 +132,7 @@ impl UsedFunctions {
             Some(base) => self.distributions.insert(base.to_owned()),
             None => self.functions.insert(call.name.clone()),
         };
-        if !is_supported(&call.name) {
+        if call.callee == Callee::Math && !is_supported(&call.name) {
             let message = format!("the function `{}` is not supported yet", call.name);
             self.unsupported.push(program.diagnostic(call.span, message, None));
         }

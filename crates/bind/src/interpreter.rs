@@ -3,6 +3,7 @@
 
 mod arithmetic;
 mod assign;
+mod branch;
 mod budget;
 mod call;
 mod carried;
@@ -14,6 +15,7 @@ mod lanes;
 mod library;
 mod matrix;
 mod nodes;
+mod ode;
 mod random;
 mod statement;
 mod variate;
@@ -83,6 +85,8 @@ pub(crate) struct Interpreter<'a> {
     columns: HashSet<ColumnBits>,
     /// Functions of the library that were called, by their names.
     functions: HashMap<String, Rc<library::Function>>,
+    /// The right-hand side of differential equations that is bound.
+    right_hand_side: Option<ode::RightHandSide>,
     /// Where random numbers come from, where they can be drawn.
     pub(crate) random: Option<RandomStreams>,
     /// The run is one draw's: parameters are known numbers, and so is every value.
@@ -108,6 +112,7 @@ impl<'a> Interpreter<'a> {
             tables: HashSet::new(),
             columns: HashSet::new(),
             functions: HashMap::new(),
+            right_hand_side: None,
             random: None,
             is_on_draw: false,
         }

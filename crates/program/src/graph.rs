@@ -410,6 +410,14 @@ impl Graph {
         self.guards.push(Guard { violations, message: message.into() });
     }
 
+    /// Returns a vector that is NaN where a guard fails.
+    pub fn guarded(&mut self, node: NodeId) -> NodeId {
+        let (nan, length) = (self.constant(f64::NAN), self.len(node));
+        let made =
+            self.guards.clone().iter().fold(node, |made, guard| self.apply(Op::Select, &[guard.violations, nan, made]));
+        self.broadcast(made, length)
+    }
+
     /// Returns the number of guards.
     pub fn guard_count(&self) -> usize {
         self.guards.len()

@@ -29,8 +29,8 @@
 //! # Ok::<(), octopus_stan::StanError>(())
 //! ```
 //!
-//! Not supported, and refused with what to write instead: tuples, complex numbers, solvers of differential and
-//! algebraic equations, numerical integration, embedded Laplace approximations, and functions that share work among
+//! Not supported, and refused with what to write instead: tuples, complex numbers, solvers of algebraic and
+//! differential-algebraic equations, numerical integration, embedded Laplace approximations, and functions that share work among
 //! threads.
 
 #![forbid(unsafe_code)]
@@ -44,6 +44,7 @@ mod parser;
 mod program;
 mod refused;
 mod signatures;
+mod solvers;
 mod source;
 mod suggest;
 mod syntax;
@@ -53,6 +54,7 @@ mod types;
 pub use message::{Diagnostic, DiagnosticKind, StanError};
 pub use program::StanProgram;
 pub use signatures::{ArgumentType, Signature};
+pub use solvers::OdeSolver;
 pub use source::{Place, Span};
 pub use tree::{
     BinaryOp, Call, Callee, Constraint, Declaration, Expression, ExpressionKind, FunctionId, Index, LValue, Printable,

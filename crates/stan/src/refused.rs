@@ -1,6 +1,7 @@
 //! What is good Stan, or was, and is refused by its name: what Octopus does not support, and what has left the language.
 
 use crate::message::Finding;
+use crate::solvers::OdeSolver;
 use crate::source::Span;
 
 /// Tuples: their types, values and slots.
@@ -16,8 +17,6 @@ pub(crate) fn complex(span: Span) -> Finding {
 
 /// Why a function of the math library is not supported, and what to do instead.
 pub(crate) fn function(name: &str) -> Option<(&'static str, &'static str)> {
-    let begins = |prefix: &str| name.starts_with(prefix);
-    let own = "write the steps of a fixed scheme, such as Runge-Kutta, as a loop in a function of your own";
     Some(match name {
         "reduce_sum" | "reduce_sum_static" => (
             "`reduce_sum` is not supported: Octopus shares the work among threads by itself",
@@ -27,10 +26,14 @@ pub(crate) fn function(name: &str) -> Option<(&'static str, &'static str)> {
             "`map_rect` is not supported: Octopus shares the work among threads by itself",
             "call the function for each shard in a loop and append what it gives",
         ),
-        _ if begins("ode_") && is_one_of(name, &ODES) || begins("integrate_ode") && is_one_of(name, &ODES) => {
-            ("solvers of ordinary differential equations are not supported", own)
-        }
-        "dae" | "dae_tol" => ("solvers of differential-algebraic equations are not supported", own),
+        "ode_adjoint_tol_ctl" => (
+            "the adjoint solver is not supported: slopes are integrated along with the states",
+            "write `ode_bdf_tol` or `ode_rk45_tol`",
+        ),
+        "dae" | "dae_tol" => (
+            "solvers of differential-algebraic equations are not supported",
+            "solve for what has no derivative in the right-hand side, and write `ode_bdf`",
+        ),
         "algebra_solver"
         | "algebra_solver_newton"
         | "solve_newton"
@@ -70,28 +73,13 @@ pub(crate) fn function(name: &str) -> Option<(&'static str, &'static str)> {
 
 /// Functions that take a function and the rest by its arguments: no program may define another of the name.
 pub(crate) fn is_special(name: &str) -> bool {
-    let is_solver = is_one_of(name, &ODES) && !name.starts_with("integrate")
+    let is_solver = OdeSolver::named(name).is_some_and(|solver| !solver.is_old)
+        || name == "ode_adjoint_tol_ctl"
         || name.starts_with("dae") && function(name).is_some()
         || name.starts_with("solve_") && function(name).is_some()
         || name.starts_with("integrate_1d_") && function(name).is_some();
     is_solver || name.starts_with("reduce_sum") && function(name).is_some() || is_laplace(name)
 }
-
-const ODES: [&str; 13] = [
-    "ode_bdf",
-    "ode_bdf_tol",
-    "ode_rk45",
-    "ode_rk45_tol",
-    "ode_adams",
-    "ode_adams_tol",
-    "ode_ckrk",
-    "ode_ckrk_tol",
-    "ode_adjoint_tol_ctl",
-    "integrate_ode",
-    "integrate_ode_rk45",
-    "integrate_ode_adams",
-    "integrate_ode_bdf",
-];
 
 const COMPLEX: [&str; 14] = [
     "arg",
@@ -134,7 +122,7 @@ pub(crate) fn removed_function(name: &str) -> Option<String> {
         "binomial_coefficient_log" => "write `lchoose(n, k)`",
         "cov_exp_quad" => "write `gp_exp_quad_cov(x, alpha, rho)`",
         "raise_exception" => "write `reject(...);`",
-        "integrate_ode_cvode" => "write the steps of a fixed scheme in a function of your own",
+        "integrate_ode_cvode" => "write `integrate_ode_bdf(...)`",
         _ => {
             let (base, suffix) = [("_ccdf_log", "_lccdf"), ("_cdf_log", "_lcdf"), ("_log", "_lpdf")]
                 .into_iter()
@@ -153,13 +141,16 @@ mod tests {
 
     #[test]
     fn refused_functions_say_what_to_do() {
-        for name in ["ode_rk45", "reduce_sum", "map_rect", "laplace_marginal_poisson_log_lpmf", "fft", "svd"] {
+        for name in ["ode_adjoint_tol_ctl", "reduce_sum", "map_rect", "laplace_marginal_poisson_log_lpmf", "fft", "svd"]
+        {
             let (why, instead) = function(name).expect(name);
             assert!(why.contains("not supported") && instead.len() > 10, "{name}");
             assert!(!crate::signatures::is_function(name), "{name} has a signature");
         }
         assert_eq!(function("normal_lpdf"), None);
-        assert!(is_special("reduce_sum_static") && is_special("dae") && !is_special("map_rect"));
+        assert!(
+            is_special("reduce_sum_static") && is_special("dae") && is_special("ode_rk45") && !is_special("map_rect")
+        );
     }
 
     #[test]

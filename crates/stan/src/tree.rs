@@ -184,6 +184,9 @@ pub enum Callee {
     User(FunctionId),
     /// The math library's.
     Math,
+    /// The math library's solver of differential equations ([`OdeSolver`](crate::OdeSolver)), for this function of the
+    /// program, which is not among the arguments.
+    Solver(FunctionId),
 }
 
 /// The kind of a function by its name's end.

@@ -109,7 +109,7 @@ impl<'a> Drawing<'a> {
                 let arguments = [current, lower, upper].into_iter().chain(arguments).collect();
                 called(&format!("{base}{DRAWN}"), arguments, ty, span)
             }
-            Callee::User(_) => {
+            Callee::User(_) | Callee::Solver(_) => {
                 let value = self.own_generator(sampling, span)?;
                 called(DRAWN, vec![current, lower, upper, value], ty, span)
             }

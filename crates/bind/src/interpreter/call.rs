@@ -29,6 +29,7 @@ impl Interpreter<'_> {
                 self.drops_constants = old;
                 result
             }
+            Callee::Solver(id) => self.solved(id, call, &values, ty.unwrap_or(StanType::REAL), span),
             Callee::Math => {
                 let types = call.arguments.iter().map(|argument| argument.ty).collect();
                 let drops = call.suffix.is_unnormalised() && self.drops_constants;
@@ -53,7 +54,7 @@ impl Interpreter<'_> {
         }
     }
 
-    fn own_function(&mut self, id: FunctionId, values: Vec<Value>, span: Span) -> Run<Value> {
+    pub(super) fn own_function(&mut self, id: FunctionId, values: Vec<Value>, span: Span) -> Run<Value> {
         let program = self.program;
         let function = &program.functions[id.0];
         // Functions see their arguments and nothing else.
@@ -63,9 +64,11 @@ impl Interpreter<'_> {
         }
         let passed = own.iter().flatten().map(Value::count).sum();
         let outside = std::mem::replace(&mut self.values, own);
+        let returned = self.returned_count();
         let flow = self.called(span, |me| {
             me.hold(0, passed, span)?;
-            me.statements(&function.body)
+            let flow = me.statements(&function.body)?;
+            me.with_returned(returned, flow, span)
         });
         self.values = outside;
         match flow? {

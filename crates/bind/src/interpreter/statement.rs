@@ -41,6 +41,9 @@ impl Interpreter<'_> {
                 if only_rejects(then) && self.is_guarded(condition, then)? {
                     return self.statements(otherwise);
                 }
+                if let Some(flow) = self.both_branches(condition, then, otherwise)? {
+                    return Ok(flow);
+                }
                 let chosen = if self.truth(condition)? { then } else { otherwise };
                 return self.statements(chosen);
             }

@@ -52,7 +52,7 @@ pub struct OdeSettings {
 }
 
 /// Equations with all that does not depend on parameters.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct OdeProblem {
     /// The solver's name and place, for messages.
     pub name: String,

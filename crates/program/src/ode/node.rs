@@ -23,8 +23,11 @@ impl Graph {
             problem.name, problem.settings.most_steps
         );
         let active = self.active[initial.at()] || self.active[parameters.at()];
-        self.odes.push(Arc::new(problem));
-        let which = self.odes.len() as u32 - 1;
+        // A program that solves the same twice, in two of its blocks, has it once.
+        let which = self.odes.iter().position(|known| **known == problem).unwrap_or_else(|| {
+            self.odes.push(Arc::new(problem));
+            self.odes.len() - 1
+        }) as u32;
         let solution = self.intern(Node::Solve(which, [initial, parameters]), length, active);
         let (steps, zero) = (self.element(solution, 0), self.constant(0.0));
         let is_reached = self.apply(Op::Less, &[zero, steps]);

@@ -9,7 +9,7 @@ use crate::graph::{Graph, Node, NodeId};
 const MOST_SLOPES: usize = 1 << 20;
 
 /// A slope that is not always 0, with the register of its value.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SlopeEntry {
     pub(super) row: u32,
     pub(super) column: u32,
@@ -17,7 +17,7 @@ pub(super) struct SlopeEntry {
 }
 
 /// dy/dt = f(t, y, p): f alone, and f with its slopes by y and by p, of which only those are kept that are not always 0.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct OdeSystem {
     pub(super) states: usize,
     pub(super) parameters: usize,

@@ -9,7 +9,7 @@ use crate::pack::pack;
 use crate::plan::{PlanStep, RootPlace, ScalarInstruction};
 
 /// An operation on registers.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct TapeInstruction {
     op: Op,
     out: u32,
@@ -17,7 +17,7 @@ struct TapeInstruction {
 }
 
 /// A program of scalars whose inputs are a time, states and parameters.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tape {
     /// Registers at the beginning: constants have their values.
     registers: Vec<f64>,

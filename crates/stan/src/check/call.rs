@@ -34,6 +34,9 @@ impl Checker<'_> {
 
     fn call(&mut self, call: &Invocation) -> Option<Call> {
         let Invocation { name, arguments, bar } = call;
+        if let Some(solver) = self.solver_named(&name.text) {
+            return self.solver_call(solver, call);
+        }
         if self.is_refused(name) {
             return None;
         }

@@ -8,6 +8,7 @@ mod expression;
 mod function;
 mod lvalue;
 mod scope;
+mod solver;
 mod statement;
 
 use crate::message::Finding;
