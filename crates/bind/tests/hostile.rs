@@ -288,6 +288,27 @@ fn matrices_are_counted_by_their_multiplications() {
     assert!(message.contains("2.7e10 multiplications") && message.contains("hostile.stan:2:"), "{message}");
 }
 
+/// Hierarchies are looked for in each statement without a look at all others: 10^4 of them took minutes, and more hours.
+#[test]
+fn many_statements_are_searched_for_effects_at_once() {
+    for (prior, more) in [("normal(0, 1)", ""), ("normal(m, 1)", "real m; ")] {
+        let all = |of: &dyn Fn(usize) -> String| (0..10_000).map(of).collect::<String>();
+        let text = format!(
+            "parameters {{ {more}{} }} model {{ {} }}",
+            all(&|k| format!("real a{k}; ")),
+            all(&|k| format!("a{k} ~ {prior};\n"))
+        );
+        let program = StanProgram::parse("hostile.stan", &text).expect("a program");
+        let model = BoundModel::new(&program, &Data::new("none")).expect("a model");
+        let density = model.density("m").expect("a density");
+        let (x, mut gradient) = (vec![0.5; density.dim()], vec![0.0; density.dim()]);
+        let value = density.logp_grad(&x, &mut gradient).expect("a value");
+        // Some are effects, which are walked in units of their prior.
+        let blocks = density.effects().map_or(0, |effects| effects.blocks().len());
+        assert!((value + 1250.0).abs() < 1e-9 || blocks > 100 && blocks < 5000, "{value}, {blocks} blocks");
+    }
+}
+
 /// What the fuzzer begins with is bound, so that its changes of it come far.
 #[test]
 fn the_seeds_of_the_fuzzer_are_bound() {

@@ -1,5 +1,8 @@
 //! Damaged and hostile programs: an error, never a panic, a hang or a stack that overflows.
 
+mod damage;
+
+use damage::Xorshift;
 use octopus_stan::{DiagnosticKind, StanError, StanProgram};
 use proptest::prelude::*;
 
@@ -53,57 +56,19 @@ const PIECES: [&str; 40] = [
     "-",
 ];
 
-/// A generator that is small and always the same.
-struct Xorshift(u64);
-
-impl Xorshift {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % limit.max(1) as u64) as usize
-    }
-}
-
-/// The program with a piece cut out, moved or put in; pieces begin and end between words.
-fn mutated(text: &str, random: &mut Xorshift) -> String {
-    let cuts: Vec<usize> = text.char_indices().filter(|(_, c)| !c.is_alphanumeric()).map(|(at, _)| at).collect();
-    let cut = |random: &mut Xorshift| cuts[random.below(cuts.len())];
-    let mut text = text.to_owned();
-    let (a, b, to) = (cut(random), cut(random), cut(random));
-    let (from, until) = (a.min(b), a.max(b).min(a.min(b) + 40));
-    let until = (until..=text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len());
-    match random.below(6) {
-        // Most of all a word stands where another one was: such programs come to the checker.
-        4.. => {
-            let is_word = |word: &&str| word.starts_with(|c: char| c.is_alphanumeric());
-            let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(is_word).collect();
-            let (old, new) = (words[random.below(words.len())], words[random.below(words.len())]);
-            let at = text.match_indices(old).map(|(at, _)| at).nth(random.below(3));
-            let (length, new) = (old.len(), new.to_owned());
-            if let Some(at) = at {
-                text.replace_range(at..at + length, &new);
-            }
-        }
-        0 => text.replace_range(from..until, ""),
-        1 => {
-            let piece = text[from..until].to_owned();
-            text.insert_str(to, &piece);
-        }
-        2 => text.insert_str(to, &format!(" {} ", PIECES[random.below(PIECES.len())])),
-        _ => text.replace_range(from..until, PIECES[random.below(PIECES.len())]),
-    }
-    text
-}
-
 #[test]
 fn mutated_programs_are_taken_or_refused() {
-    let mut random = Xorshift(0x5eed);
+    let words = damage::words_of(PROGRAMS.into_iter());
     let (mut taken, mut in_syntax, mut in_meaning) = (0, 0, 0);
     for round in 0..3000 {
         let mut text = PROGRAMS[round % PROGRAMS.len()].to_owned();
+        let mut random = Xorshift::of(round as u64);
         for _ in 0..1 + random.below(3) {
-            text = mutated(&text, &mut random);
+            text = match random.below(4) {
+                0 => damage::bytes_damaged(&text, &mut random),
+                1 => damage::statements_damaged(&text, &mut random),
+                _ => damage::tokens_damaged(&text, &words, &mut random),
+            };
         }
         match StanProgram::parse("mutated.stan", &text) {
             Ok(_) => taken += 1,

@@ -311,6 +311,10 @@ fn a_program_is_described_and_checked() {
     assert!(short.stdout.contains("FAIL") && short.stdout.contains("`scale` is missing"), "{}", short.stdout);
     fs::write(dir.path().join("typo.stan"), "parameters { real a; } model { a ~ nromal(0, 1); }").unwrap();
     at("{}/typo.stan").fails(2, &["typo.stan:1:36", "nromal"]);
+    let many: String = (0..300).map(|k| format!("real a{k};")).collect();
+    fs::write(dir.path().join("many.stan"), format!("data {{ int n; }} parameters {{ {many} }}")).unwrap();
+    let many = at("{}/many.stan");
+    assert!(many.succeeds().stdout.contains("real a99\n  and 200 more\n"), "{}", many.stdout);
     // A name that no run folder can hold is told before anything is sampled, with data and without.
     for declared in ["parameters { real energy; }", "data { int n; } parameters { real energy; }"] {
         fs::write(dir.path().join("taken.stan"), format!("{declared} model {{ energy ~ normal(0, 1); }}")).unwrap();

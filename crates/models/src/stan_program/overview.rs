@@ -7,6 +7,9 @@ use octopus_stan::{ProgramBlock, StanProgram};
 use serde::Serialize;
 use std::fmt;
 
+/// Variables of a block that are shown.
+const SHOWN: usize = 100;
+
 /// What a Stan program is, before or with its data.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ProgramOverview {
@@ -93,13 +96,16 @@ impl fmt::Display for ProgramOverview {
                 continue;
             }
             writeln!(f, "{title}")?;
-            for VariableOverview { name, declaration, sizes } in variables {
+            for VariableOverview { name, declaration, sizes } in variables.iter().take(SHOWN) {
                 let sizes = sizes.as_ref().filter(|sizes| !sizes.is_empty());
                 let sizes = sizes.map(|sizes| {
                     let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
                     format!("   ({})", sizes.join(" x "))
                 });
                 writeln!(f, "  {declaration} {name}{}", sizes.unwrap_or_default())?;
+            }
+            if let Some(more) = variables.len().checked_sub(SHOWN).filter(|&more| more > 0) {
+                writeln!(f, "  and {more} more")?;
             }
         }
         if !self.hierarchies.is_empty() {

@@ -1,10 +1,12 @@
 //! Finds effects: parameters that are normal around a location and with a scale that are parameters themselves.
 
+mod readers;
 mod vectors;
 
 use crate::graph::{Graph, Node, NodeId};
 use crate::operation::Op;
 use octopus_density::Centering;
+use readers::{OtherReaders, Readers};
 use std::collections::{HashMap, HashSet};
 
 /// What a statement says of its variate.
@@ -61,35 +63,57 @@ pub(crate) struct FoundEffects {
     pub(crate) label: String,
 }
 
-/// What reads each node of a target.
-type Readers = HashMap<NodeId, Vec<NodeId>>;
+/// Blocks of effects that are found at the most: each is told from all others.
+const MOST_BLOCKS: usize = 4096;
 
 /// Finds the effects among `statements`. A coordinate belongs to one block at the most, and no block's location or scale
 /// depends on its own effects, not even through those of others.
 pub(crate) fn find(graph: &mut Graph, terms: &[NodeId], statements: &[NormalStatement]) -> Vec<FoundEffects> {
+    let readers = Readers::new(graph, terms);
     let mut found: Vec<FoundEffects> = Vec::new();
+    let mut by_parameter: HashMap<NodeId, Vec<usize>> = HashMap::new();
     let mut taken: HashSet<(NodeId, u32)> = HashSet::new();
     for statement in statements {
+        if found.len() >= MOST_BLOCKS {
+            break;
+        }
+        let Some(&term) = terms.get(statement.term) else { continue };
+        let readers = || readers.without(graph, term);
         let blocks = match statement.kind {
             NormalKind::Joint(columns) => vectors::themselves(graph, statement, columns, found.len()),
-            NormalKind::Plain | NormalKind::Log => match block_of(graph, terms, statement) {
+            NormalKind::Plain | NormalKind::Log => match block_of(graph, &readers, statement) {
                 Some(block) => Some(vec![block]),
-                None => vectors::in_units_of_their_prior(graph, terms, statement, found.len()),
+                None => {
+                    let readers = readers();
+                    vectors::in_units_of_their_prior(graph, &readers, statement, found.len())
+                }
             },
         };
         let Some(blocks) = blocks else { continue };
         let places = || blocks.iter().flat_map(|block| block.places.iter().map(|&place| (block.parameter, place)));
         let mut own = HashSet::new();
         let is_free = places().all(|place| !taken.contains(&place) && own.insert(place));
-        if is_free && !blocks.iter().any(|block| is_circular(graph, &found, &blocks, block)) {
+        let (found_so_far, beside) = (&found, &blocks);
+        let others = |parameter: NodeId| {
+            let before = by_parameter.get(&parameter).into_iter().flatten().map(|&number| &found_so_far[number]);
+            before.chain(beside.iter().filter(move |block| block.parameter == parameter)).flat_map(reads)
+        };
+        if is_free && !blocks.iter().any(|block| is_circular(graph, others, block)) {
             taken.extend(own);
-            found.extend(blocks);
+            for block in blocks {
+                by_parameter.entry(block.parameter).or_default().push(found.len());
+                found.push(block);
+            }
         }
     }
     found
 }
 
-fn block_of(graph: &Graph, terms: &[NodeId], statement: &NormalStatement) -> Option<FoundEffects> {
+fn block_of<'a>(
+    graph: &Graph,
+    readers: &dyn Fn() -> OtherReaders<'a>,
+    statement: &NormalStatement,
+) -> Option<FoundEffects> {
     let &NormalStatement { variate, location, scale, term, .. } = statement;
     let (label, is_log) = (statement.label.clone(), statement.kind == NormalKind::Log);
     let variate = match graph.nodes[variate.at()] {
@@ -117,7 +141,7 @@ fn block_of(graph: &Graph, terms: &[NodeId], statement: &NormalStatement) -> Opt
         }
         let is = |node: NodeId, x: f64| graph.known(node).is_some_and(|values| values.iter().all(|&value| value == x));
         if is(location, 0.0) && is(scale, 1.0) && !is_log {
-            return non_centered(graph, terms, term, centered);
+            return non_centered(graph, &readers(), centered);
         }
         return None;
     }
@@ -178,15 +202,8 @@ fn elements(graph: &Graph, node: NodeId) -> Option<Vec<(NodeId, u32)>> {
     let length = graph.len(node) as u32;
     match &graph.nodes[node.at()] {
         Node::Parameter(_) => Some((0..length).map(|place| (node, place)).collect()),
-        Node::Slice(source, start, _) => {
-            let elements = elements(graph, *source)?;
-            Some(elements.get(*start as usize..(start + length) as usize)?.to_vec())
-        }
-        Node::Gather(source, index) => {
-            let elements = elements(graph, *source)?;
-            let rows = &graph.indexes[*index as usize].rows;
-            Some(rows.iter().map(|&row| elements[row as usize]).collect())
-        }
+        Node::Slice(source, start, _) => elements_at(graph, *source, *start..start + length),
+        Node::Gather(source, index) => elements_at(graph, *source, graph.indexes[*index as usize].rows.iter().copied()),
         Node::Concat(pieces) => {
             let mut all = Vec::new();
             for &piece in pieces {
@@ -198,18 +215,26 @@ fn elements(graph: &Graph, node: NodeId) -> Option<Vec<(NodeId, u32)>> {
     }
 }
 
+/// The same for the elements at these places of a node; all others of a parameter need not be looked at.
+fn elements_at(graph: &Graph, source: NodeId, places: impl Iterator<Item = u32>) -> Option<Vec<(NodeId, u32)>> {
+    if let Node::Parameter(_) = graph.nodes[source.at()] {
+        return Some(places.map(|place| (source, place)).collect());
+    }
+    let elements = elements(graph, source)?;
+    places.map(|place| elements.get(place as usize).copied()).collect()
+}
+
 /// Standard normal coordinates of which nothing but products with one scale are read, as in `location + scale z`.
-fn non_centered(graph: &Graph, terms: &[NodeId], term: usize, block: FoundEffects) -> Option<FoundEffects> {
+fn non_centered(graph: &Graph, readers: &OtherReaders<'_>, block: FoundEffects) -> Option<FoundEffects> {
     let is_whole = block.places.iter().enumerate().all(|(k, &place)| k == place as usize);
     if !is_whole || block.places.len() != graph.len(block.parameter) {
         return None;
     }
-    let readers = readers(graph, terms, term);
     let mut scale = None;
     let mut scaled = None;
     let mut waiting = vec![block.parameter];
     while let Some(node) = waiting.pop() {
-        for &reader in readers.get(&node).map(Vec::as_slice).unwrap_or_default() {
+        for reader in readers.of(node) {
             if let Node::Gather(..) | Node::Slice(..) = graph.nodes[reader.at()] {
                 waiting.push(reader);
                 continue;
@@ -226,12 +251,11 @@ fn non_centered(graph: &Graph, terms: &[NodeId], term: usize, block: FoundEffect
     }
     let scale = scale.filter(|&scale| graph.depends_on_parameters(scale))?;
     // Where every reader adds the same location, that is where the effects are.
-    let of_scaled = scaled.and_then(|scaled| Some((scaled, readers.get(&scaled)?)));
-    let sum = of_scaled.and_then(|(scaled, readers)| match readers[..] {
-        [sum] if graph.len(sum) == graph.len(scaled) => Some((sum, other_operand(graph, sum, Op::Add, scaled)?)),
-        _ => None,
+    let sum = scaled.and_then(|scaled| {
+        let sum = readers.only(scaled).filter(|&sum| graph.len(sum) == graph.len(scaled))?;
+        Some((sum, other_operand(graph, sum, Op::Add, scaled)?))
     });
-    let is_only = readers.get(&block.parameter).is_some_and(|readers| readers.len() == 1);
+    let is_only = readers.only(block.parameter).is_some();
     let (effect, location) = match sum.filter(|_| is_only) {
         Some((sum, location)) => (Some(sum), location),
         None => (scaled, block.location),
@@ -239,41 +263,24 @@ fn non_centered(graph: &Graph, terms: &[NodeId], term: usize, block: FoundEffect
     Some(FoundEffects { effect, location, scale, written: Centering::NonCentered, ..block })
 }
 
-/// What reads each node, in the target without one of its terms and in the conditions on it.
-fn readers(graph: &Graph, terms: &[NodeId], without: usize) -> Readers {
-    let guards = graph.guards.iter().map(|guard| guard.violations);
-    let roots: Vec<NodeId> =
-        terms.iter().enumerate().filter(|&(k, _)| k != without).map(|(_, &term)| term).chain(guards).collect();
-    let needed = graph.needed(&roots);
-    let mut readers = Readers::new();
-    for id in (0..graph.nodes.len()).filter(|&id| needed[id]) {
-        graph.for_each_operand(&graph.nodes[id], |operand| {
-            readers.entry(operand).or_default().push(NodeId(id as u32));
-        });
-    }
-    readers
+/// The nodes that a block's location and scale are made of.
+fn reads(block: &FoundEffects) -> Vec<NodeId> {
+    let coefficients = block.earlier.iter().flatten().map(|&(_, coefficient)| coefficient);
+    [block.location, block.scale].into_iter().chain(coefficients).collect()
 }
 
-/// Whether location or scale depend on the parameter that has the effects, as it is or through other effects, of which
-/// `beside` are of the same statement.
-fn is_circular(graph: &Graph, found: &[FoundEffects], beside: &[FoundEffects], block: &FoundEffects) -> bool {
-    let reads = |block: &FoundEffects| {
-        let coefficients = block.earlier.iter().flatten().map(|&(_, coefficient)| coefficient);
-        [block.location, block.scale].into_iter().chain(coefficients).collect::<Vec<NodeId>>()
-    };
-    let all = || found.iter().chain(beside);
-    let mut roots = reads(block);
-    let mut seen: HashSet<NodeId> = HashSet::new();
-    loop {
-        let needed = graph.needed(&roots);
-        if needed[block.parameter.at()] {
+/// Whether location or scale depend on the parameter that has the effects, as it is or through other effects: `others` are
+/// the nodes that the effects of a parameter read.
+fn is_circular<I: Iterator<Item = NodeId>>(graph: &Graph, others: impl Fn(NodeId) -> I, block: &FoundEffects) -> bool {
+    let (mut waiting, mut seen) = (reads(block), HashSet::new());
+    while let Some(node) = waiting.pop() {
+        if node == block.parameter {
             return true;
         }
-        let new: HashSet<NodeId> =
-            all().map(|other| other.parameter).filter(|other| needed[other.at()] && seen.insert(*other)).collect();
-        if new.is_empty() {
-            return false;
+        if seen.insert(node) {
+            graph.for_each_operand(&graph.nodes[node.at()], |operand| waiting.push(operand));
+            waiting.extend(others(node));
         }
-        roots.extend(all().filter(|other| new.contains(&other.parameter)).flat_map(reads));
     }
+    false
 }

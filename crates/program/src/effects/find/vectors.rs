@@ -3,7 +3,8 @@
 //! Given the elements before it, an element is normal around its location and the sum of what these are in units of their
 //! prior, times a row of the triangular matrix.
 
-use super::{FoundEffects, NormalKind, NormalStatement, elements, of_one_parameter, readers};
+use super::readers::OtherReaders;
+use super::{FoundEffects, NormalKind, NormalStatement, elements, of_one_parameter};
 use crate::graph::{Graph, Node, NodeId};
 use crate::matrix::MatrixOp;
 use octopus_density::Centering;
@@ -55,7 +56,7 @@ pub(super) fn themselves(
 /// `diag_pre_multiply(tau, L) * z`.
 pub(super) fn in_units_of_their_prior(
     graph: &mut Graph,
-    terms: &[NodeId],
+    readers: &OtherReaders<'_>,
     statement: &NormalStatement,
     first: usize,
 ) -> Option<Vec<FoundEffects>> {
@@ -66,11 +67,7 @@ pub(super) fn in_units_of_their_prior(
     if kind != NormalKind::Plain || !is(location, 0.0) || !is(scale, 1.0) {
         return None;
     }
-    let readers = readers(graph, terms, term);
-    let only = |node: NodeId| match readers.get(&node).map(Vec::as_slice) {
-        Some(&[reader]) => Some(reader),
-        _ => None,
-    };
+    let only = |node: NodeId| readers.only(node);
     let mut node = parameter;
     while let Node::Gather(..) = graph.nodes[only(node)?.at()] {
         node = only(node)?;
