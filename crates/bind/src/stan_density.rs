@@ -245,4 +245,8 @@ impl LogDensity for StanDensity {
     fn has_tested_gradient(&self) -> bool {
         self.compiled.has_tested_gradient()
     }
+
+    fn is_approximate(&self) -> bool {
+        self.compiled.is_approximate()
+    }
 }

@@ -32,6 +32,15 @@ const MATRICES: &str = "data { int N; int K; matrix[N, K] x; vector[N] age; vect
             L ~ lkj_corr_cholesky(2); S ~ wishart(K + 2, diag_matrix(rep_vector(1, K)));
             to_vector(crossprod(x * L)) ~ normal(0, 1000); z ~ multi_normal_cholesky(beta, L); }";
 
+/// Differential equations by both methods.
+const SOLVED: &str = "functions { vector f(real t, vector y, vector rate) {
+        return [(rate[1] - rate[2] * y[2]) * y[1], (rate[2] * y[1] - rate[3]) * y[2]]'; } }
+    data { int T; vector[T] age; }
+    parameters { vector<lower=0>[3] rate; vector<lower=0>[2] first; }
+    model { array[2] vector[2] y = ode_rk45(f, first, 0, {1, 2}, rate);
+            array[2] vector[2] z = ode_bdf(f, first, 0, {1, 2}, rate);
+            age[1:2] ~ normal(y[2] + z[1], 1); rate ~ lognormal(0, 1); first ~ lognormal(0, 1); }";
+
 fn noise(i: usize, k: usize) -> f64 {
     ((i * 7919 + k * 104_729 + 13) % 1009) as f64 / 504.0 - 1.0
 }
@@ -85,6 +94,7 @@ fn a_gradient_allocates_nothing() {
         ("short segments", CLINICS, 40, 30),
         ("garch", GARCH, 3000, 6),
         ("matrices", MATRICES, 5000, 6),
+        ("solved", SOLVED, 3000, 6),
     ] {
         let program = StanProgram::parse(name, text).unwrap_or_else(|error| panic!("{error}"));
         let model = BoundModel::new(&program, &data(rows, patients)).unwrap_or_else(|error| panic!("{error}"));

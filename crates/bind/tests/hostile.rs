@@ -44,6 +44,39 @@ fn loops_without_an_end_are_refused_in_seconds() {
     }
 }
 
+/// Differential equations whose solutions take for ever, or end early: in data at once, of parameters at a point.
+#[test]
+fn solutions_without_an_end_are_given_up_in_seconds() {
+    let options = BindOptions { most_steps: 4_000_000, ..BindOptions::default() };
+    for (derivative, call) in [
+        ("[y[2], -y[1]]'", "ode_rk45_tol(f, [1, a]', 0, {1e15}, 1e-8, 1e-8, 2147483647)"),
+        ("1e9 * [y[2] - y[1], -y[2]]'", "ode_adams(f, [1, a]', 0, {1e9})"),
+        ("[y[2], -1e12 * sin(1e12 * t)]'", "ode_bdf(f, [1, a]', 0, {1e9})"),
+        ("[y[1] ^ 2, exp(y[1])]'", "ode_bdf(f, [1, a]', 0, {5.0})"),
+        ("y / (1 - t)", "ode_rk45_tol(f, [1, a]', 0, {5.0}, 1e-300, 1e-300, 2147483647)"),
+    ] {
+        let functions = format!("functions {{ vector f(real t, vector y) {{ return {derivative}; }} }}");
+        let of_data =
+            format!("{functions} transformed data {{ real a = 1; array[1] vector[2] y = {call}; }} model {{ }}");
+        let (took, message) = refused(&of_data, options);
+        let known = ["is not followed to its last time", "has not come to its end"];
+        assert!(known.iter().any(|known| message.contains(known)) && message.contains("hostile.stan:1:"), "{message}");
+        let endless = format!(
+            "{functions} transformed data {{ real a = 1; while (1) {{ array[1] vector[2] y = {call}; }} }} model {{ }}"
+        );
+        let (whole, _) = refused(&endless, options);
+        let of_parameters = format!("{functions} parameters {{ real a; }} model {{ target += sum({call}[1]); }}");
+        let begun = Instant::now();
+        let program = StanProgram::parse("hostile.stan", &of_parameters).unwrap_or_else(|error| panic!("{error}"));
+        let model =
+            BoundModel::with_options(&program, &Data::new("none"), options).unwrap_or_else(|error| panic!("{error}"));
+        let program = model.compile().expect("a program");
+        let value = program.logp_grad(&mut program.workspace(), &[1.0], &mut [0.0]);
+        assert!(value.is_err(), "{call}: {value:?}");
+        assert!(took + whole + begun.elapsed() < Duration::from_secs(60), "{call}");
+    }
+}
+
 #[test]
 fn what_is_too_large_is_refused_by_its_declaration() {
     let declared = [

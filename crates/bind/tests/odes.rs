@@ -1,7 +1,9 @@
 //! Solvers of differential equations in programs: values and slopes held to exact solutions and to differences, branches on
 //! the time, what is folded, and messages.
 
-use octopus_bind::{BoundModel, Data};
+use octopus_bind::{BoundModel, Data, GenerativeModel, JointDraw, NewData};
+use octopus_density::LogDensity;
+use octopus_random::{Purpose, Stream};
 use octopus_stan::StanProgram;
 
 fn program(text: &str) -> StanProgram {
@@ -252,4 +254,54 @@ fn what_is_wrong_is_said_with_its_place() {
     let error = program.logp_grad(&mut program.workspace(), &[0.6], &mut slopes).expect_err("no value").to_string();
     assert!(error.contains("ode_rk45 (ode.stan:") && error.contains("more than 1000000 steps"), "{error}");
     assert!(program.logp_grad(&mut program.workspace(), &[0.4], &mut slopes).is_ok());
+}
+
+/// Log likelihoods, replicates and data at new times come from the sampling statement behind a solution, and data that are
+/// drawn with their parameters lie around the solution of these.
+#[test]
+fn sampling_statements_are_read_through_solutions() {
+    let text = "functions { vector f(real t, vector y, real rate) { return -rate * y; } }
+        data { int N; array[N] real times; vector[N] y; }
+        parameters { real<lower=0> rate; }
+        transformed parameters { vector[N] mu;
+            { array[N] vector[1] z = ode_rk45_tol(f, [2]', 0, times, 1e-9, 1e-9, 1000, rate);
+              for (n in 1:N) mu[n] = z[n, 1]; } }
+        model { rate ~ lognormal(0, 0.3); y ~ normal(mu, 0.1); }";
+    let program = program(text);
+    let times = |times: &[f64]| Data::new("d").with_int("N", times.len() as i64).with_reals("times", times);
+    let data = times(&[0.5, 1.0, 2.0]).with_reals("y", &[1.2, 0.8, 0.1]);
+    let model = BoundModel::new(&program, &data).expect("a model");
+    let density = model.density("decay").expect("a density");
+    assert_eq!((density.observations(), density.predictions()), (3, 3));
+    let x = 0.2_f64;
+    let at = |t: f64| 2.0 * (-x.exp() * t).exp();
+    let mut terms = [0.0; 3];
+    density.log_likelihood(&[x], &mut terms);
+    for (term, (y, t)) in terms.iter().zip([(1.2, 0.5), (0.8, 1.0), (0.1, 2.0)]) {
+        let z: f64 = (y - at(t)) / 0.1;
+        let truth = -0.5 * z * z - 0.1_f64.ln() - 0.5 * std::f64::consts::TAU.ln();
+        assert!((term - truth).abs() < 1e-5, "{term} {truth}");
+    }
+    let stream = |draw| Stream::new(7, 0, draw, Purpose::Prior);
+    let (count, limit) = (1000, 5.0 * 0.1 / 1000.0_f64.sqrt());
+    let new = NewData::new(&program, &model, &times(&[0.25, 3.0]), &[]).expect("new data");
+    let mut means = [0.0; 5];
+    for draw in 0..count {
+        let mut replicate = [0.0; 3];
+        density.predict(&[x], &mut stream(draw), &mut replicate);
+        let later = new.draw(&density, &[x], &mut stream(draw)).expect("a draw");
+        let all = replicate.iter().chain(&later);
+        means.iter_mut().zip(all).for_each(|(mean, y)| *mean += y / f64::from(count));
+    }
+    for (mean, t) in means.iter().zip([0.5, 1.0, 2.0, 0.25, 3.0]) {
+        assert!((mean - at(t)).abs() < limit, "at {t}: {mean} and {}", at(t));
+    }
+    let joint = GenerativeModel::new(&program, &data).expect("a generative program");
+    let mut residual = 0.0;
+    for draw in 0..count {
+        let JointDraw { position, outcomes } = joint.draw(&mut stream(draw)).expect("a draw");
+        let truth = 2.0 * (-position[0].exp() * 2.0).exp();
+        residual += (outcomes[2] - truth) / f64::from(count);
+    }
+    assert!(residual.abs() < limit, "{residual}");
 }

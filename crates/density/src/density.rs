@@ -121,6 +121,12 @@ pub trait LogDensity: Send + Sync {
         false
     }
 
+    /// Returns whether the log density has errors of a numerical method, as solutions of differential equations have
+    /// within their tolerances: finite differences see them, and accuse no slope then.
+    fn is_approximate(&self) -> bool {
+        false
+    }
+
     /// Returns the log density in the coordinates of `centerings` (one for each of [`hierarchies`](Self::hierarchies)),
     /// the Jacobian included, and writes the gradient to `gradient`. The default applies the chain rule to
     /// [`logp_grad`](Self::logp_grad); a density may do both in one pass.

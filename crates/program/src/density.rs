@@ -170,6 +170,10 @@ impl LogDensity for ProgramDensity {
         true
     }
 
+    fn is_approximate(&self) -> bool {
+        self.program.solves_equations()
+    }
+
     fn effects(&self) -> Option<&dyn DensityEffects> {
         self.effects.as_ref().map(|_| self as &dyn DensityEffects)
     }

@@ -107,7 +107,7 @@ impl Workspace {
             match step {
                 PlanStep::Loop(rows) => self.run_loop(plan, rows, options, &padded),
                 PlanStep::Scan(scan) => self.run_scan(plan, scan, options, position),
-                PlanStep::Solve(solve) => self.run_solve(plan, solve, &padded),
+                PlanStep::Solve(solve) => self.run_solve(plan, solve, options.width, &padded),
                 PlanStep::Matrix { op, args: [a, b], lengths, out } => {
                     let mut to = mem::take(&mut self.slots[*out as usize]);
                     let mut products = mem::take(&mut self.products);
@@ -124,7 +124,7 @@ impl Workspace {
         self.position = padded;
     }
 
-    fn run_solve(&mut self, plan: &PackedProgram, solve: &SolvePlan, position: &[f64]) {
+    fn run_solve(&mut self, plan: &PackedProgram, solve: &SolvePlan, width: VectorWidth, position: &[f64]) {
         let SolvePlan { problem, args: [initial, parameters], out, slopes, number } = solve;
         let mut to = mem::take(&mut self.slots[*out as usize]);
         let mut to_slopes = slopes.map(|slot| mem::take(&mut self.slots[slot as usize]));
@@ -132,7 +132,7 @@ impl Workspace {
         let inputs = self.inputs(plan, position);
         let given = (inputs.view(*initial, problem.states()), inputs.view(*parameters, problem.parameters()));
         let wanted = to_slopes.as_mut().map(|slopes| &mut slopes[..problem.slopes_length()]);
-        problem.solve(&mut solutions[*number], given, &mut to[..problem.length()], wanted);
+        problem.solve(&mut solutions[*number], width, given, &mut to[..problem.length()], wanted);
         self.solutions = solutions;
         self.slots[*out as usize] = to;
         if let (Some(slot), Some(made)) = (slopes, to_slopes) {

@@ -169,6 +169,11 @@ impl Program {
         (values[0][0], gradient)
     }
 
+    /// Returns whether it solves differential equations.
+    pub fn solves_equations(&self) -> bool {
+        self.plan.steps.iter().any(|step| matches!(step, PlanStep::Solve(_)))
+    }
+
     pub(crate) fn plan(&self) -> &PackedProgram {
         &self.plan
     }

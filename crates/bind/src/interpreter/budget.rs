@@ -58,6 +58,12 @@ impl Budget {
         self.most_elements / if draws_numbers { ELEMENTS_OF_A_STREAM } else { ELEMENTS_OF_A_LANE }
     }
 
+    /// Returns how many operations on single numbers may be done at once: now, of those that are left, or later.
+    pub(crate) fn work_left(&self, now: bool) -> usize {
+        let steps = if now { self.most_steps.saturating_sub(self.steps) } else { self.most_steps };
+        usize::try_from(steps).unwrap_or(usize::MAX).saturating_mul(ELEMENTS_OF_A_STEP)
+    }
+
     /// Counts operations where none can be refused; the next one is.
     pub(crate) fn count(&mut self, steps: usize) {
         self.steps = self.steps.saturating_add(STEPS_OF_AN_OPERATION.saturating_mul(steps as u64));

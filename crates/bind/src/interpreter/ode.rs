@@ -42,30 +42,13 @@ impl Interpreter<'_> {
         };
         let place = |argument: usize| call.arguments.get(argument).map_or(span, |argument| argument.span);
         // Tolerances stand before the function's own arguments, or, in old solvers, behind them.
-        let tolerances_at = if solver.is_old { 6 } else { 3 };
-        let count = if solver.has_tolerances || solver.is_old && values.len() > 6 { 3 } else { 0 };
-        let first = tolerances_at - 3;
-        let tolerances = rest.get(first..first + count).unwrap_or_default();
-        let arguments = if solver.is_old { rest.get(..3) } else { rest.get(count..) };
-        let mut settings = OdeSettings {
-            method: if solver.is_stiff { OdeMethod::Stiff } else { OdeMethod::NonStiff },
-            relative: solver.tolerance,
-            absolute: solver.tolerance,
-            most_steps: solver.most_steps,
+        let (tolerances, arguments) = if solver.is_old {
+            let (arguments, tolerances) = rest.split_at(rest.len().min(3));
+            (tolerances, arguments)
+        } else {
+            rest.split_at(if solver.has_tolerances { rest.len().min(3) } else { 0 })
         };
-        for (k, value) in tolerances.iter().enumerate() {
-            let names = ["the relative tolerance", "the absolute tolerance", "the number of steps"];
-            let (name, at) = (names.get(k).copied().unwrap_or_default(), place(tolerances_at + k));
-            let number = self.data_of(value, name, at)?.first().copied().unwrap_or(f64::NAN);
-            if !(number > 0.0 && number.is_finite()) {
-                return wrong(at, format!("{name} is {number}; it must be above 0 and finite"));
-            }
-            match k {
-                0 => settings.relative = number,
-                1 => settings.absolute = number,
-                _ => settings.most_steps = number as u64,
-            }
-        }
+        let mut settings = self.settings(solver, tolerances, |k| place(if solver.is_old { 6 + k } else { 3 + k }))?;
         let start = self.data_of(start, "the initial time", place(1))?.first().copied().unwrap_or(f64::NAN);
         let times = self.data_of(times, "the times", place(2))?;
         need_times(start, &times, place(2))?;
@@ -79,10 +62,11 @@ impl Interpreter<'_> {
         if let Some(bad) = (0..states).filter_map(|k| self.number_of(initial.elements.at(k))).find(|x| !x.is_finite()) {
             return wrong(place(0), format!("an initial state is {bad}; it must be finite"));
         }
-        let side = self.right_hand_side(id, states, arguments.unwrap_or_default(), span)?;
+        let side = self.right_hand_side(id, states, arguments, span)?;
         let at = self.program.place(span);
         let name = format!("{} ({}:{}:{})", call.name, at.file, at.line, at.column);
         let (rows, dims) = (times.len(), vec![times.len(), states]);
+        settings.most_work = self.budget.work_left(varying.is_empty() && side.parameters.is_empty());
         self.room(&[rows, states, 1 + varying.len() + side.parameters.len()], span)?;
         let (initial, parameters) = (self.node(&initial), self.node_of_elements(&side.parameters));
         let problem = OdeProblem { name, system: side.system, varying, start, times: times.into(), settings };
@@ -93,11 +77,35 @@ impl Interpreter<'_> {
             if steps < 0.0 {
                 let most = settings.most_steps;
                 let message =
-                    "the solution is not followed to its last time: a state is not finite, or there are more than";
-                return wrong(span, format!("{message} {most} steps between two times"));
+                    "the solution is not followed to its last time: a state is not finite, or it takes more than";
+                return wrong(span, format!("{message} {most} steps between two times, or too much work"));
             }
         }
         Ok(Tensor::new(ty, dims, false, Elements::Whole(found)).into())
+    }
+
+    /// The method with the tolerances that are given, if any are.
+    fn settings(&self, solver: OdeSolver, given: &[Value], place: impl Fn(usize) -> Span) -> Run<OdeSettings> {
+        let mut settings = OdeSettings {
+            method: if solver.is_stiff { OdeMethod::Stiff } else { OdeMethod::NonStiff },
+            relative: solver.tolerance,
+            absolute: solver.tolerance,
+            most_steps: solver.most_steps,
+            most_work: 0,
+        };
+        let names = ["the relative tolerance", "the absolute tolerance", "the number of steps"];
+        for (k, (value, name)) in given.iter().zip(names).enumerate() {
+            let number = self.data_of(value, name, place(k))?.first().copied().unwrap_or(f64::NAN);
+            if !(number > 0.0 && number.is_finite()) {
+                return wrong(place(k), format!("{name} is {number}; it must be above 0 and finite"));
+            }
+            match k {
+                0 => settings.relative = number,
+                1 => settings.absolute = number,
+                _ => settings.most_steps = number as u64,
+            }
+        }
+        Ok(settings)
     }
 
     /// Numbers that must not depend on parameters.
@@ -107,7 +115,8 @@ impl Interpreter<'_> {
             None => wrong(
                 span,
                 format!(
-                    "{name} must be data here: solutions have no slopes by them. Let the right-hand side be scaled instead"
+                    "{name} must be data here: solutions have no slopes by it. Give it to the right-hand side, and solve in \
+                     time that is shifted or scaled"
                 ),
             ),
         }

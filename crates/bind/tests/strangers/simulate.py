@@ -142,3 +142,15 @@ save("autoregressive", N=N, Y=[round(math.sin(3 * s) + g(0, 0.3), 3) for s in t]
 
 save("language", N=3, M=2, v=[[g(), g()] for _ in range(3)],
      a=[[[[g(), g()], [g(), g()]] for _ in range(3)] for _ in range(2)], k=[1, 2, 3])
+
+# Two compartments by Euler's method with short steps.
+times, infused, concentration = [0.5, 1, 2, 4, 8], [0.3, 0.6, 1.1, 0.8], []
+for inflow in infused:
+    eliminated, levels, a, b, h = 0.4 * math.exp(g(0, 0.3)), [], 0.0, 0.0, 1e-3
+    for k in range(8001):
+        if any(abs(k * h - t) < h / 2 for t in times):
+            levels.append(round(a * math.exp(g(0, 0.1)), 4))
+        flow = (1 / inflow if k * h < inflow else 0) - (eliminated + 0.3) * a + 0.35 * b
+        a, b = a + h * flow, b + h * (0.3 * a - 0.35 * b)
+    concentration.append(levels)
+save("pharmacokinetics", J=4, T=5, times=times, infused=infused, concentration=concentration)

@@ -14,22 +14,20 @@ pub(super) fn largest_error(
     after: &[f64],
     error: impl Fn(usize) -> f64,
 ) -> f64 {
-    let mut largest = 0.0;
-    let mut sum = 0.0;
+    let (mut largest, mut is_finite) = (0.0, true);
     for (i, (&a, &b)) in before.iter().zip(after).enumerate() {
         let size = if a.abs() < b.abs() { b.abs() } else { a.abs() };
         let own = (error(i) / (settings.absolute + settings.relative * size)).abs();
-        // The comparison loses NaN, which the sum keeps.
-        sum += own - own;
+        is_finite &= own < f64::INFINITY;
         largest = if largest < own { own } else { largest };
     }
-    largest + sum
+    if is_finite { largest } else { f64::NAN }
 }
 
 /// How large the next step is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StepController {
-    /// The error of the last step that was taken.
+    /// The logarithm of the error of the last step that was taken.
     last: f64,
     was_rejected: bool,
 }
@@ -42,10 +40,12 @@ const SHORTEST: f64 = 0.2;
 const LONGEST: f64 = 10.0;
 /// What is tried after a step whose values are not finite.
 const AFTER_FAILURE: f64 = 0.1;
+/// ln 10^-4: the controller takes no error for a smaller one.
+const SMALLEST: f64 = -9.210_340_371_976_182;
 
 impl StepController {
     pub(super) fn new() -> Self {
-        Self { last: 1e-4, was_rejected: false }
+        Self { last: SMALLEST, was_rejected: false }
     }
 
     /// Returns whether a step of this error, of order 5 in its length, is taken, and by what to multiply its length.
@@ -54,15 +54,15 @@ impl StepController {
             self.was_rejected = true;
             return (false, AFTER_FAILURE);
         }
-        let raised = exact::pow(error, EXPONENT);
+        let logarithm = exact::ln(error);
         if error <= 1.0 {
-            let factor = (SAFETY * exact::pow(self.last, BETA) / raised).clamp(SHORTEST, LONGEST);
-            let factor = if self.was_rejected { factor.min(1.0) } else { factor };
-            *self = Self { last: error.max(1e-4), was_rejected: false };
+            let factor = SAFETY * exact::exp(BETA * self.last - EXPONENT * logarithm);
+            let factor = factor.clamp(SHORTEST, if self.was_rejected { 1.0 } else { LONGEST });
+            *self = Self { last: logarithm.max(SMALLEST), was_rejected: false };
             (true, factor)
         } else {
             self.was_rejected = true;
-            (false, (SAFETY / raised).max(SHORTEST))
+            (false, (SAFETY * exact::exp(-EXPONENT * logarithm)).max(SHORTEST))
         }
     }
 }

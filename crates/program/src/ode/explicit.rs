@@ -34,6 +34,7 @@ const DENSE: [f64; 7] = [
 ];
 
 /// Integrates to the last time; returns whether it was reached.
+#[inline(always)]
 pub(super) fn integrate(
     problem: &OdeProblem,
     equations: &mut Equations<'_>,
@@ -74,18 +75,17 @@ pub(super) fn integrate(
         let all = [&k1[..length], &k3[..length], &k4[..length], &k5[..length], &k6[..length]];
         combine(next, now, h, [b1, b3, b4, b5, b6], all);
         equations.derivatives(end, next, k7);
-        let [e1, _, e3, e4, e5, e6, e7] = ERROR;
-        let [k1_, k3_, k4_, k5_, k6_, k7_] =
-            [&k1[..length], &k3[..length], &k4[..length], &k5[..length], &k6[..length], &k7[..length]];
-        let error = largest_error(settings, &now[..], &next[..], |i| {
-            h * (e1 * k1_[i] + e3 * k3_[i] + e4 * k4_[i] + e5 * k5_[i] + e6 * k6_[i] + e7 * k7_[i])
-        });
+        let slopes = [&k1[..length], &k3[..length], &k4[..length], &k5[..length], &k6[..length], &k7[..length]];
+        let weighted = |[w1, _, w3, w4, w5, w6, w7]: [f64; 7], i: usize| {
+            let [k1, k3, k4, k5, k6, k7] = slopes;
+            h * (w1 * k1[i] + w3 * k3[i] + w4 * k4[i] + w5 * k5[i] + w6 * k6[i] + w7 * k7[i])
+        };
+        let error = largest_error(settings, &now[..length], &next[..length], |i| weighted(ERROR, i));
         let (is_taken, factor) = controller.judge(error);
         step = h * factor;
         if !is_taken {
             continue;
         }
-        let [d1, _, d3, d4, d5, d6, d7] = DENSE;
         while let Some(&asked) = times.get(solution.count).filter(|asked| **asked <= end) {
             if asked == end {
                 solution.keep(|i| next[i]);
@@ -95,10 +95,9 @@ pub(super) fn integrate(
             let rest = 1.0 - part;
             solution.keep(|i| {
                 let change = next[i] - now[i];
-                let bend = h * k1_[i] - change;
-                let twist = change - h * k7_[i] - bend;
-                let dense = h * (d1 * k1_[i] + d3 * k3_[i] + d4 * k4_[i] + d5 * k5_[i] + d6 * k6_[i] + d7 * k7_[i]);
-                now[i] + part * (change + rest * (bend + part * (twist + rest * dense)))
+                let bend = h * slopes[0][i] - change;
+                let twist = change - h * slopes[5][i] - bend;
+                now[i] + part * (change + rest * (bend + part * (twist + rest * weighted(DENSE, i))))
             });
         }
         std::mem::swap(now, next);
@@ -117,11 +116,13 @@ fn combine<const MORE: usize, const S: usize>(
     weights: [f64; MORE],
     stages: [&[f64]; S],
 ) {
-    for (i, (to, from)) in to.iter_mut().zip(from).enumerate() {
+    let n = to.len();
+    let (from, stages) = (&from[..n], stages.map(|stage| &stage[..n]));
+    for i in 0..n {
         let mut sum = weights[0] * stages[0][i];
         for (weight, stage) in weights[1..S].iter().zip(&stages[1..]) {
             sum += weight * stage[i];
         }
-        *to = from + h * sum;
+        to[i] = from[i] + h * sum;
     }
 }

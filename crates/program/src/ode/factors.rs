@@ -2,6 +2,7 @@
 
 /// Replaces a matrix of `pivots.len()` rows by its triangular factors; rows are exchanged as `pivots` says. Returns
 /// whether it has an inverse.
+#[inline(always)]
 pub(super) fn factorise(matrix: &mut [f64], pivots: &mut [u32]) -> bool {
     let n = pivots.len();
     for k in 0..n {

@@ -38,6 +38,7 @@ const MOST_ITERATIONS: usize = 10;
 const STAGE_ERROR: f64 = 1e-2;
 
 /// Integrates to the last time; returns whether it was reached.
+#[inline(always)]
 pub(super) fn integrate(
     problem: &OdeProblem,
     equations: &mut Equations<'_>,
@@ -122,6 +123,7 @@ impl Factors {
     }
 
     /// Takes the slopes from where the equations were evaluated last; returns whether the matrix has an inverse.
+    #[inline(always)]
     fn take(&mut self, equations: &Equations<'_>, g: f64) -> bool {
         let n = equations.n;
         self.matrix.fill(0.0);
@@ -134,6 +136,7 @@ impl Factors {
         factorise(&mut self.matrix, &mut self.pivots)
     }
 
+    #[inline(always)]
     fn solve(&self, x: &mut [f64], columns: usize) {
         solve(&self.matrix, &self.pivots, x, columns);
     }
@@ -141,6 +144,7 @@ impl Factors {
 
 /// Solves Y = base + g f(at, Y) from a first guess in `stage` on, and then the equations of its slopes. Writes the stage's
 /// derivatives to `own`; returns whether the stage was found.
+#[inline(always)]
 fn find_stage(
     equations: &mut Equations<'_>,
     settings: &OdeSettings,
@@ -193,6 +197,7 @@ fn find_stage(
 }
 
 /// to = from + h (weights . stages)
+#[inline(always)]
 fn combine(to: &mut [f64], from: &[f64], h: f64, weights: &[f64], stages: &[Vec<f64>]) {
     to.fill(0.0);
     for (&weight, stage) in weights.iter().zip(stages).filter(|(weight, _)| **weight != 0.0) {

@@ -24,8 +24,10 @@ mod tape;
 #[cfg(test)]
 mod tests;
 
+use crate::evaluate::VectorWidth;
 use equations::Equations;
 use implicit::Factors;
+use pulp::{Simd, WithSimd};
 use std::sync::Arc;
 pub use system::OdeSystem;
 
@@ -49,6 +51,8 @@ pub struct OdeSettings {
     pub absolute: f64,
     /// The most steps between two times, those that are tried again included.
     pub most_steps: u64,
+    /// The most operations of a solution, as [`OdeProblem::work_of_a_step`] counts them.
+    pub most_work: usize,
 }
 
 /// Equations with all that does not depend on parameters.
@@ -68,8 +72,6 @@ pub struct OdeProblem {
     pub settings: OdeSettings,
 }
 
-/// Operations of a solution at the most: some seconds.
-const MOST_WORK: usize = 1 << 31;
 /// Steps of a solution at the most.
 const MOST_STEPS: usize = 1_000_000;
 /// Steps that a solution may have however large its equations are.
@@ -132,6 +134,7 @@ impl OdeProblem {
     pub(crate) fn solve(
         &self,
         scratch: &mut OdeScratch,
+        width: VectorWidth,
         (initial, parameters): (&[f64], &[f64]),
         out: &mut [f64],
         slopes: Option<&mut [f64]>,
@@ -142,19 +145,17 @@ impl OdeProblem {
         out.fill(f64::NAN);
         slopes.fill(f64::NAN);
         let Some((steps, states)) = out.split_first_mut() else { return };
-        let mut solution =
-            Solution { states, slopes, count: 0, n: self.states(), steps: 0, since: 0, most: self.most_steps() };
+        let (n, most) = (self.states(), self.most_steps());
+        let mut solution = Solution { states, slopes, count: 0, n, steps: 0, since: 0, most };
         let mut equations = Equations::new(self, registers, with_slopes);
         equations.begin(initial, parameters, &mut vectors[0]);
-        let reached = match self.settings.method {
-            OdeMethod::NonStiff => explicit::integrate(self, &mut equations, vectors, &mut solution),
-            OdeMethod::Stiff => implicit::integrate(self, &mut equations, vectors, factors, &mut solution),
-        };
+        let (equations, solution) = (&mut equations, &mut solution);
+        let reached = width.run(Integration { problem: self, equations, vectors, factors, solution });
         *steps = if reached { solution.steps as f64 } else { -(solution.steps as f64) };
     }
 
     fn most_steps(&self) -> (u64, usize) {
-        let by_work = (MOST_WORK / self.work_of_a_step()).clamp(FEWEST_STEPS, MOST_STEPS);
+        let by_work = (self.settings.most_work / self.work_of_a_step()).clamp(FEWEST_STEPS, MOST_STEPS);
         (self.settings.most_steps, by_work)
     }
 }
@@ -207,6 +208,28 @@ impl Solution<'_> {
         }
         self.count += 1;
         self.since = 0;
+    }
+}
+
+/// A solution under way, compiled for each width of vectors.
+struct Integration<'a, 'b> {
+    problem: &'a OdeProblem,
+    equations: &'a mut Equations<'b>,
+    vectors: &'a mut [Vec<f64>],
+    factors: &'a mut Factors,
+    solution: &'a mut Solution<'b>,
+}
+
+impl WithSimd for Integration<'_, '_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> bool {
+        let Self { problem, equations, vectors, factors, solution } = self;
+        match problem.settings.method {
+            OdeMethod::NonStiff => explicit::integrate(problem, equations, vectors, solution),
+            OdeMethod::Stiff => implicit::integrate(problem, equations, vectors, factors, solution),
+        }
     }
 }
 

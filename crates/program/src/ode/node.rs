@@ -2,6 +2,7 @@
 
 use super::OdeProblem;
 use crate::error::ProgramError;
+use crate::evaluate::VectorWidth;
 use crate::graph::{Graph, Node, NodeId};
 use crate::matrix::Matrix;
 use crate::number::Number;
@@ -18,8 +19,8 @@ impl Graph {
         }
         let length = problem.length();
         let message = format!(
-            "{}: the solution is not followed to its last time: a state is not finite, or there are more than {} steps \
-             between two times",
+            "{}: the solution is not followed to its last time: a state is not finite, or it takes more than {} steps \
+             between two times, or too much work",
             problem.name, problem.settings.most_steps
         );
         let active = self.active[initial.at()] || self.active[parameters.at()];
@@ -103,7 +104,13 @@ impl OdeProblem {
         let mut out = vec![0.0; self.length()];
         let mut found = vec![0.0; if with_slopes { self.slopes_length() } else { 0 }];
         let inputs = (&plain(initial)[..], &plain(parameters)[..]);
-        self.solve(&mut self.scratch(with_slopes), inputs, &mut out, with_slopes.then_some(&mut found));
+        self.solve(
+            &mut self.scratch(with_slopes),
+            VectorWidth::Baseline,
+            inputs,
+            &mut out,
+            with_slopes.then_some(&mut found),
+        );
         let mut states = of_f64(&out);
         if N::HAS_SLOPE && with_slopes {
             let varying = self.varying.iter().map(|&state| initial[state as usize]);

@@ -21,7 +21,8 @@ fn system(states: usize, parameters: usize, of: RightHandSide) -> OdeSystem {
 }
 
 fn problem(system: OdeSystem, times: &[f64], method: OdeMethod, tolerance: f64) -> OdeProblem {
-    let settings = OdeSettings { method, relative: tolerance, absolute: tolerance, most_steps: 1_000_000 };
+    let (most_steps, most_work) = (1_000_000, usize::MAX);
+    let settings = OdeSettings { method, relative: tolerance, absolute: tolerance, most_steps, most_work };
     let varying = (0..system.states as u32).collect();
     OdeProblem { name: "solver".into(), system, varying, start: 0.0, times: times.into(), settings }
 }

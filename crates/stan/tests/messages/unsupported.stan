@@ -17,7 +17,7 @@ parameters {
   real mu;
 }
 model {
-  array[2] vector[1] y = ode_rk45(rhs, [mu]', 0, {1.0, 2.0});
+  array[2] vector[1] y = ode_adjoint_tol_ctl(rhs, [mu]', 0, {1.0, 2.0});
   target += reduce_sum(part, x, 1, mu);
   target += pair(mu).1;
   target += get_real(z + 2i);
