@@ -1,4 +1,6 @@
 //! Programs that would run for ever or take all of the memory: an error that names the place, within seconds.
+//!
+//! `hostile/programs.py` has more of them, and runs them with the commands of the program.
 
 use octopus_bind::{BindOptions, BoundModel, Data};
 use octopus_density::{DrawAddress, LogDensity};

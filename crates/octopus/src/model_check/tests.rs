@@ -254,4 +254,8 @@ impl LogDensity for Wide {
     }
 
     fn expand(&self, _: &[f64], _: &mut [f64]) {}
+
+    fn name(&self) -> &str {
+        "wide"
+    }
 }
