@@ -14,7 +14,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 ///
 /// The layout has parameters, transformed parameters and generated quantities under Stan's names, the last index fastest.
 /// A generated quantity `log_lik` is not among them: it is [`log_likelihood`](LogDensity::log_likelihood). Replicated data,
-/// `y_rep` where the data have a `y` of the same sizes, `x_rep` where they have an `x`, are what [`predict`](LogDensity::predict) draws.
+/// `y_rep` where the data have a `y` of the same sizes, `x_rep` where they have an `x`, are what
+/// [`predict`](LogDensity::predict) draws.
 ///
 /// Generated quantities that need random numbers are drawn from a stream addressed by seed, chain and draw, so that a draw
 /// has the same ones in every group and for any number of threads. Without an address,
