@@ -111,6 +111,11 @@ def main():
     done = json.loads(kept.read_text()) if kept.exists() else {}
     command = f"python models/judge.py target/release/octopus reports/{args.report.name} --seeds {args.seeds}"
     command += (f" --sets {args.sets}" if args.sets else "") + "".join(f" {option}" for option in options)
+
+    def keep():
+        kept.write_text(json.dumps(done, indent=1) + "\n")
+        args.report.write_text(report(done, command, options))
+
     for name in args.only or sorted(folder.parent.name for folder in MODELS.glob("*/make.py")):
         made = fingerprint([MODELS / name / f"{name}.stan", MODELS / name / f"{name}.json"], options)
         if done.get(name, {}).get("sha256") != made:
@@ -118,11 +123,11 @@ def main():
         one = done[name]
         if one.get("sweep", {}).get("runs") != args.seeds:
             one["sweep"] = sweep(program, name, args.seeds, options)
+            keep()
         done_with = [one.get("calibration", {}).get(what) for what in ("data_sets", "simulator")]
         if args.sets and done_with != [args.sets, fingerprint([simulator_of(name)])]:
             one["calibration"] = calibration(program, name, args.sets)
-        kept.write_text(json.dumps(done, indent=1) + "\n")
-        args.report.write_text(report(done, command, options))
+        keep()
         print(name, one["sweep"]["lost"], one.get("calibration", {}).get("calibrated", ""), flush=True)
 
 

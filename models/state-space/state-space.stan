@@ -14,6 +14,8 @@ model {
   q ~ lognormal(-0.5, 0.5);
   r ~ lognormal(-0.5, 0.5);
   level[1] ~ normal(0, 1);
-  level[2:T] ~ normal(phi * level[1:T - 1], q);
+  for (t in 2:T) {
+    level[t] ~ normal(phi * level[t - 1], q);
+  }
   y ~ normal(level, r);
 }
