@@ -5,7 +5,7 @@ functions {
     vector[2] dydt;
     real inflow = 0;
     if (t < infused) {
-      inflow = 1 / infused;
+      inflow = 4 * (1 - t / infused) ^ 3 / infused;
     }
     dydt[1] = inflow - (eliminated + exchanged) * amount[1] + absorbed * amount[2];
     dydt[2] = exchanged * amount[1] - absorbed * amount[2];

@@ -150,7 +150,7 @@ for inflow in infused:
     for k in range(8001):
         if any(abs(k * h - t) < h / 2 for t in times):
             levels.append(round(a * math.exp(g(0, 0.1)), 4))
-        flow = (1 / inflow if k * h < inflow else 0) - (eliminated + 0.3) * a + 0.35 * b
+        flow = (4 * (1 - k * h / inflow) ** 3 / inflow if k * h < inflow else 0) - (eliminated + 0.3) * a + 0.35 * b
         a, b = a + h * flow, b + h * (0.3 * a - 0.35 * b)
     concentration.append(levels)
 save("pharmacokinetics", J=4, T=5, times=times, infused=infused, concentration=concentration)

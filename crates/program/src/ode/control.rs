@@ -6,18 +6,13 @@
 use super::OdeSettings;
 use octopus_random::exact;
 
-/// The largest error of an element, in units of absolute plus relative tolerance; NaN where a value is not finite.
+/// The largest of `errors`, in units of absolute plus relative tolerance; NaN where a value is not finite.
 #[inline(always)]
-pub(super) fn largest_error(
-    settings: &OdeSettings,
-    before: &[f64],
-    after: &[f64],
-    error: impl Fn(usize) -> f64,
-) -> f64 {
+pub(super) fn largest_error(settings: &OdeSettings, before: &[f64], after: &[f64], errors: &[f64]) -> f64 {
     let (mut largest, mut is_finite) = (0.0, true);
-    for (i, (&a, &b)) in before.iter().zip(after).enumerate() {
+    for ((&a, &b), &error) in before.iter().zip(after).zip(errors) {
         let size = if a.abs() < b.abs() { b.abs() } else { a.abs() };
-        let own = (error(i) / (settings.absolute + settings.relative * size)).abs();
+        let own = (error / (settings.absolute + settings.relative * size)).abs();
         is_finite &= own < f64::INFINITY;
         largest = if largest < own { own } else { largest };
     }
@@ -76,15 +71,18 @@ pub(super) fn first_step(
     span: f64,
     derivative: impl FnOnce(f64, &[f64], &mut [f64]),
 ) -> f64 {
-    let (size, speed) =
-        (largest_error(settings, state, state, |i| state[i]), largest_error(settings, state, state, |i| slope[i]));
+    let size = largest_error(settings, state, state, state);
+    let speed = largest_error(settings, state, state, slope);
     let guess = if size < 1e-5 || speed < 1e-5 { 1e-6 } else { 0.01 * size / speed };
     let guess = if guess.is_finite() { guess.min(span) } else { 1e-6_f64.min(span) };
     for ((trial, &x), &slope) in trial.iter_mut().zip(state).zip(slope) {
         *trial = x + guess * slope;
     }
     derivative(guess, trial, there);
-    let bend = largest_error(settings, state, state, |i| there[i] - slope[i]) / guess;
+    for (there, &slope) in there.iter_mut().zip(slope) {
+        *there -= slope;
+    }
+    let bend = largest_error(settings, state, state, there) / guess;
     let steepest = speed.max(bend);
     let second = if steepest <= 1e-15 { (1e-3 * guess).max(1e-6) } else { exact::pow(0.01 / steepest, 0.2) };
     let step = if second.is_finite() { second.min(100.0 * guess) } else { guess };

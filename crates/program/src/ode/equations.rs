@@ -4,11 +4,15 @@ use super::system::SlopeEntry;
 use super::tape::Tape;
 use super::{OdeMethod, OdeProblem};
 
+/// Numbers that are computed together: vectors have zeros up to a multiple of it behind the states, and behind the slopes
+/// of each state.
+pub(super) const WIDTH: usize = 4;
+
 /// A right-hand side with its registers. Vectors are the state, then, for each state, its slopes by all directions.
 pub(super) struct Equations<'a> {
     pub(super) n: usize,
-    /// Directions whose slopes are integrated; 0 if none are.
-    pub(super) directions: usize,
+    /// The numbers of a state's slopes, with the zeros behind them; 0 if none are integrated.
+    pub(super) stride: usize,
     /// The first of them that is a parameter.
     first_parameter: usize,
     varying: &'a [u32],
@@ -24,7 +28,7 @@ impl<'a> Equations<'a> {
         let has_slopes = with_slopes || problem.settings.method == OdeMethod::Stiff;
         Self {
             n: system.states,
-            directions: if with_slopes { problem.directions() } else { 0 },
+            stride: if with_slopes { padded(problem.directions()) } else { 0 },
             first_parameter: problem.varying.len(),
             varying: &problem.varying,
             tape: if has_slopes { &system.slopes } else { &system.values },
@@ -37,12 +41,12 @@ impl<'a> Equations<'a> {
     /// Begins a solution: the first state with its slopes.
     pub(super) fn begin(&mut self, initial: &[f64], parameters: &[f64], state: &mut [f64]) {
         self.tape.begin(self.registers, parameters);
-        let (values, slopes) = state.split_at_mut(self.n);
-        values.copy_from_slice(initial);
-        slopes.fill(0.0);
-        if self.directions > 0 {
+        state.fill(0.0);
+        state[..self.n].copy_from_slice(initial);
+        if self.stride > 0 {
+            let slopes = &mut state[padded(self.n)..];
             for (k, &i) in self.varying.iter().enumerate() {
-                slopes[i as usize * self.directions + k] = 1.0;
+                slopes[i as usize * self.stride + k] = 1.0;
             }
         }
     }
@@ -66,7 +70,7 @@ impl<'a> Equations<'a> {
     #[inline(always)]
     pub(super) fn add_by_parameter(&self, factor: f64, slopes: &mut [f64]) {
         for entry in self.by_parameter {
-            let place = entry.row as usize * self.directions + self.first_parameter + entry.column as usize;
+            let place = entry.row as usize * self.stride + self.first_parameter + entry.column as usize;
             slopes[place] += factor * self.slope(entry);
         }
     }
@@ -75,18 +79,29 @@ impl<'a> Equations<'a> {
     #[inline(always)]
     pub(super) fn derivatives(&mut self, time: f64, state: &[f64], out: &mut [f64]) {
         self.evaluate(time, state, out);
-        let m = self.directions;
-        if m == 0 {
+        let stride = self.stride;
+        if stride == 0 {
             return;
         }
-        let (slopes, out) = (&state[self.n..], &mut out[self.n..]);
+        let (slopes, out) = (&state[padded(self.n)..], &mut out[padded(self.n)..]);
         out.fill(0.0);
         self.add_by_parameter(1.0, out);
         for entry in self.by_state {
-            let (factor, row, column) = (self.slope(entry), entry.row as usize * m, entry.column as usize * m);
-            for (out, slope) in out[row..row + m].iter_mut().zip(&slopes[column..column + m]) {
-                *out += factor * slope;
+            let (factor, row, column) =
+                (self.slope(entry), entry.row as usize * stride, entry.column as usize * stride);
+            let out = out[row..row + stride].as_chunks_mut::<WIDTH>().0;
+            let slopes = slopes[column..column + stride].as_chunks::<WIDTH>().0;
+            for (out, slopes) in out.iter_mut().zip(slopes) {
+                for (out, slope) in out.iter_mut().zip(slopes) {
+                    *out += factor * slope;
+                }
             }
         }
     }
+}
+
+/// So many numbers, with the zeros behind them.
+#[inline(always)]
+pub(super) fn padded(count: usize) -> usize {
+    count.next_multiple_of(WIDTH)
 }

@@ -4,7 +4,7 @@
 //! *Solving Ordinary Differential Equations I*, II.6.
 
 use super::control::{StepController, first_step, largest_error};
-use super::equations::Equations;
+use super::equations::{Equations, WIDTH};
 use super::{OdeProblem, Solution, is_lost};
 
 /// Where stages are in a step.
@@ -76,11 +76,8 @@ pub(super) fn integrate(
         combine(next, now, h, [b1, b3, b4, b5, b6], all);
         equations.derivatives(end, next, k7);
         let slopes = [&k1[..length], &k3[..length], &k4[..length], &k5[..length], &k6[..length], &k7[..length]];
-        let weighted = |[w1, _, w3, w4, w5, w6, w7]: [f64; 7], i: usize| {
-            let [k1, k3, k4, k5, k6, k7] = slopes;
-            h * (w1 * k1[i] + w3 * k3[i] + w4 * k4[i] + w5 * k5[i] + w6 * k6[i] + w7 * k7[i])
-        };
-        let error = largest_error(settings, &now[..length], &next[..length], |i| weighted(ERROR, i));
+        weigh(k2, h, ERROR, slopes);
+        let error = largest_error(settings, now, next, k2);
         let (is_taken, factor) = controller.judge(error);
         step = h * factor;
         if !is_taken {
@@ -88,17 +85,19 @@ pub(super) fn integrate(
         }
         while let Some(&asked) = times.get(solution.count).filter(|asked| **asked <= end) {
             if asked == end {
-                solution.keep(|i| next[i]);
+                solution.keep(next);
                 continue;
             }
+            weigh(k2, h, DENSE, slopes);
             let part = (asked - time) / h;
             let rest = 1.0 - part;
-            solution.keep(|i| {
+            for (i, dense) in k2.iter_mut().enumerate() {
                 let change = next[i] - now[i];
                 let bend = h * slopes[0][i] - change;
                 let twist = change - h * slopes[5][i] - bend;
-                now[i] + part * (change + rest * (bend + part * (twist + rest * weighted(DENSE, i))))
-            });
+                *dense = now[i] + part * (change + rest * (bend + part * (twist + rest * *dense)));
+            }
+            solution.keep(k2);
         }
         std::mem::swap(now, next);
         std::mem::swap(k1, k7);
@@ -116,13 +115,30 @@ fn combine<const MORE: usize, const S: usize>(
     weights: [f64; MORE],
     stages: [&[f64]; S],
 ) {
-    let n = to.len();
-    let (from, stages) = (&from[..n], stages.map(|stage| &stage[..n]));
-    for i in 0..n {
-        let mut sum = weights[0] * stages[0][i];
-        for (weight, stage) in weights[1..S].iter().zip(&stages[1..]) {
-            sum += weight * stage[i];
+    let (to, from) = (to.as_chunks_mut::<WIDTH>().0, from.as_chunks::<WIDTH>().0);
+    let count = to.len();
+    let (from, stages) = (&from[..count], stages.map(|stage| &stage.as_chunks::<WIDTH>().0[..count]));
+    for i in 0..count {
+        for lane in 0..WIDTH {
+            let mut sum = weights[0] * stages[0][i][lane];
+            for (weight, stage) in weights[1..S].iter().zip(&stages[1..]) {
+                sum += weight * stage[i][lane];
+            }
+            to[i][lane] = from[i][lane] + h * sum;
         }
-        to[i] = from[i] + h * sum;
+    }
+}
+
+/// to = h (weights . stages), without the second stage.
+#[inline(always)]
+fn weigh(to: &mut [f64], h: f64, [w1, _, w3, w4, w5, w6, w7]: [f64; 7], stages: [&[f64]; 6]) {
+    let to = to.as_chunks_mut::<WIDTH>().0;
+    let count = to.len();
+    let [k1, k3, k4, k5, k6, k7] = stages.map(|stage| &stage.as_chunks::<WIDTH>().0[..count]);
+    for i in 0..count {
+        for lane in 0..WIDTH {
+            let sum = w1 * k1[i][lane] + w3 * k3[i][lane] + w4 * k4[i][lane] + w5 * k5[i][lane];
+            to[i][lane] = h * (sum + w6 * k6[i][lane] + w7 * k7[i][lane]);
+        }
     }
 }

@@ -5,7 +5,7 @@
 //! stages: a linear system with the same matrix, at the stage that was found (staggered direct, as in CVODES).
 
 use super::control::{StepController, first_step, largest_error};
-use super::equations::Equations;
+use super::equations::{Equations, padded};
 use super::factors::{factorise, solve};
 use super::{OdeProblem, OdeSettings, Solution, is_lost};
 
@@ -63,7 +63,7 @@ pub(super) fn integrate(
     let mut controller = StepController::new();
     while let Some(&asked) = times.get(solution.count) {
         if time >= asked {
-            solution.keep(|i| now[i]);
+            solution.keep(now);
             continue;
         }
         if !solution.may_step() || is_lost(time, step) {
@@ -94,7 +94,10 @@ pub(super) fn integrate(
                 fourth_order.copy_from_slice(stage);
             }
         }
-        let error = largest_error(settings, &now[..], &stage[..], |i| stage[i] - fourth_order[i]);
+        for (fifth, fourth) in stage.iter().zip(&mut fourth_order[..]) {
+            *fourth = fifth - *fourth;
+        }
+        let error = largest_error(settings, now, stage, fourth_order);
         let (is_taken, factor) = controller.judge(if is_found { error } else { f64::NAN });
         if !is_taken {
             step = h * factor;
@@ -153,7 +156,7 @@ fn find_stage(
     (stage, own): (&mut [f64], &mut [f64]),
     factors: &mut Factors,
 ) -> bool {
-    let (n, directions) = (equations.n, equations.directions);
+    let (n, stride) = (equations.n, equations.stride);
     let enough = STAGE_ERROR.max(8.0 * f64::EPSILON / settings.relative);
     let mut before = f64::NAN;
     let mut is_found = false;
@@ -167,7 +170,7 @@ fn find_stage(
         for (x, change) in stage.iter_mut().zip(&*change) {
             *x += change;
         }
-        let size = largest_error(settings, &now[..n], &stage[..n], |i| change[i]);
+        let size = largest_error(settings, &now[..n], &stage[..n], change);
         // The rate at which the errors fall says how large the next ones together are.
         let rate = size / before;
         is_found =
@@ -180,15 +183,15 @@ fn find_stage(
     if !is_found {
         return false;
     }
-    if directions > 0 {
+    if stride > 0 {
         equations.evaluate(at, stage, own);
         if !factors.take(equations, g) {
             return false;
         }
-        let slopes = &mut stage[n..];
-        slopes.copy_from_slice(&base[n..]);
+        let slopes = &mut stage[padded(n)..];
+        slopes.copy_from_slice(&base[padded(n)..]);
         equations.add_by_parameter(g, slopes);
-        factors.solve(slopes, directions);
+        factors.solve(slopes, stride);
     }
     for ((own, x), base) in own.iter_mut().zip(&*stage).zip(base) {
         *own = (x - base) / g;

@@ -25,7 +25,7 @@ mod tape;
 mod tests;
 
 use crate::evaluate::VectorWidth;
-use equations::Equations;
+use equations::{Equations, padded};
 use implicit::Factors;
 use pulp::{Simd, WithSimd};
 use std::sync::Arc;
@@ -124,7 +124,7 @@ impl OdeProblem {
         };
         OdeScratch {
             registers: tape.registers(),
-            vectors: vec![vec![0.0; n * (1 + directions)]; VECTORS],
+            vectors: vec![vec![0.0; padded(n) + n * padded(directions)]; VECTORS],
             factors: Factors::new(if self.settings.method == OdeMethod::Stiff { n } else { 0 }),
         }
     }
@@ -148,6 +148,7 @@ impl OdeProblem {
         let (n, most) = (self.states(), self.most_steps());
         let mut solution = Solution { states, slopes, count: 0, n, steps: 0, since: 0, most };
         let mut equations = Equations::new(self, registers, with_slopes);
+        vectors.iter_mut().for_each(|vector| vector.fill(0.0));
         equations.begin(initial, parameters, &mut vectors[0]);
         let (equations, solution) = (&mut equations, &mut solution);
         let reached = width.run(Integration { problem: self, equations, vectors, factors, solution });
@@ -195,16 +196,16 @@ impl Solution<'_> {
         self.since <= self.most.0 && self.steps <= self.most.1
     }
 
-    /// Keeps the state with its slopes at the next time, element by element.
+    /// Keeps a state with its slopes as the one at the next time.
     #[inline(always)]
-    fn keep(&mut self, element: impl Fn(usize) -> f64) {
+    fn keep(&mut self, vector: &[f64]) {
         let (n, directions) = (self.n, self.slopes.len() / self.states.len().max(1));
-        let (from, width) = (self.count * n, n * directions);
-        for (i, to) in self.states[from..from + n].iter_mut().enumerate() {
-            *to = element(i);
-        }
-        for (i, to) in self.slopes[self.count * width..][..width].iter_mut().enumerate() {
-            *to = element(n + i);
+        let from = self.count * n;
+        self.states[from..from + n].copy_from_slice(&vector[..n]);
+        for i in 0..n {
+            let place = padded(n) + i * padded(directions);
+            let to = &mut self.slopes[(from + i) * directions..][..directions];
+            to.copy_from_slice(&vector[place..place + directions]);
         }
         self.count += 1;
         self.since = 0;
