@@ -16,11 +16,10 @@ fn bound(text: &str) -> BoundModel {
 
 /// The first message of a program that is not taken.
 fn message(text: &str) -> String {
-    let error = match StanProgram::parse("ode.stan", text) {
+    match StanProgram::parse("ode.stan", text) {
         Err(error) => error.to_string(),
         Ok(program) => BoundModel::new(&program, &Data::new("none")).expect_err("it is taken").to_string(),
-    };
-    error
+    }
 }
 
 fn gradient(model: &BoundModel, x: &[f64]) -> (f64, Vec<f64>) {

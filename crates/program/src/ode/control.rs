@@ -4,17 +4,31 @@
 //! its constants: those of DOPRI5).
 
 use super::OdeSettings;
+use super::equations::WIDTH;
 use octopus_random::exact;
 
 /// The largest of `errors`, in units of absolute plus relative tolerance; NaN where a value is not finite.
 #[inline(always)]
 pub(super) fn largest_error(settings: &OdeSettings, before: &[f64], after: &[f64], errors: &[f64]) -> f64 {
-    let (mut largest, mut is_finite) = (0.0, true);
-    for ((&a, &b), &error) in before.iter().zip(after).zip(errors) {
+    let own = |a: f64, b: f64, error: f64| {
         let size = if a.abs() < b.abs() { b.abs() } else { a.abs() };
-        let own = (error / (settings.absolute + settings.relative * size)).abs();
+        (error / (settings.absolute + settings.relative * size)).abs()
+    };
+    let larger = |largest: f64, own: f64| if largest < own { own } else { largest };
+    let [(before, a), (after, b), (errors, e)] = [before, after, errors].map(|all| all.as_chunks::<WIDTH>());
+    let (mut lanes, mut is_finite) = ([0.0; WIDTH], true);
+    for ((before, after), errors) in before.iter().zip(after).zip(errors) {
+        for lane in 0..WIDTH {
+            let own = own(before[lane], after[lane], errors[lane]);
+            is_finite &= own < f64::INFINITY;
+            lanes[lane] = larger(lanes[lane], own);
+        }
+    }
+    let mut largest = lanes.into_iter().fold(0.0, larger);
+    for ((&a, &b), &error) in a.iter().zip(b).zip(e) {
+        let own = own(a, b, error);
         is_finite &= own < f64::INFINITY;
-        largest = if largest < own { own } else { largest };
+        largest = larger(largest, own);
     }
     if is_finite { largest } else { f64::NAN }
 }

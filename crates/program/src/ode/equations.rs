@@ -92,12 +92,20 @@ impl<'a> Equations<'a> {
             let out = out[row..row + stride].as_chunks_mut::<WIDTH>().0;
             let slopes = slopes[column..column + stride].as_chunks::<WIDTH>().0;
             for (out, slopes) in out.iter_mut().zip(slopes) {
-                for (out, slope) in out.iter_mut().zip(slopes) {
-                    *out += factor * slope;
-                }
+                *out = plus(*out, factor, *slopes);
             }
         }
     }
+}
+
+/// x + factor y
+#[inline(always)]
+pub(super) fn plus(x: [f64; WIDTH], factor: f64, y: [f64; WIDTH]) -> [f64; WIDTH] {
+    let mut sum = x;
+    for lane in 0..WIDTH {
+        sum[lane] = x[lane] + factor * y[lane];
+    }
+    sum
 }
 
 /// So many numbers, with the zeros behind them.

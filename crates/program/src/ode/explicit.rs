@@ -4,7 +4,7 @@
 //! *Solving Ordinary Differential Equations I*, II.6.
 
 use super::control::{StepController, first_step, largest_error};
-use super::equations::{Equations, WIDTH};
+use super::equations::{Equations, WIDTH, plus};
 use super::{OdeProblem, Solution, is_lost};
 
 /// Where stages are in a step.
@@ -119,13 +119,12 @@ fn combine<const MORE: usize, const S: usize>(
     let count = to.len();
     let (from, stages) = (&from[..count], stages.map(|stage| &stage.as_chunks::<WIDTH>().0[..count]));
     for i in 0..count {
-        for lane in 0..WIDTH {
-            let mut sum = weights[0] * stages[0][i][lane];
-            for (weight, stage) in weights[1..S].iter().zip(&stages[1..]) {
-                sum += weight * stage[i][lane];
-            }
-            to[i][lane] = from[i][lane] + h * sum;
+        // Whole chunks in registers, so that the compiler takes them as vectors.
+        let mut sum = stages[0][i].map(|k| weights[0] * k);
+        for (weight, stage) in weights[1..S].iter().zip(&stages[1..]) {
+            sum = plus(sum, *weight, stage[i]);
         }
+        to[i] = plus(from[i], h, sum);
     }
 }
 
@@ -136,9 +135,7 @@ fn weigh(to: &mut [f64], h: f64, [w1, _, w3, w4, w5, w6, w7]: [f64; 7], stages: 
     let count = to.len();
     let [k1, k3, k4, k5, k6, k7] = stages.map(|stage| &stage.as_chunks::<WIDTH>().0[..count]);
     for i in 0..count {
-        for lane in 0..WIDTH {
-            let sum = w1 * k1[i][lane] + w3 * k3[i][lane] + w4 * k4[i][lane] + w5 * k5[i][lane];
-            to[i][lane] = h * (sum + w6 * k6[i][lane] + w7 * k7[i][lane]);
-        }
+        let sum = plus(plus(k1[i].map(|k| w1 * k), w3, k3[i]), w4, k4[i]);
+        to[i] = plus(plus(plus(sum, w5, k5[i]), w6, k6[i]), w7, k7[i]).map(|sum| h * sum);
     }
 }
