@@ -89,6 +89,12 @@ impl ParquetType {
         };
         let other = |name: &str| Self::Other(name.to_owned());
         let integer = |bits, signed| Self::Integer { bits, signed };
+        // `INT_8` or `UINT_64`.
+        if let Some((sign, bits)) = info.converted_type().to_string().split_once("INT_")
+            && let Ok(bits) = bits.parse()
+        {
+            return integer(bits, sign.is_empty());
+        }
         let utc = |is_utc: bool| is_utc.then(|| "UTC".to_owned());
         match (physical_type, info.logical_type_ref(), info.converted_type()) {
             (_, Some(LogicalType::Unknown), _) => other("Null"),
@@ -109,16 +115,8 @@ impl ParquetType {
             (Physical::FIXED_LEN_BYTE_ARRAY, Some(LogicalType::Float16), _) if *type_length == 2 => Self::Real(16),
             (Physical::FIXED_LEN_BYTE_ARRAY, _, ConvertedType::INTERVAL) => other("Interval"),
             (Physical::FIXED_LEN_BYTE_ARRAY, ..) => Self::Other(format!("FixedSizeBinary({type_length})")),
-            (_, _, ConvertedType::INT_8) => integer(8, true),
-            (_, _, ConvertedType::INT_16) => integer(16, true),
-            (_, _, ConvertedType::UINT_8) => integer(8, false),
-            (_, _, ConvertedType::UINT_16) => integer(16, false),
-            (_, _, ConvertedType::UINT_32) => integer(32, false),
-            (_, _, ConvertedType::UINT_64) => integer(64, false),
             (Physical::INT32, _, ConvertedType::DATE) => Self::Date,
-            (Physical::INT32, None, ConvertedType::NONE) | (Physical::INT32, _, ConvertedType::INT_32) => {
-                integer(32, true)
-            }
+            (Physical::INT32, None, ConvertedType::NONE) => integer(32, true),
             (Physical::INT64, Some(LogicalType::Timestamp(time)), _) => {
                 let unit = match time.unit {
                     parquet::basic::TimeUnit::MILLIS => TimeUnit::Milliseconds,
@@ -129,9 +127,7 @@ impl ParquetType {
             }
             (Physical::INT64, _, ConvertedType::TIMESTAMP_MILLIS) => Self::Timestamp(TimeUnit::Milliseconds, utc(true)),
             (Physical::INT64, _, ConvertedType::TIMESTAMP_MICROS) => Self::Timestamp(TimeUnit::Microseconds, utc(true)),
-            (Physical::INT64, None, ConvertedType::NONE) | (Physical::INT64, _, ConvertedType::INT_64) => {
-                integer(64, true)
-            }
+            (Physical::INT64, None, ConvertedType::NONE) => integer(64, true),
             (Physical::INT32, _, ConvertedType::TIME_MILLIS) => other("Time32(ms)"),
             (Physical::INT64, _, ConvertedType::TIME_MICROS) => other("Time64(µs)"),
             (Physical::INT64, Some(LogicalType::Time(_)), _) => other("Time64(ns)"),
@@ -288,5 +284,80 @@ fn nesting(root: &Type) -> Nesting {
     match list.get_fields() {
         [element] if element.is_primitive() && !is_repeated(element) && !of_tuples => Nesting::List,
         _ => Nesting::Other("List of lists or structures"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Today's annotations and those of old files.
+    #[test]
+    fn types_have_arrows_names() {
+        for (field, name) in [
+            ("boolean x", "Boolean"),
+            ("int32 x", "Int32"),
+            ("int64 x", "Int64"),
+            ("int32 x (INT_8)", "Int8"),
+            ("int32 x (UINT_16)", "UInt16"),
+            ("int64 x (INT_64)", "Int64"),
+            ("int64 x (UINT_64)", "UInt64"),
+            ("int32 x (INTEGER(32, false))", "UInt32"),
+            ("int32 x (INTEGER(16, true))", "Int16"),
+            ("float x", "Float32"),
+            ("double x", "Float64"),
+            ("fixed_len_byte_array(2) x (FLOAT16)", "Float16"),
+            ("fixed_len_byte_array(2) x", "FixedSizeBinary(2)"),
+            ("fixed_len_byte_array(12) x (INTERVAL)", "Interval"),
+            ("int32 x (DECIMAL(9, 2))", "Decimal128(9, 2)"),
+            ("fixed_len_byte_array(32) x (DECIMAL(76, 0))", "Decimal256(76, 0)"),
+            ("fixed_len_byte_array(33) x (DECIMAL(76, 0))", "Decimal"),
+            ("binary x (DECIMAL(77, 2))", "Decimal"),
+            ("binary x (UTF8)", "Utf8"),
+            ("binary x (STRING)", "Utf8"),
+            ("binary x (JSON)", "Utf8"),
+            ("binary x (ENUM)", "Binary"),
+            ("binary x", "Binary"),
+            ("int32 x (DATE)", "Date32"),
+            ("int96 x", "Timestamp(ns)"),
+            ("int64 x (TIMESTAMP_MILLIS)", "Timestamp(ms, \"UTC\")"),
+            ("int64 x (TIMESTAMP_MICROS)", "Timestamp(µs, \"UTC\")"),
+            ("int64 x (TIMESTAMP(NANOS, false))", "Timestamp(ns)"),
+            ("int32 x (TIME_MILLIS)", "Time32(ms)"),
+            ("int64 x (TIME_MICROS)", "Time64(µs)"),
+            ("int64 x (TIME(NANOS, true))", "Time64(ns)"),
+        ] {
+            let schema = format!("message m {{ required {field}; }}");
+            let schema = parquet::schema::parser::parse_message_type(&schema).unwrap();
+            assert_eq!(ParquetType::of(&schema.get_fields()[0]).to_string(), name, "{field}");
+        }
+    }
+
+    #[test]
+    fn what_a_writer_says_counts_where_it_fits() {
+        let (us, ns) = (TimeUnit::Microseconds, TimeUnit::Nanoseconds);
+        let rome = |unit| ParquetType::Timestamp(unit, Some("Europe/Rome".to_owned()));
+        let clock = ParquetType::Other("Time(s)".to_owned());
+        for (field, hint, name) in [
+            ("int64 x (TIMESTAMP(MICROS, true))", rome(us), "Timestamp(µs, \"Europe/Rome\")"),
+            ("int64 x (TIMESTAMP(MICROS, true))", rome(ns), "Timestamp(µs, \"UTC\")"),
+            ("int64 x (TIMESTAMP(MICROS, true))", ParquetType::Timestamp(us, None), "Timestamp(µs, \"UTC\")"),
+            ("int64 x", ParquetType::Timestamp(TimeUnit::Seconds, None), "Timestamp(s)"),
+            ("int64 x", ParquetType::Duration(ns), "Duration(ns)"),
+            ("int64 x", ParquetType::DateInMilliseconds, "Date64"),
+            ("int32 x", ParquetType::Duration(ns), "Int32"),
+            ("int64 x (UINT_64)", ParquetType::Duration(ns), "UInt64"),
+            ("int32 x", clock.clone(), "Time(s)"),
+            ("int64 x", clock.clone(), "Time(s)"),
+            ("double x", clock, "Float64"),
+            ("int96 x", ParquetType::Timestamp(us, None), "Timestamp(µs)"),
+            ("int96 x", ParquetType::Duration(us), "Timestamp(ns)"),
+        ] {
+            let schema = format!("message m {{ required {field}; }}");
+            let schema = parquet::schema::parser::parse_message_type(&schema).unwrap();
+            let field_type = &schema.get_fields()[0];
+            let found = ParquetType::of(field_type).hinted(field_type, Some(hint.clone()));
+            assert_eq!(found.to_string(), name, "{field}, {hint:?}");
+        }
     }
 }
