@@ -246,7 +246,8 @@ pub(crate) fn columns(file: &FileMetaData) -> Vec<FileColumn> {
             Nesting::Other(name) => ParquetType::Other(name.to_owned()),
             _ => ParquetType::of(field).hinted(field, hint),
         };
-        let empty_list = matches!(nesting, Nesting::List).then_some(i16::from(root.is_optional()));
+        let may_be_null = root.get_basic_info().repetition() == Repetition::OPTIONAL;
+        let empty_list = matches!(nesting, Nesting::List).then_some(i16::from(may_be_null));
         let all_defined = descriptor.max_def_level();
         columns.push(FileColumn { name: root.name().to_owned(), kind, leaf, empty_list, all_defined });
     }
