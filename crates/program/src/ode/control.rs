@@ -1,7 +1,7 @@
 //! The size of steps: errors in units of the tolerance, a proportional-integral controller, and the first step.
 //!
 //! Hairer, Norsett & Wanner, *Solving Ordinary Differential Equations I*, II.4 (the first step: II.4.13; the controller and
-//! its constants: those of DOPRI5).
+//! its constants are the ones of DOPRI5).
 
 use super::OdeSettings;
 use super::equations::WIDTH;
