@@ -153,12 +153,16 @@ fn posteriordb_has_stans_gradients() {
             continue;
         }
         let far = Distance::of(&ours, &stans);
-        let is_near = |far: &Distance| far.largest_slope < 1e-10 && far.value < 1e-10;
+        // Solutions of differential equations agree within their tolerances, which programs set to 1e-3 or less, and
+        // where steps end differs.
+        let is_approximate = program.solves_equations();
+        let limit = if is_approximate { 1e-3 } else { 1e-10 };
+        let is_near = |far: &Distance| far.largest_slope < limit && far.value < limit;
         // Far out Stan approximates: softplus is linear or exponential beyond 20, slopes of ln Phi are polynomials.
         let nearer = (!is_near(&far)).then(|| compared(&program, &mut stan, 0.25));
         let nearer =
             nearer.filter(|(_, ours, ..)| !ours.is_empty()).map(|(_, ours, stans, _)| Distance::of(&ours, &stans));
-        let is_good = (is_near(&far) || nearer.as_ref().is_some_and(is_near)) && one_sided == 0;
+        let is_good = (is_near(&far) || nearer.as_ref().is_some_and(is_near)) && (one_sided == 0 || is_approximate);
         if !is_good {
             far_ones.push(name.to_owned());
         }
