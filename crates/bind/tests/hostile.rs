@@ -235,10 +235,10 @@ fn a_draw_without_an_end_ends_the_run() {
         .density("m")
         .expect("a density");
     let draw = |x: f64| density.expand_draw(&[x], DrawAddress { seed: 1, chain: 0, draw: 0 }, &mut [0.0; 2]);
-    assert!(draw(-1.0).is_ok() && density.logp_grad(&[0.0], &mut [0.0]).is_ok());
+    assert!(draw(-1.0).is_ok());
     let message = draw(1.0).expect_err("no end").to_string();
     assert!(message.contains("hostile.stan:2:") && message.contains("after 10000 steps"), "{message}");
-    assert!(density.logp_grad(&[0.0], &mut [0.0]).is_err() && draw(-1.0).is_err());
+    assert!(draw(-1.0).is_err(), "the run is over");
 }
 
 /// Elements that are taken one by one of a long parameter had a column of zeros each in the gradient.

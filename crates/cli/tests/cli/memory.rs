@@ -36,8 +36,8 @@ fn made_up_data_beyond_the_memory_are_refused() {
         refused(2_000_000, &format!("{sample} {most} {more}"), &["1000000000 observations in 10000 groups"]);
     }
     refused(400_000, "check hierarchical-normal --groups 2000000", &["20000000 observations in 2000000 groups"]);
-    let many = "check hierarchical-normal --groups 400000 --per-group 1";
-    refused(LITTLE, many, &["a check of 400003 coordinates takes", "fewer groups"]);
+    let many = "check hierarchical-normal --groups 1500000 --per-group 1";
+    refused(600_000, many, &["a check of 1500003 coordinates takes", "fewer groups"]);
     refused(LITTLE, "sweep hierarchical-normal --groups 3000000", &["30000000 observations"]);
     refused(LITTLE, "calibrate hierarchical-normal --groups 3000000 --out {}/c", &["30000000 observations"]);
 }
