@@ -15,7 +15,7 @@ use octopus_trace::{InferenceData, Values};
 use std::path::{Path, PathBuf};
 
 /// The columns of a part: values, and how many each row has where it is a list.
-type Table = IndexMap<String, (Values, Option<usize>)>;
+type PartColumns = IndexMap<String, (Values, Option<usize>)>;
 
 /// A run folder, open for reading.
 #[derive(Clone, Debug)]
@@ -134,7 +134,7 @@ pub(crate) fn verified_bytes(dir: &Path, part: &PartRecord, fix: &str) -> Result
 }
 
 /// Puts each row where its chain and draw belong. Every place must be filled exactly once.
-fn assemble(run: &RunFolder, phase: Phase, tables: &[(&PathBuf, Table)]) -> Result<Option<Draws>, RunError> {
+fn assemble(run: &RunFolder, phase: Phase, tables: &[(&PathBuf, PartColumns)]) -> Result<Option<Draws>, RunError> {
     if tables.is_empty() {
         return Ok(None);
     }
@@ -156,10 +156,10 @@ fn assemble(run: &RunFolder, phase: Phase, tables: &[(&PathBuf, Table)]) -> Resu
 fn places(
     run: &RunFolder,
     phase: Phase,
-    tables: &[(&PathBuf, Table)],
+    tables: &[(&PathBuf, PartColumns)],
     chains: usize,
 ) -> Result<(Vec<Vec<usize>>, usize), RunError> {
-    let integers = |path: &Path, table: &Table, name: &str| match table.get(name) {
+    let integers = |path: &Path, table: &PartColumns, name: &str| match table.get(name) {
         Some((Values::I64(values), None)) => Ok(values.clone()),
         _ => Err(run.damaged(path, true, no_column(name))),
     };
@@ -209,7 +209,7 @@ fn no_column(name: &str) -> String {
 /// Reads one column of all tables into chain-major order.
 struct Scatter<'a> {
     run: &'a RunFolder,
-    tables: &'a [(&'a PathBuf, Table)],
+    tables: &'a [(&'a PathBuf, PartColumns)],
     places: &'a [Vec<usize>],
 }
 

@@ -151,12 +151,12 @@ pub(super) fn encoded(columns: &[ParquetColumn]) -> String {
 
 /// A table that is read. What is damaged is absent.
 #[derive(Clone, Copy)]
-struct Table<'a> {
+struct FlatTable<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl<'a> Table<'a> {
+impl<'a> FlatTable<'a> {
     fn root(bytes: &'a [u8]) -> Option<Self> {
         Self { bytes, at: 0 }.referred(0)
     }
@@ -208,13 +208,13 @@ impl<'a> Table<'a> {
 pub(super) fn times(text: &str) -> Option<Vec<(String, Option<ParquetType>)>> {
     let bytes = STANDARD.decode(text).ok()?;
     let message = if bytes.starts_with(&[0xff; 4]) { bytes.get(PREFIX..)? } else { &bytes };
-    let fields = Table::root(message)?.table(MESSAGE_HEADER)?.tables(SCHEMA_FIELDS)?;
+    let fields = FlatTable::root(message)?.table(MESSAGE_HEADER)?.tables(SCHEMA_FIELDS)?;
     Some(fields.map(|field| (field.text(FIELD_NAME).unwrap_or_default().to_owned(), time_of(field))).collect())
 }
 
 /// Returns the type of a field if it holds times. The type of a dictionary's field is that of the values.
-fn time_of(field: Table<'_>) -> Option<ParquetType> {
-    let number = |field: Table<'_>| field.byte(FIELD_TYPE_NUMBER).map(u32::from);
+fn time_of(field: FlatTable<'_>) -> Option<ParquetType> {
+    let number = |field: FlatTable<'_>| field.byte(FIELD_TYPE_NUMBER).map(u32::from);
     let field = match number(field)? {
         LIST | LARGE_LIST | FIXED_SIZE_LIST => field.tables(FIELD_CHILDREN)?.next()?,
         _ => field,
