@@ -334,7 +334,7 @@ fn loops_and_costs_are_shown() {
     let json = run(dir.path(), "model show {}/line.stan --data {}/line.json --json").succeeds().json();
     assert!(json["nanoseconds_per_gradient"].as_f64().is_some_and(|time| time > 0.0), "{json}");
     assert!(json["steps"].as_array().is_some_and(|steps| !steps.is_empty()), "{json}");
-    // Steps that are alike are one line, and of many different ones the least are one.
+    // Equal steps share a line. Of many different steps, the cheapest share the last line.
     let unrolled = "parameters { vector[300] a; } model { for (i in 1:299) target += -sum(square(a[i:300] - a[i])); }";
     fs::write(dir.path().join("unrolled.stan"), unrolled).unwrap();
     let shown = run(dir.path(), "model show {}/unrolled.stan");

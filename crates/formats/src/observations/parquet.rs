@@ -262,7 +262,7 @@ enum BatchSource<'a> {
 /// The cells of a column in some rows.
 enum BatchCells<'a> {
     File(&'a FileColumn, parquet_files::Cells),
-    /// So many rows have the same.
+    /// One value, and the number of rows that share it.
     Folder(Option<&'a str>, usize),
 }
 

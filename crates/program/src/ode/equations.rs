@@ -108,7 +108,7 @@ pub(super) fn plus(x: [f64; WIDTH], factor: f64, y: [f64; WIDTH]) -> [f64; WIDTH
     sum
 }
 
-/// So many numbers, with the zeros behind them.
+/// The length of a vector of this many numbers with the zeros behind them.
 #[inline(always)]
 pub(super) fn padded(count: usize) -> usize {
     count.next_multiple_of(WIDTH)

@@ -34,9 +34,9 @@ pub use system::OdeSystem;
 /// Which equations a solver is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OdeMethod {
-    /// Those that are not stiff: Dormand & Prince's explicit method of order 5.
+    /// For equations that are not stiff: Dormand & Prince's explicit method of order 5.
     NonStiff,
-    /// Stiff ones: Kvaerno's implicit, L-stable method of order 5.
+    /// For stiff equations: Kvaerno's implicit, L-stable method of order 5.
     Stiff,
 }
 
