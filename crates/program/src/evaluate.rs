@@ -1,5 +1,6 @@
 //! A plan at a point: scalars, loops, scans and matrices in their order, in memory that is made once.
 
+mod block;
 mod product;
 pub(crate) mod rows;
 mod scan;

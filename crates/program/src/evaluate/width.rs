@@ -48,6 +48,6 @@ impl VectorWidth {
                 return pulp::Simd::vectorize(simd, op);
             }
         }
-        pulp::Simd::vectorize(pulp::Scalar, op)
+        pulp::Simd::vectorize(pulp::Scalar128b, op)
     }
 }

@@ -45,8 +45,9 @@ fn loops_of_every_length() {
 
 #[test]
 fn factors_and_systems_of_every_size() {
-    for n in [1, 2, 7, 8, 9, 11, 16, 17, 25] {
-        for (columns, transposed) in [(1, false), (1, true), (2, true), (8, false), (11, false), (17, true)] {
+    for n in [1, 2, 7, 8, 9, 11, 16, 17, 25, 37, 70] {
+        for (columns, transposed) in [(1, false), (1, true), (2, true), (8, false), (11, false), (17, true), (41, true)]
+        {
             let mut m = Graph::new();
             let scale = m.parameter(3);
             let data = m.column(numbers(n * n, 0.9));

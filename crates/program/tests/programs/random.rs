@@ -193,8 +193,21 @@ proptest! {
 /// Products of all shapes: fewer numbers than lanes, tiles, sums of tiles, and factors that are stored transposed.
 #[test]
 fn bits_of_products_agree() {
-    let shapes =
-        [(3, 5, 2), (1, 8, 3), (4, 9, 1), (7, 25, 1), (2, 32, 9), (33, 40, 1), (3, 70, 8), (2, 2100, 1), (5, 4099, 2)];
+    let shapes = [
+        (3, 5, 2),
+        (1, 8, 3),
+        (4, 9, 1),
+        (7, 25, 1),
+        (2, 32, 9),
+        (33, 40, 1),
+        (3, 70, 8),
+        (34, 45, 37),
+        (9, 140, 13),
+        (4, 161, 100),
+        (2, 2100, 1),
+        (5, 2055, 3),
+        (5, 4099, 2),
+    ];
     for (rows, inner, columns) in shapes {
         for transposed in 0..4 {
             let mut graph = Graph::new();
