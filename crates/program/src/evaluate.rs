@@ -200,8 +200,12 @@ impl Workspace {
                 let (unit, within) = (span * table.span / rows.unit, span * table.span % rows.unit / table.span);
                 let lanes = table.segments * table.lanes;
                 let from = unit * rows.partial + table.offset + within * lanes;
-                let lanes = partial[from..from + lanes].chunks_mut(table.lanes);
-                for (sum, lanes) in sums.iter_mut().zip(lanes) {
+                let lanes = &mut partial[from..from + lanes];
+                if table.lanes == 1 && span == 0 {
+                    sums[..table.segments].copy_from_slice(lanes);
+                    continue;
+                }
+                for (sum, lanes) in sums.iter_mut().zip(lanes.chunks_mut(table.lanes)) {
                     let of_span = order::halve(lanes);
                     *sum = if span == 0 { of_span } else { *sum + of_span };
                 }

@@ -103,6 +103,9 @@ pub struct Graph {
     /// The numbers of the columns and of the indices that are the same memory.
     known_columns: HashMap<(usize, usize), u32>,
     known_indexes: HashMap<(usize, usize, usize), u32>,
+    /// The indices that undo others, and those of a gather of a gather.
+    pub(crate) inverses: HashMap<u32, Option<u32>>,
+    pub(crate) gathers_of_gathers: HashMap<(u32, u32), u32>,
     /// The columns of matrices of data, by the data, the number of columns and whether they stand column by column.
     pub(crate) matrix_columns: HashMap<(u32, usize, bool), MatrixColumns>,
     /// Products of a lower triangle and itself, with the triangle.
@@ -124,6 +127,8 @@ impl Graph {
             odes: self.odes.clone(),
             known_columns: self.known_columns.clone(),
             known_indexes: self.known_indexes.clone(),
+            inverses: self.inverses.clone(),
+            gathers_of_gathers: self.gathers_of_gathers.clone(),
             dim: self.dim,
             ..Self::default()
         }
@@ -488,7 +493,12 @@ impl Graph {
     }
 
     /// Checks an index and keeps it; equal tables are kept once where they are the same memory.
-    fn index(&mut self, operation: &'static str, rows: Arc<[u32]>, bound: usize) -> Result<u32, ProgramError> {
+    pub(crate) fn index(
+        &mut self,
+        operation: &'static str,
+        rows: Arc<[u32]>,
+        bound: usize,
+    ) -> Result<u32, ProgramError> {
         if rows.len() > MOST {
             return Err(ProgramError::TooLong { operation, length: rows.len(), most: MOST });
         }
@@ -510,6 +520,9 @@ impl Graph {
             [] => return self.column(Vec::new()),
             [one] => return self.element(source, one as usize),
             _ => {}
+        }
+        if let Some(gathered) = self.gather_of_reordered(source, index) {
+            return gathered;
         }
         let active = self.active[source.at()];
         self.intern(Node::Gather(source, index), rows.len(), active)
@@ -533,6 +546,9 @@ impl Graph {
             let (before, after) = (only as usize, segments - 1 - only as usize);
             let (before, after) = (self.column(vec![0.0; before]), self.column(vec![0.0; after]));
             return self.concat(&[before, values, after]);
+        }
+        if let Some(inverse) = self.inverse(index) {
+            return self.gather_by(values, inverse);
         }
         // A scalar factor is applied once for each segment.
         if let Node::Map(op @ (Op::Mul | Op::Div), [a, b, _]) = self.nodes[values.at()] {

@@ -55,6 +55,7 @@ mod ode;
 mod operation;
 pub mod order;
 mod pack;
+mod permutation;
 mod plain;
 mod plan;
 mod program;

@@ -31,8 +31,8 @@ pub(crate) fn solve(
     options.width.run(Solve { l, b, x, n, columns, transposed, scratch });
 }
 
-/// The rows of a factor, block by block, as they are read: what each row before takes from the rows of the block, with its
-/// sign, and the block's own triangle with its diagonal.
+/// The rows of a factor, block by block, as they are read: the elements of each column before the block with a minus, and
+/// then the block's own triangle, of which the diagonal has none.
 struct FactorBlocks<'a>(&'a mut [[f64; HIGH]]);
 
 impl<'a> FactorBlocks<'a> {
@@ -50,8 +50,7 @@ impl<'a> FactorBlocks<'a> {
     fn block(&mut self, first: usize) -> (&mut [[f64; HIGH]], &mut [[f64; HIGH]; HIGH]) {
         let blocks = first / HIGH;
         let (before, rest) = self.0[HIGH * blocks * (blocks + 1) / 2..].split_at_mut(first);
-        let [corner, ..] = rest.as_chunks_mut().0 else { unreachable!("a block has its triangle") };
-        (before, corner)
+        (before, &mut rest.as_chunks_mut().0[0])
     }
 }
 
@@ -64,7 +63,9 @@ fn finish<S: Simd, const WIDE: usize>(
 ) -> Sums<S, WIDE, HIGH> {
     for j in 0..HIGH {
         let diagonal = simd.splat_f64s(corner[j][j]);
-        rows[j] = rows[j].map(|x| simd.div_f64s(x, diagonal));
+        for v in 0..WIDE {
+            rows[j][v] = simd.div_f64s(rows[j][v], diagonal);
+        }
         for i in j + 1..HIGH {
             let weight = simd.splat_f64s(corner[j][i]);
             for v in 0..WIDE {
