@@ -59,6 +59,9 @@ impl WithSimd for Product<'_> {
     fn with_simd<S: Simd>(self, simd: S) {
         let Self { shape, a, b, out, scratch } = self;
         let ProductShape { rows, inner, columns, left_transposed, right_transposed } = shape;
+        if out.is_empty() {
+            return;
+        }
         if rows == 1 || columns == 1 {
             return vectors::write(shape, a, b, out, scratch);
         }
