@@ -5,7 +5,7 @@
 use pulp::Simd;
 
 /// `HIGH` rows of sums, each of `WIDE` vectors.
-pub(super) type Sums<S, const WIDE: usize, const HIGH: usize> = [[<S as Simd>::f64s; WIDE]; HIGH];
+pub(super) type BlockSums<S, const WIDE: usize, const HIGH: usize> = [[<S as Simd>::f64s; WIDE]; HIGH];
 
 /// Rows of the highest block. With [`widest`] vectors they fill the registers, but for what is being multiplied.
 pub(super) const HIGHEST: usize = 6;
@@ -30,10 +30,10 @@ pub(super) fn vectors_for<S: Simd>(columns: usize) -> usize {
 #[inline(always)]
 pub(super) fn add_products<S: Simd, const WIDE: usize, const HIGH: usize>(
     simd: S,
-    mut sums: Sums<S, WIDE, HIGH>,
+    mut sums: BlockSums<S, WIDE, HIGH>,
     rows: &[[S::f64s; WIDE]],
     weights: &[[f64; HIGH]],
-) -> Sums<S, WIDE, HIGH> {
+) -> BlockSums<S, WIDE, HIGH> {
     for (row, weights) in rows.iter().zip(weights) {
         for j in 0..HIGH {
             let weight = simd.splat_f64s(weights[j]);

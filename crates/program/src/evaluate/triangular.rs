@@ -5,7 +5,7 @@
 //! known away while they stay in registers, and are then finished one by one.
 
 use super::EvaluationOptions;
-use super::block::{Sums, add_products, aligned, cut, load, rows_of, rows_of_mut, store, vectors_for, widest};
+use super::block::{BlockSums, add_products, aligned, cut, load, rows_of, rows_of_mut, store, vectors_for, widest};
 use pulp::{Simd, WithSimd};
 
 /// Rows of a block. Each panel but the last begins at a multiple of it.
@@ -58,9 +58,9 @@ impl<'a> FactorBlocks<'a> {
 #[inline(always)]
 fn finish<S: Simd, const WIDE: usize>(
     simd: S,
-    mut rows: Sums<S, WIDE, HIGH>,
+    mut rows: BlockSums<S, WIDE, HIGH>,
     corner: &[[f64; HIGH]; HIGH],
-) -> Sums<S, WIDE, HIGH> {
+) -> BlockSums<S, WIDE, HIGH> {
     for j in 0..HIGH {
         let diagonal = simd.splat_f64s(corner[j][j]);
         for v in 0..WIDE {
@@ -280,7 +280,7 @@ impl System<'_> {
         for first in (0..n).step_by(HIGH) {
             let (before, own) = panel.split_at_mut(first * width);
             let own = &mut rows_of_mut::<S, WIDE>(own).as_chunks_mut::<HIGH>().0[0];
-            let mut rows: Sums<S, WIDE, HIGH> = [[simd.splat_f64s(0.0); WIDE]; HIGH];
+            let mut rows: BlockSums<S, WIDE, HIGH> = [[simd.splat_f64s(0.0); WIDE]; HIGH];
             for (s, row) in (first..n).zip(&mut rows) {
                 for (v, to) in row.iter_mut().enumerate() {
                     *to = load(simd, &b[place(s)..][(v * S::F64_LANES).min(count)..count]);

@@ -5,7 +5,7 @@
 //! for the whole sum, and then the next.
 
 use super::{Factor, joined, sum_of_tiles};
-use crate::evaluate::block::{HIGHEST, Sums, aligned, cut, rows_of, widest};
+use crate::evaluate::block::{BlockSums, HIGHEST, aligned, cut, rows_of, widest};
 use crate::order::{LANES, TILE};
 use pulp::Simd;
 
@@ -41,7 +41,7 @@ impl Dots<'_> {
                 {
                     pack::<S>(group.part(tile * TILE, block * high, high), length, packed);
                 }
-                let work = Tile { left: &left[tile * TILE..], inner, length, packed, columns: group.count };
+                let work = DotTile { left: &left[tile * TILE..], inner, length, packed, columns: group.count };
                 let (out, step) =
                     if tiles > 1 { (&mut sums[tile * of_tile..], group.count) } else { (&mut out[first..], columns) };
                 let side = widest::<S>();
@@ -96,7 +96,7 @@ fn pack<S: Simd>(columns: Factor<'_>, length: usize, to: &mut [f64]) {
 }
 
 /// A tile of the sums of some columns, which are copied already.
-struct Tile<'a> {
+struct DotTile<'a> {
     left: &'a [f64],
     inner: usize,
     length: usize,
@@ -104,7 +104,7 @@ struct Tile<'a> {
     columns: usize,
 }
 
-impl Tile<'_> {
+impl DotTile<'_> {
     #[inline(always)]
     fn rows<S: Simd, const WIDE: usize>(
         &self,
@@ -158,7 +158,7 @@ fn lanes_of<S: Simd, const WIDE: usize, const HIGH: usize>(
     let step = LANES / S::F64_LANES;
     let lanes = S::as_mut_simd_f64s(lanes).0;
     for (group, columns) in rows_of::<S, HIGH>(packed).chunks_exact(chunks).enumerate() {
-        let mut sums: Sums<S, WIDE, HIGH> = [[simd.splat_f64s(0.0); WIDE]; HIGH];
+        let mut sums: BlockSums<S, WIDE, HIGH> = [[simd.splat_f64s(0.0); WIDE]; HIGH];
         let full = rows[0].len() / step;
         for (chunk, columns) in columns.iter().enumerate() {
             let row: [S::f64s; WIDE] =

@@ -1,11 +1,11 @@
 //! Products of matrices by panels: some columns of the one factor, as vectors, times all columns of the other, as numbers.
 //!
-//! Both are copied in the order in which they are read, which is that of the lanes of a sum: one lane after the other, the
-//! halving tree depth first, so that few sums wait to be joined.
+//! Both are copied in the order in which they are read: one lane of a sum after the other, the halving tree depth first, so
+//! that few sums wait to be joined.
 
 use super::{Factor, sum_of_tiles};
 use crate::evaluate::block::{
-    HIGHEST, Sums, add_products, aligned, cut, rows_of, rows_of_mut, store, vectors_for, widest,
+    BlockSums, HIGHEST, add_products, aligned, cut, rows_of, rows_of_mut, store, vectors_for, widest,
 };
 use crate::order::{FEW, LANES, TILE};
 use pulp::Simd;
@@ -53,7 +53,7 @@ impl Panels<'_> {
                 let numbers = &numbers[..length * count];
                 let (by_wide, by_narrow) = if tiles == 1 { (by_wide, by_narrow) } else { (1, wide.count) };
                 let out = if tiles == 1 { &mut *out } else { &mut sums[tile * of_tiles..] };
-                Tile { order: &order, wide, numbers, length, high, by_wide, by_narrow }
+                PanelTile { order: &order, wide, numbers, length, high, by_wide, by_narrow }
                     .write(simd, panel, waiting, out);
             }
             if tiles > 1 {
@@ -69,7 +69,7 @@ impl Panels<'_> {
 }
 
 /// A tile of the sums of some columns of numbers, which are copied already.
-struct Tile<'a> {
+struct PanelTile<'a> {
     order: &'a LaneOrder,
     wide: Factor<'a>,
     numbers: &'a [f64],
@@ -80,7 +80,7 @@ struct Tile<'a> {
     by_narrow: usize,
 }
 
-impl Tile<'_> {
+impl PanelTile<'_> {
     #[inline(always)]
     fn write<S: Simd>(&self, simd: S, panel: &mut [f64], waiting: &mut [f64], out: &mut [f64]) {
         let mut start = 0;
@@ -212,7 +212,7 @@ impl LaneOrder {
         numbers: &[[f64; HIGH]],
         waiting: &mut [f64],
     ) {
-        let waiting: &mut [Sums<S, WIDE, HIGH>] = rows_of_mut::<S, WIDE>(waiting).as_chunks_mut().0;
+        let waiting: &mut [BlockSums<S, WIDE, HIGH>] = rows_of_mut::<S, WIDE>(waiting).as_chunks_mut().0;
         let zero = simd.splat_f64s(0.0);
         let (mut at, mut depth) = (0, 0);
         for lane in &self.lanes[..self.count] {
