@@ -42,20 +42,33 @@ fn log_scales(effects: &dyn DensityEffects, natural: &[f64]) -> f64 {
     blocks.zip(scales).map(|(block, scale)| if block.written == Centering::Centered { scale.ln() } else { 0.0 }).sum()
 }
 
-/// The log-determinant of the map from `x` to the density's own coordinates. Its matrix is triangular in some order, and each
-/// coordinate is a linear function of its own, so that differences have no error but rounding.
+/// The log-determinant of the map from the effects' coordinates `x` to the density's own. It is linear in those of a vector, and
+/// blocks come one after the other in some order, so that differences have no error that counts but rounding.
 fn log_determinant(effects: &dyn DensityEffects, own: &EffectCoordinates, x: &[f64]) -> f64 {
-    let places = effects.blocks().iter().flat_map(|block| &block.coordinates);
-    let slope = |&at: &usize| {
+    let places: Vec<usize> = effects.blocks().iter().flat_map(|block| block.coordinates.clone()).collect();
+    let slopes = |&at: &usize| {
         let moved = |step: f64| {
             let mut to = x.to_vec();
             to[at] += step;
             effects.make_natural(own, &mut to);
-            to[at]
+            to
         };
-        ((moved(1.0) - moved(-1.0)) / 2.0).ln()
+        let (up, down) = (moved(1.0), moved(-1.0));
+        places.iter().map(|&at| (up[at] - down[at]) / 2.0).collect()
     };
-    places.map(slope).sum()
+    let mut rows: Vec<Vec<f64>> = places.iter().map(slopes).collect();
+    let mut log = 0.0;
+    for k in 0..rows.len() {
+        let pivot = (k..rows.len()).max_by(|&i, &j| rows[i][k].abs().total_cmp(&rows[j][k].abs())).expect("a row");
+        rows.swap(k, pivot);
+        let first = rows[k].clone();
+        log += first[k].abs().ln();
+        for row in &mut rows[k + 1..] {
+            let factor = row[k] / first[k];
+            row.iter_mut().zip(&first).for_each(|(x, first)| *x -= factor * first);
+        }
+    }
+    log
 }
 
 /// All coordinate systems that a sampler may choose.
@@ -234,6 +247,29 @@ fn vectors_that_are_normal_together_are_found() {
     check(&with(rows, none, "b[g[n], 1]"), &[]);
 }
 
+/// A vector times a matrix is a block as a whole, such as a Gaussian process, of any length.
+#[test]
+fn a_vector_times_a_matrix_is_found() {
+    let with = |made: &str, used: &str| {
+        format!(
+            "parameters {{ real mu; real<lower=0> a; real<lower=0> r; vector[J] z; }}
+             transformed parameters {{
+                 matrix[J, J] L = cholesky_decompose(add_diag(gp_exp_quad_cov(to_array_1d(u), a, r), 1e-2));
+                 vector[J] f = {made};
+             }}
+             model {{ z ~ std_normal(); mu ~ normal(0, 5); a ~ normal(0, 2); r ~ gamma(25, 4);
+                      for (j in 1:J) k[j] ~ poisson_log({used}); y[1:J] ~ normal(f, 1); }}"
+        )
+    };
+    check(&with("L * z", "mu + f[j]"), &[NON_CENTERED]);
+    check(&with("mu + L * z", "f[j]"), &[NON_CENTERED]);
+    check(&with("mu * u + L * z", "f[j]"), &[NON_CENTERED]);
+    check(&with("mu + 2 * diag_pre_multiply(exp(u), L) * z", "f[j]"), &[NON_CENTERED]);
+    // The upper triangle.
+    check(&with("L' * z", "f[j]"), &[]);
+    check(&with("L * z + square(z[1])", "f[j]"), &[]);
+}
+
 #[test]
 fn effects_of_effects_are_found() {
     let nested = format!(
@@ -270,11 +306,15 @@ fn normal_effects_and_their_locations_are_standard_normal() {
     let times = |statement: &str| two.replace("theta ~ normal(mu + u, tau);", statement);
     let ten = times("theta ~ normal(10 * mu, tau);");
     let each = times("for (j in 1:J) theta[j] ~ normal(u[j] - 3 + mu * u[j], tau * u[j]^2);");
-    for (body, blocks) in [(&two[..], 2), (three, 3), (&ten, 2), (&each, 2)] {
+    // A vector, whose location is known.
+    let vector = "parameters { real<lower=0> a; vector[J] z; }
+         transformed parameters { vector[J] theta = u + cholesky_decompose(gp_exponential_cov(to_array_1d(u), a, 1.0)) * z; }
+         model { z ~ std_normal(); y[1:J] ~ normal(theta, exp(u)); }";
+    for (body, blocks) in [(&two[..], 2), (three, 3), (&ten, 2), (&each, 2), (vector, 1)] {
         let (_, density) = bound(body);
         let effects = density.effects().expect("effects");
         assert_eq!(effects.blocks().len(), blocks);
-        assert!(effects.blocks().iter().all(|block| block.is_plain == block.parent.is_none()));
+        assert!(blocks == 1 || effects.blocks().iter().all(|block| block.is_plain == block.parent.is_none()));
         let count = effects.blocks().iter().map(|block| block.coordinates.len()).sum();
         let mut own = EffectCoordinates { links: vec![1.0; count], ..EffectCoordinates::natural(count) };
         let (y, errors) = (numbers(ROWS, 4), numbers(EFFECTS, 5));

@@ -12,6 +12,13 @@
 //! of the others given their scales is added. With c = 1 this is the conditional distribution of `z_j` where the data measure `theta_j` as `a_j` with the precision
 //! `p_j`: `x_j ~ N(0, 1)` whatever the scale is. With p = 0 and c = 1 it is `x_j = z_j`, and with a = 0, p = 1 and c = 0 it is
 //! `x_j = theta_j`.
+//!
+//! A block may also be one vector `theta = m + L z` with a lower triangle L. The matrices C and P have c and p on their
+//! diagonals, and R is a Cholesky factor:
+//!
+//! ```text
+//! z = R'^-1 (R^-1 L' P (a - m) + x),     R R' = C + L' P L
+//! ```
 
 use crate::{Centering, DensityError};
 use std::fmt;

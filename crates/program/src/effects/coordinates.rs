@@ -4,6 +4,7 @@ use super::FoundHierarchy;
 use super::find::FoundEffects;
 use super::links::ParentLink;
 use crate::graph::{Graph, NodeId};
+use crate::matrix::Matrix;
 use crate::operation::Op;
 use octopus_density::Centering;
 use std::collections::{HashMap, HashSet};
@@ -49,6 +50,82 @@ struct BlockKnowledge {
     prior: NodeId,
     /// 1 / d
     inverse: NodeId,
+}
+
+/// The distribution of a block's `z` given location and scale, where the data say what is known of the effects.
+enum Conditional {
+    /// Each effect's: its mean and the root of 1 / `d`.
+    OfEach { mean: NodeId, inverse: NodeId, width: NodeId },
+    /// A vector's: the Cholesky factor R of its precision, and R times its mean.
+    OfVector { factor: NodeId, mean: NodeId, rows: usize },
+}
+
+impl Conditional {
+    fn of_each(m: &mut Graph, scale: NodeId, away: NodeId, known: &BlockKnowledge) -> Self {
+        let width = m.apply(Op::Sqrt, &[known.inverse]);
+        let scaled = m.mul(scale, known.inverse);
+        Self::OfEach { mean: m.mul(scaled, away), inverse: known.inverse, width }
+    }
+
+    /// Of `L z` element k is known with the precision p_k, and p_k times where the data put it is `away`: the precision of
+    /// `z` is C + L' P L, and times the mean it is L' away.
+    fn of_vector(m: &mut Graph, triangle: NodeId, away: NodeId, known: &BlockKnowledge) -> Self {
+        let rows = m.len(away);
+        let triangle_matrix = Matrix::new(triangle, rows, rows);
+        let places = || (0..rows as u32).flat_map(move |row| (0..rows as u32).map(move |column| (row, column)));
+        let of_rows = m.gather(known.precision, places().map(|(row, _)| row).collect::<Vec<_>>());
+        let weighted = m.mul(of_rows, triangle);
+        let told = m.product(triangle_matrix.t(), Matrix::new(weighted, rows, rows));
+        let zero = m.constant(0.0);
+        let priors = m.concat(&[known.prior, zero]);
+        let diagonal = places().map(|(row, column)| if row == column { row } else { rows as u32 });
+        let priors = m.gather(priors, diagonal.collect::<Vec<_>>());
+        let precision = m.add(priors, told);
+        let factor = m.cholesky(precision, rows);
+        let pull = m.product(triangle_matrix.t(), Matrix::new(away, rows, 1));
+        Self::OfVector { factor, mean: m.solve(factor, pull, rows, 1, false), rows }
+    }
+
+    /// `z` where the coordinates are `x`.
+    fn z(&self, m: &mut Graph, x: NodeId) -> NodeId {
+        match *self {
+            Self::OfEach { mean, width, .. } => {
+                let own_part = m.mul(width, x);
+                m.add(mean, own_part)
+            }
+            Self::OfVector { factor, mean, rows } => {
+                let sum = m.add(mean, x);
+                m.solve(factor, sum, rows, 1, true)
+            }
+        }
+    }
+
+    /// The coordinates of `z`.
+    fn x(&self, m: &mut Graph, z: NodeId) -> NodeId {
+        match *self {
+            Self::OfEach { mean, width, .. } => {
+                let rest = m.sub(z, mean);
+                m.div(rest, width)
+            }
+            Self::OfVector { factor, mean, rows } => {
+                let turned = m.product(Matrix::new(factor, rows, rows).t(), Matrix::new(z, rows, 1));
+                m.sub(turned, mean)
+            }
+        }
+    }
+
+    /// Numbers whose sum is twice the logarithm of the derivative of `z` by the coordinates.
+    fn log_inverse(&self, m: &mut Graph) -> NodeId {
+        match *self {
+            Self::OfEach { inverse, .. } => m.ln(inverse),
+            Self::OfVector { factor, rows, .. } => {
+                let diagonal = m.diagonal(factor, rows);
+                let logs = m.ln(diagonal);
+                let minus_two = m.constant(-2.0);
+                m.mul(minus_two, logs)
+            }
+        }
+    }
 }
 
 /// Makes the coordinates of all blocks new ones. Everything that is made is in terms of old nodes until it is rewritten.
@@ -171,27 +248,29 @@ impl<'a> CoordinateChange<'a> {
             let part = m.mul(coefficient, self.made.get(earlier)?.z);
             location = m.add(location, part);
         }
-        let width = m.apply(Op::Sqrt, &[known.inverse]);
         let of_location = m.mul(known.precision, location);
         let away = m.sub(known.pull, of_location);
-        let scaled = m.mul(scale, known.inverse);
-        let drawn = m.mul(scaled, away);
+        let conditional = match block.triangle {
+            None => Conditional::of_each(m, scale, away, known),
+            Some(triangle) => Conditional::of_vector(m, triangle, away, known),
+        };
         let (x, z, effect) = match kind {
-            EffectUnits::Walked => {
-                let own_part = m.mul(width, own);
-                (own, m.add(drawn, own_part), None)
-            }
-            EffectUnits::Natural => {
-                let rest = m.sub(own, drawn);
-                (m.div(rest, width), own, None)
-            }
+            EffectUnits::Walked => (own, conditional.z(m, own), None),
+            EffectUnits::Natural => (conditional.x(m, own), own, None),
             EffectUnits::Effects => {
                 let deviation = m.sub(own, location);
-                (own, m.div(deviation, scale), Some(own))
+                let z = match block.triangle {
+                    None => m.div(deviation, scale),
+                    Some(triangle) => m.solve(triangle, deviation, rows, 1, false),
+                };
+                (own, z, Some(own))
             }
         };
         let effect = effect.unwrap_or_else(|| {
-            let scaled = m.mul(scale, z);
+            let scaled = match block.triangle {
+                None => m.mul(scale, z),
+                Some(triangle) => m.product(Matrix::new(triangle, rows, rows), Matrix::new(z, rows, 1)),
+            };
             m.add(location, scaled)
         });
         let value = if written == Centering::Centered { effect } else { z };
@@ -200,7 +279,7 @@ impl<'a> CoordinateChange<'a> {
             scales: m.broadcast(scale, rows),
             z: m.broadcast(z, rows),
             x: m.broadcast(x, rows),
-            log_inverse: m.ln(known.inverse),
+            log_inverse: conditional.log_inverse(m),
         });
         Some(m.broadcast(value, rows))
     }

@@ -51,6 +51,9 @@ pub(crate) struct FoundEffects {
     /// For elements of vectors that are normal together, what else the location is the sum of: earlier blocks in units of their
     /// prior, each times a scalar.
     pub(crate) earlier: Option<Vec<(usize, NodeId)>>,
+    /// For one vector that is normal together: the lower triangle that times z is its deviation. The scales are those of its
+    /// elements by themselves.
+    pub(crate) triangle: Option<NodeId>,
     pub(crate) scale: NodeId,
     /// The term of the target that is their prior; none for a plain parameter.
     pub(crate) term: Option<usize>,
@@ -129,6 +132,7 @@ fn block_of<'a>(
             effect: Some(variate),
             location,
             earlier: None,
+            triangle: None,
             scale,
             term: Some(term),
             written: Centering::Centered,
@@ -159,6 +163,7 @@ fn block_of<'a>(
         effect,
         location,
         earlier: None,
+        triangle: None,
         scale,
         term,
         written,
@@ -266,7 +271,7 @@ fn non_centered(graph: &Graph, readers: &OtherReaders<'_>, block: FoundEffects) 
 /// The nodes that a block's location and scale are made of.
 fn reads(block: &FoundEffects) -> Vec<NodeId> {
     let coefficients = block.earlier.iter().flatten().map(|&(_, coefficient)| coefficient);
-    [block.location, block.scale].into_iter().chain(coefficients).collect()
+    [block.location, block.scale].into_iter().chain(coefficients).chain(block.triangle).collect()
 }
 
 /// Whether location or scale depend on the parameter that has the effects, as it is or through other effects: `others` are

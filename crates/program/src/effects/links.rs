@@ -32,7 +32,7 @@ pub(crate) fn find_links(graph: &Graph, blocks: &mut Vec<FoundEffects>) -> Vec<O
     }
     let taken: HashSet<NodeId> = blocks.iter().map(|block| block.parameter).collect();
     for child in 0..blocks.len() {
-        if blocks[child].earlier.is_some() {
+        if blocks[child].earlier.is_some() || blocks[child].triangle.is_some() {
             links.push(None);
             continue;
         }
@@ -79,6 +79,7 @@ fn plain(graph: &Graph, parameter: NodeId, child: &str) -> FoundEffects {
         is_affine: false,
         is_log: false,
         earlier: None,
+        triangle: None,
         label: format!("the location in {child}"),
     }
 }

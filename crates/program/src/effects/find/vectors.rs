@@ -2,16 +2,22 @@
 //!
 //! Given the elements before it, an element is normal around its location and the sum of what these are in units of their
 //! prior, times a row of the triangular matrix.
+//!
+//! One vector alone, such as a Gaussian process at all its places, is a block as a whole: what the data say of any element
+//! says something of all.
 
 use super::readers::OtherReaders;
-use super::{FoundEffects, NormalKind, NormalStatement, elements, of_one_parameter};
+use super::{FoundEffects, NormalKind, NormalStatement, elements, of_one_parameter, other_operand};
 use crate::graph::{Graph, Node, NodeId};
-use crate::matrix::MatrixOp;
+use crate::matrix::{Matrix, MatrixOp};
+use crate::operation::Op;
 use octopus_density::Centering;
 use std::collections::HashSet;
 
 /// Longer vectors that are normal together are no effects of groups.
 const MOST_COLUMNS: usize = 8;
+/// The same for one vector alone: its coordinates take a Cholesky factor of their own.
+const MOST_ELEMENTS: usize = 256;
 
 /// The blocks of vectors that are parameters.
 pub(super) fn themselves(
@@ -41,6 +47,7 @@ pub(super) fn themselves(
             effect: None,
             location,
             earlier: Some(earlier),
+            triangle: None,
             scale: graph.element(scale, k * columns + k),
             term: Some(term),
             written: Centering::Centered,
@@ -72,12 +79,14 @@ pub(super) fn in_units_of_their_prior(
     while let Node::Gather(..) = graph.nodes[only(node)?.at()] {
         node = only(node)?;
     }
-    let Node::Matrix(op @ MatrixOp::Product { .. }, [left, right]) = graph.nodes[only(node)?.at()] else { return None };
+    let product = only(node)?;
+    let Node::Matrix(op @ MatrixOp::Product { .. }, [left, right]) = graph.nodes[product.at()] else { return None };
     let shape = op.product_shape()?;
     let is_right = right == node;
     let (columns, rows) = if is_right { (shape.rows, shape.columns) } else { (shape.columns, shape.rows) };
     let matrix = if is_right { left } else { right };
-    if columns != shape.inner || columns > MOST_COLUMNS || matrix == node || !graph.depends_on_parameters(matrix) {
+    let most = if rows == 1 { MOST_ELEMENTS } else { MOST_COLUMNS };
+    if columns != shape.inner || columns > most || matrix == node || !graph.depends_on_parameters(matrix) {
         return None;
     }
     // Where element k of vector j is, and element (k, l) of the matrix that a vector is multiplied by from the left.
@@ -97,6 +106,34 @@ pub(super) fn in_units_of_their_prior(
         return None;
     }
     let zero = graph.constant(0.0);
+    if rows == 1 {
+        let is_transposed = if is_right { shape.left_transposed } else { !shape.right_transposed };
+        if is_transposed || !is_lower_triangle(graph, matrix) {
+            return None;
+        }
+        let (parameter, places) = of_one_parameter(own)?;
+        let squares = graph.square(matrix);
+        let one = graph.constant(1.0);
+        let ones = graph.broadcast(one, columns);
+        let variances = graph.product(Matrix::new(squares, columns, columns), Matrix::new(ones, columns, 1));
+        // Where every reader adds the same location, that is where the vector is.
+        let sum = only(product).filter(|&sum| graph.len(sum) == columns);
+        let location = sum.and_then(|sum| other_operand(graph, sum, Op::Add, product));
+        return Some(vec![FoundEffects {
+            parameter,
+            places,
+            effect: None,
+            location: location.unwrap_or(zero),
+            earlier: None,
+            triangle: Some(matrix),
+            scale: graph.apply(Op::Sqrt, &[variances]),
+            term: Some(term),
+            written: Centering::NonCentered,
+            is_affine: false,
+            is_log: false,
+            label: format!("{}, a vector times a matrix", statement.label),
+        }]);
+    }
     let mut blocks = Vec::with_capacity(columns);
     for k in 0..columns {
         let of_place = (0..rows).map(|j| own.get(of_vector(j, k)).copied()).collect::<Option<Vec<_>>>()?;
@@ -107,6 +144,7 @@ pub(super) fn in_units_of_their_prior(
             effect: None,
             location: zero,
             earlier: Some((0..k).map(|l| (first + l, graph.element(matrix, of_matrix(k, l)))).collect()),
+            triangle: None,
             scale: graph.element(matrix, of_matrix(k, k)),
             term: Some(term),
             written: Centering::NonCentered,
@@ -116,4 +154,15 @@ pub(super) fn in_units_of_their_prior(
         });
     }
     Some(blocks)
+}
+
+/// Whether a matrix is a Cholesky factor, or such a factor times what scales its elements.
+fn is_lower_triangle(graph: &Graph, node: NodeId) -> bool {
+    let is_so = |operand: NodeId| graph.len(operand) == graph.len(node) && is_lower_triangle(graph, operand);
+    match graph.nodes[node.at()] {
+        Node::Matrix(MatrixOp::Cholesky { .. }, _) => true,
+        Node::Map(Op::Mul, [a, b, _]) => is_so(a) || is_so(b),
+        Node::Map(Op::Div, [a, ..]) => is_so(a),
+        _ => false,
+    }
 }
