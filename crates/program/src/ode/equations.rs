@@ -23,24 +23,34 @@ pub(super) struct Equations<'a> {
 }
 
 impl<'a> Equations<'a> {
-    pub(super) fn new(problem: &'a OdeProblem, registers: &'a mut [f64], with_slopes: bool) -> Self {
+    /// Begins a solution by a method, with these parameters. `registers` are those without and with slopes.
+    pub(super) fn new(
+        problem: &'a OdeProblem,
+        method: OdeMethod,
+        [of_values, of_slopes]: &'a mut [Vec<f64>; 2],
+        with_slopes: bool,
+        parameters: &[f64],
+    ) -> Self {
         let system = &problem.system;
-        let has_slopes = with_slopes || problem.settings.method == OdeMethod::Stiff;
+        let (tape, registers) = match with_slopes || method == OdeMethod::Stiff {
+            true => (&system.slopes, of_slopes),
+            false => (&system.values, of_values),
+        };
+        tape.begin(registers, parameters);
         Self {
             n: system.states,
             stride: if with_slopes { padded(problem.directions()) } else { 0 },
             first_parameter: problem.varying.len(),
             varying: &problem.varying,
-            tape: if has_slopes { &system.slopes } else { &system.values },
+            tape,
             by_state: &system.by_state,
             by_parameter: &system.by_parameter,
             registers,
         }
     }
 
-    /// Begins a solution: the first state with its slopes.
-    pub(super) fn begin(&mut self, initial: &[f64], parameters: &[f64], state: &mut [f64]) {
-        self.tape.begin(self.registers, parameters);
+    /// Writes the first state with its slopes.
+    pub(super) fn begin(&self, initial: &[f64], state: &mut [f64]) {
         state.fill(0.0);
         state[..self.n].copy_from_slice(initial);
         if self.stride > 0 {

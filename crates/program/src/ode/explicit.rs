@@ -5,7 +5,8 @@
 
 use super::control::{StepController, first_step, largest_error};
 use super::equations::{Equations, WIDTH, plus};
-use super::{OdeProblem, Solution, is_lost};
+use super::stiffness::StiffnessWatch;
+use super::{Integrated, OdeProblem, Solution, is_lost};
 
 /// Where stages are in a step.
 pub(super) const NODES: [f64; 7] = [0.0, 0.2, 0.3, 0.8, 8.0 / 9.0, 1.0, 1.0];
@@ -33,28 +34,30 @@ const DENSE: [f64; 7] = [
     69_997_945.0 / 29_380_423.0,
 ];
 
-/// Integrates to the last time; returns whether it was reached.
+/// Integrates from a time to the last one.
 #[inline(always)]
 pub(super) fn integrate(
     problem: &OdeProblem,
+    from: f64,
     equations: &mut Equations<'_>,
     vectors: &mut [Vec<f64>],
     solution: &mut Solution<'_>,
-) -> bool {
-    let OdeProblem { times, settings, start, .. } = problem;
-    let Some(&last) = times.last() else { return true };
-    let [now, next, k1, k2, k3, k4, k5, k6, k7, ..] = vectors else { return false };
+) -> Integrated {
+    let OdeProblem { times, settings, .. } = problem;
+    let Some(&last) = times.last() else { return Integrated::Reached };
+    let [now, next, k1, k2, k3, k4, k5, k6, k7, sixth, ..] = vectors else { return Integrated::GivenUp };
     let length = now.len();
-    let mut time = *start;
+    let mut time = from;
     equations.derivatives(time, now, k1);
     let mut step =
         first_step(settings, (&now[..], &k1[..]), (&mut next[..], &mut k2[..]), last - time, |ahead, at, to| {
             equations.derivatives(time + ahead, at, to);
         });
     let mut controller = StepController::new();
+    let mut watch = StiffnessWatch::new(problem);
     while solution.count < times.len() {
         if !solution.may_step() || is_lost(time, step) {
-            return false;
+            return Integrated::GivenUp;
         }
         let is_last = time + 1.000_1 * step >= last;
         let h = if is_last { last - time } else { step };
@@ -70,6 +73,10 @@ pub(super) fn integrate(
         equations.derivatives(at(4), next, k5);
         combine(next, now, h, STAGES[5], [&k1[..length], &k2[..length], &k3[..length], &k4[..length], &k5[..length]]);
         equations.derivatives(at(5), next, k6);
+        let may_be_stiff = watch.looks(last - time, h);
+        if may_be_stiff {
+            sixth.copy_from_slice(next);
+        }
         // The second stage has no weight in the step.
         let [b1, _, b3, b4, b5, b6] = STAGES[6];
         let all = [&k1[..length], &k3[..length], &k4[..length], &k5[..length], &k6[..length]];
@@ -99,11 +106,15 @@ pub(super) fn integrate(
             }
             solution.keep(k2);
         }
+        let is_stiff = may_be_stiff && watch.is_stiff(h, (k6, k7), (sixth, next));
         std::mem::swap(now, next);
         std::mem::swap(k1, k7);
         time = end;
+        if is_stiff && solution.count < times.len() {
+            return Integrated::Stiff(time);
+        }
     }
-    true
+    Integrated::Reached
 }
 
 /// to = from + h (weights . stages)

@@ -37,19 +37,20 @@ const MOST_ITERATIONS: usize = 10;
 /// The error of a stage in units of the tolerance.
 const STAGE_ERROR: f64 = 1e-2;
 
-/// Integrates to the last time; returns whether it was reached.
+/// Integrates from a time to the last one; returns whether it was reached.
 #[inline(always)]
 pub(super) fn integrate(
     problem: &OdeProblem,
+    from: f64,
     equations: &mut Equations<'_>,
     vectors: &mut [Vec<f64>],
     factors: &mut Factors,
     solution: &mut Solution<'_>,
 ) -> bool {
-    let OdeProblem { times, settings, start, .. } = problem;
+    let OdeProblem { times, settings, .. } = problem;
     let Some(&last) = times.last() else { return true };
     let [now, base, stage, fourth_order, slopes @ ..] = vectors else { return false };
-    let mut time = *start;
+    let mut time = from;
     equations.derivatives(time, now, &mut slopes[0]);
     let mut step = first_step(
         settings,

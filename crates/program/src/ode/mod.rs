@@ -10,6 +10,7 @@
 //! | `explicit.rs` | Dormand & Prince 5(4), for what is not stiff |
 //! | `implicit.rs`, `factors.rs` | Kvaerno 5(4), for what is |
 //! | `control.rs` | the lengths of steps |
+//! | `stiffness.rs` | when the explicit method hands over to the implicit one |
 //! | `node.rs` | a solution as a node of a graph |
 
 mod control;
@@ -19,6 +20,7 @@ mod factors;
 mod implicit;
 mod node;
 mod scalars;
+mod stiffness;
 mod system;
 mod tape;
 #[cfg(test)]
@@ -34,7 +36,8 @@ pub use system::OdeSystem;
 /// Which equations a solver is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OdeMethod {
-    /// For equations that are not stiff: Dormand & Prince's explicit method of order 5.
+    /// For equations that are not stiff: Dormand & Prince's explicit method of order 5. Where they are stiff after all, as
+    /// at absurd parameters, the other one goes on.
     NonStiff,
     /// For stiff equations: Kvaerno's implicit, L-stable method of order 5.
     Stiff,
@@ -105,9 +108,13 @@ impl OdeProblem {
 
     /// Returns about how many operations a step takes.
     pub fn work_of_a_step(&self) -> usize {
+        self.work_of_a_step_by(self.settings.method)
+    }
+
+    fn work_of_a_step_by(&self, method: OdeMethod) -> usize {
         let (n, directions) = (self.states(), self.directions());
         let stages = 8 * (self.system.slopes.len() + (1 + directions) * (n + self.system.by_state.len()) + 8);
-        match self.settings.method {
+        match method {
             OdeMethod::NonStiff => stages,
             OdeMethod::Stiff => 3 * stages + 8 * n * n * (n + directions),
         }
@@ -117,15 +124,10 @@ impl OdeProblem {
     pub(crate) fn scratch(&self, with_slopes: bool) -> OdeScratch {
         let directions = if with_slopes { self.directions() } else { 0 };
         let n = self.states();
-        let tape = if with_slopes || self.settings.method == OdeMethod::Stiff {
-            &self.system.slopes
-        } else {
-            &self.system.values
-        };
         OdeScratch {
-            registers: tape.registers(),
+            registers: [self.system.values.registers(), self.system.slopes.registers()],
             vectors: vec![vec![0.0; padded(n) + n * padded(directions)]; VECTORS],
-            factors: Factors::new(if self.settings.method == OdeMethod::Stiff { n } else { 0 }),
+            factors: Factors::new(n),
         }
     }
 
@@ -147,11 +149,20 @@ impl OdeProblem {
         let Some((steps, states)) = out.split_first_mut() else { return };
         let (n, most) = (self.states(), self.most_steps());
         let mut solution = Solution { states, slopes, count: 0, n, steps: 0, since: 0, most };
-        let mut equations = Equations::new(self, registers, with_slopes);
         vectors.iter_mut().for_each(|vector| vector.fill(0.0));
-        equations.begin(initial, parameters, &mut vectors[0]);
-        let (equations, solution) = (&mut equations, &mut solution);
-        let reached = width.run(Integration { problem: self, equations, vectors, factors, solution });
+        let (mut method, mut from) = (self.settings.method, self.start);
+        let reached = loop {
+            let mut equations = Equations::new(self, method, registers, with_slopes, parameters);
+            if from == self.start {
+                equations.begin(initial, &mut vectors[0]);
+            }
+            let (equations, solution) = (&mut equations, &mut solution);
+            match width.run(Integration { problem: self, method, from, equations, vectors, factors, solution }) {
+                Integrated::Reached => break true,
+                Integrated::GivenUp => break false,
+                Integrated::Stiff(time) => (method, from) = (OdeMethod::Stiff, time),
+            }
+        };
         *steps = if reached { solution.steps as f64 } else { -(solution.steps as f64) };
     }
 
@@ -167,7 +178,8 @@ const VECTORS: usize = 11;
 /// The memory of a solution.
 #[derive(Clone, Debug)]
 pub(crate) struct OdeScratch {
-    registers: Vec<f64>,
+    /// Of the right-hand side alone, and with its slopes.
+    registers: [Vec<f64>; 2],
     /// The first is the state with its slopes.
     vectors: Vec<Vec<f64>>,
     factors: Factors,
@@ -212,24 +224,39 @@ impl Solution<'_> {
     }
 }
 
-/// A solution under way, compiled for each width of vectors.
-struct Integration<'a, 'b> {
-    problem: &'a OdeProblem,
-    equations: &'a mut Equations<'b>,
-    vectors: &'a mut [Vec<f64>],
-    factors: &'a mut Factors,
-    solution: &'a mut Solution<'b>,
+/// How an integration ended.
+enum Integrated {
+    /// At the last time.
+    Reached,
+    /// Before it: there are too many steps, or they have no length any more.
+    GivenUp,
+    /// At this time, since the equations are stiff there: the first vector is the state.
+    Stiff(f64),
 }
 
-impl WithSimd for Integration<'_, '_> {
-    type Output = bool;
+/// A solution under way, from a time on; the first vector is the state there. Compiled for each width of vectors.
+struct Integration<'a, 'e, 's> {
+    problem: &'a OdeProblem,
+    method: OdeMethod,
+    from: f64,
+    equations: &'a mut Equations<'e>,
+    vectors: &'a mut [Vec<f64>],
+    factors: &'a mut Factors,
+    solution: &'a mut Solution<'s>,
+}
+
+impl WithSimd for Integration<'_, '_, '_> {
+    type Output = Integrated;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> bool {
-        let Self { problem, equations, vectors, factors, solution } = self;
-        match problem.settings.method {
-            OdeMethod::NonStiff => explicit::integrate(problem, equations, vectors, solution),
-            OdeMethod::Stiff => implicit::integrate(problem, equations, vectors, factors, solution),
+    fn with_simd<S: Simd>(self, _: S) -> Integrated {
+        let Self { problem, method, from, equations, vectors, factors, solution } = self;
+        match method {
+            OdeMethod::NonStiff => explicit::integrate(problem, from, equations, vectors, solution),
+            OdeMethod::Stiff if implicit::integrate(problem, from, equations, vectors, factors, solution) => {
+                Integrated::Reached
+            }
+            OdeMethod::Stiff => Integrated::GivenUp,
         }
     }
 }

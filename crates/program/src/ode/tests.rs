@@ -231,9 +231,6 @@ fn stiff_solutions_are_the_published_ones() {
     );
     let (steps, found) = solved(&problem(decay(), &[1e-6, 1.0], OdeMethod::Stiff, 1e-8), &[1.0], &[1e6]);
     assert!(worst(&found, &[(-1.0_f64).exp(), 0.0]) < 1e-7 && steps < 300.0, "{steps} {found:?}");
-    // An explicit method is bound to steps of the shortest time: a million of them.
-    let (steps, _) = solved(&problem(decay(), &[1e-6, 1.0], OdeMethod::NonStiff, 1e-8), &[1.0], &[1e6]);
-    assert!(!(0.0..100_000.0).contains(&steps), "{steps}");
 }
 
 /// A density whose value is a weighted sum of the states: its first coordinates are the first states, then parameters.
@@ -400,4 +397,37 @@ fn right_hand_sides_may_be_vectors() {
     let (_, found) = solved(&problem(system, &[1.0, 2.5], OdeMethod::NonStiff, 1e-9), &FIRST, &[]);
     let truth = [linear_truth(2.0, 0).0, linear_truth(3.5, 0).0].concat();
     assert!(worst(&found, &truth) < 1e-6, "{found:?} {truth:?}");
+}
+
+/// y' = -rate (y - p cos t) - p sin t: the state is p cos t, and its slope by p is cos t as soon as exp(-rate t) is nothing.
+fn pulled() -> OdeSystem {
+    system(1, 2, |graph, t, y, p| {
+        let (sine, cosine) = (graph.apply(Op::Sin, &[t]), graph.apply(Op::Cos, &[t]));
+        let (goal, away) = (graph.mul(p[1], cosine), graph.mul(p[1], sine));
+        let off = graph.sub(goal, y[0]);
+        let pull = graph.mul(p[0], off);
+        vec![graph.sub(pull, away)]
+    })
+}
+
+/// Where a rate is absurd, the implicit method goes on, with slopes and without.
+#[test]
+fn the_explicit_method_leaves_stiff_equations_to_the_implicit_one() {
+    let times = [1.0, 2.0, 3.0, 4.0, 5.0];
+    let problem = problem(pulled(), &times, OdeMethod::NonStiff, 1e-6);
+    for rate in [1.0, 1e2, 1e4, 1e6, 1e9, 1e12] {
+        for with_slopes in [false, true] {
+            let (found, slopes) = problem.solve_plainly(&[0.7], &[rate, 0.7], with_slopes);
+            // A step of the explicit method at the limit of stability is 3.3 / rate long.
+            assert!(found[0] > 0.0 && found[0] < 2000.0, "rate {rate}: {} steps", found[0]);
+            let expected: Vec<f64> = times.iter().map(|t: &f64| 0.7 * t.cos()).collect();
+            assert!(worst(&found[1..], &expected) < 1e-5, "rate {rate}: {found:?}");
+            if with_slopes && rate > 10.0 {
+                // By the first state, the rate, and p.
+                let by_p: Vec<f64> = slopes.iter().skip(2).step_by(3).copied().collect();
+                let expected: Vec<f64> = times.iter().map(|t| t.cos()).collect();
+                assert!(worst(&by_p, &expected) < 1e-5, "rate {rate}: {slopes:?}");
+            }
+        }
+    }
 }
