@@ -250,4 +250,8 @@ impl LogDensity for StanDensity {
     fn is_approximate(&self) -> bool {
         self.compiled.is_approximate()
     }
+
+    fn operations(&self) -> usize {
+        self.compiled.operations()
+    }
 }

@@ -6,6 +6,9 @@ use crate::gpu::GpuDensity;
 use crate::{Centering, DensityEffects, DensityError, Hierarchy, Layout, centering};
 use octopus_random::{Purpose, Stream};
 
+/// Operations that are guessed for each coordinate and each observation.
+const OPERATIONS_OF_A_NUMBER: usize = 16;
+
 /// The address of a draw: which draw of which run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DrawAddress {
@@ -125,6 +128,13 @@ pub trait LogDensity: Send + Sync {
     /// within their tolerances: finite differences see them, and accuse no slope then.
     fn is_approximate(&self) -> bool {
         false
+    }
+
+    /// Returns about how many operations on numbers a gradient takes. Checks of a density choose by it how much they look
+    /// at, so that they look at the same on every machine; the default is a guess of [`dim`](Self::dim) and
+    /// [`observations`](Self::observations).
+    fn operations(&self) -> usize {
+        OPERATIONS_OF_A_NUMBER.saturating_mul(self.dim().saturating_add(self.observations()))
     }
 
     /// Returns the log density in the coordinates of `centerings` (one for each of [`hierarchies`](Self::hierarchies)),

@@ -3,8 +3,10 @@
 //! Which checks there are, and at how many points, is decided here. What cannot be seen at points, such as a log-Jacobian
 //! that value and gradient both lack, a calibration sees.
 
+mod budget;
 mod hierarchies;
 
+use budget::{CheckBudget, FEWEST};
 use octopus_density::{
     Centering, DensityError, DrawAddress, GradientCheck, Hierarchy, LogDensity, Role, Transform, check_gradient,
     coordinate_name, log_jacobian, to_centered, to_non_centered,
@@ -16,17 +18,12 @@ use octopus_report::significant;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::time::{Duration, Instant};
 
 /// The points at which a model is checked, and the tries to find one.
 const POINTS: usize = 64;
 const TRIES: usize = 4 * POINTS;
-/// Models of many coordinates, or slow ones, are checked at fewer points, but not at less than so many.
-const FEWEST: usize = 1;
 /// Numbers that the points have together.
 const MOST_NUMBERS: usize = 1 << 24;
-/// How long each check goes on to the next point.
-const LONGEST: Duration = Duration::from_secs(2);
 /// Coordinates of a point that a message shows.
 const SHOWN: usize = 8;
 /// Where a model does not draw from its prior, points lie this far from its density's center, in its units.
@@ -66,7 +63,12 @@ impl fmt::Display for ModelCheck {
                 writeln!(f, "-> {advice}")?;
             }
         }
-        f.write_str(if self.good() { "good: nothing is wrong at these points" } else { "BAD: the model is not sound" })
+        let warns = self.checks.iter().any(|check| check.status == CheckStatus::Warn);
+        f.write_str(match (self.good(), warns) {
+            (true, false) => "good: nothing is wrong at these points",
+            (true, true) => "good, but for what is warned of",
+            (false, _) => "BAD: the model is not sound",
+        })
     }
 }
 
@@ -79,8 +81,9 @@ pub fn check_bytes(density: &dyn LogDensity) -> u64 {
 }
 
 /// Checks a model with its data at draws from its prior, or around its density's center where it does not draw from its
-/// prior. The points depend on `seed` alone. Each check stops after the point at which two seconds are over, so that large
-/// models are checked at fewer points.
+/// prior. The points depend on `seed` alone. Each check does as many operations as take about two seconds at the most, so
+/// that large models are checked at fewer points. It counts them by [`LogDensity::operations`] and looks at no clock: a
+/// model has the same report each time.
 pub fn check_model(problem: &dyn Problem, seed: u64) -> ModelCheck {
     let density = problem.density();
     let from_prior = problem.simulator().is_some();
@@ -132,23 +135,6 @@ fn most_points(density: &dyn LogDensity) -> usize {
     (MOST_NUMBERS / density.dim().max(1)).clamp(FEWEST, POINTS)
 }
 
-/// Items with their numbers, until the time of a check is over.
-fn in_time<T>(all: impl IntoIterator<Item = T>) -> impl Iterator<Item = (usize, T)> {
-    let begun = Instant::now();
-    all.into_iter().enumerate().take_while(move |&(k, _)| k < FEWEST || begun.elapsed() < LONGEST)
-}
-
-/// A log density with its gradient that has no value once the time of a check is over: differences cannot tell then.
-fn timed(
-    of: impl Fn(&[f64], &mut [f64]) -> Result<f64, DensityError>,
-) -> impl Fn(&[f64], &mut [f64]) -> Result<f64, DensityError> {
-    let begun = Instant::now();
-    move |x, gradient| match begun.elapsed() < LONGEST {
-        true => of(x, gradient),
-        false => Err(DensityError::NotFinite { value: f64::NAN }),
-    }
-}
-
 /// A point, or how it begins.
 fn shown(x: &[f64]) -> String {
     match x.len().saturating_sub(SHOWN) {
@@ -167,6 +153,28 @@ fn skipped(id: &'static str, message: String) -> Check {
 
 fn failed(id: &'static str, message: String, advice: &str) -> Check {
     Check { status: CheckStatus::Fail, advice: Some(advice.to_owned()), ..passed(id, message) }
+}
+
+/// Points at which something is NaN.
+#[derive(Default)]
+struct NanPoints {
+    count: usize,
+    /// What is NaN at the first of them.
+    first: Option<String>,
+}
+
+impl NanPoints {
+    fn add(&mut self, what: String) {
+        self.count += 1;
+        self.first.get_or_insert(what);
+    }
+
+    /// Judges them: draws from a prior may be absurd, but most are not. `None` where there are none.
+    fn judge(&self, id: &'static str, points: usize, advice: &str) -> Option<Check> {
+        let message = format!("at {} of {}, the first: {}", self.count, counted(points, "point"), self.first.as_ref()?);
+        let found = failed(id, message, advice);
+        Some(if 2 * self.count > points { found } else { Check { status: CheckStatus::Warn, ..found } })
+    }
 }
 
 /// Parameters occupy each coordinate once, and names differ.
@@ -208,10 +216,12 @@ fn layout(density: &dyn LogDensity) -> Check {
 fn values(density: &dyn LogDensity, draw: &dyn Fn(usize) -> Vec<f64>) -> (Check, Vec<Vec<f64>>) {
     let (id, dim) = ("values", density.dim());
     let (mut points, mut without) = (Vec::new(), 0);
-    for (_, x) in in_time((0..TRIES).map(draw)) {
+    let budget = CheckBudget::new(density);
+    for (_, x) in budget.items((0..TRIES).map(draw)) {
         if points.len() == most_points(density) {
             break;
         }
+        budget.count(2, 1);
         if x.len() != dim {
             let message =
                 format!("a draw from the prior has {} coordinates, and the density's dim() is {dim}", x.len());
@@ -266,9 +276,11 @@ fn values(density: &dyn LogDensity, draw: &dyn Fn(usize) -> Vec<f64>) -> (Check,
 fn expansion(density: &dyn LogDensity, points: &[Vec<f64>]) -> Check {
     let (id, layout) = ("variables", density.layout());
     let advice = "mend expand(), or the transform in the layout";
-    let mut checked = 0;
-    for (draw, x) in in_time(points) {
+    let (budget, mut checked, mut nan) = (CheckBudget::new(density), 0, NanPoints::default());
+    for (draw, x) in budget.items(points) {
+        budget.count(0, 1);
         checked += 1;
+        let mut found_nan = None;
         let mut out = vec![f64::NAN; layout.width()];
         let address = DrawAddress { seed: 0, chain: 0, draw: draw as u32 };
         if let Err(error) = density.expand_draw(x, address, &mut out) {
@@ -282,8 +294,8 @@ fn expansion(density: &dyn LogDensity, points: &[Vec<f64>]) -> Check {
                     Role::Parameter { offset, transform: Transform::Exp } => x[offset + k].exp(),
                     Role::Derived if !found.is_nan() => continue,
                     Role::Derived => {
-                        let advice = "look at what it is computed from there: in Rust expand(), in Stan its statements";
-                        return failed(id, format!("`{}` is {found} at {}", name(), shown(x)), advice);
+                        found_nan.get_or_insert_with(|| format!("`{}` is NaN at {}", name(), shown(x)));
+                        continue;
                     }
                 };
                 if (found - expected).abs() > SAME * expected.abs() || found.is_nan() {
@@ -292,15 +304,21 @@ fn expansion(density: &dyn LogDensity, points: &[Vec<f64>]) -> Check {
                 }
             }
         }
+        found_nan.into_iter().for_each(|what| nan.add(what));
+    }
+    let advice = "look at what it is computed from there: in Rust expand(), in Stan its statements";
+    if let Some(found) = nan.judge(id, checked, advice) {
+        return found;
     }
     passed(id, format!("parameters are their coordinates, transformed, and no variable is NaN, at {checked} points"))
 }
 
 /// The gradient is the derivative of the log density.
 fn gradient(density: &dyn LogDensity, points: &[Vec<f64>]) -> Check {
-    let of_density = timed(|x, gradient| density.logp_grad(x, gradient));
+    let budget = CheckBudget::new(density);
+    let of_density = budget.counted(|x, gradient| density.logp_grad(x, gradient));
     let found = |turn: usize, x: &Vec<f64>| check_gradient(&of_density, x, turn as u64);
-    slopes("gradient", density, points, "logp_grad", &found)
+    slopes("gradient", density, (points, &budget), "logp_grad", &found)
 }
 
 /// Compares a gradient with finite differences at the point of a number.
@@ -310,12 +328,12 @@ type AtPoint<'a> = dyn Fn(usize, &Vec<f64>) -> Result<GradientCheck, DensityErro
 fn slopes(
     id: &'static str,
     density: &dyn LogDensity,
-    points: &[Vec<f64>],
+    (points, budget): (&[Vec<f64>], &CheckBudget),
     function: &str,
     check: &AtPoint<'_>,
 ) -> Check {
     let (mut tried, mut unclear, mut largest) = (0, 0, 0.0_f64);
-    for (turn, x) in in_time(points) {
+    for (turn, x) in budget.items(points) {
         let Ok(found) = check(turn, x) else { continue };
         if let Some(wrong) = found.wrong.first() {
             let name = coordinate_name(density.layout(), wrong.coordinate);
@@ -343,7 +361,14 @@ fn slopes(
     }
     let clear = tried - unclear;
     if clear == 0 {
-        return skipped(id, format!("finite differences can tell in none of {tried} directions"));
+        return skipped(
+            id,
+            match budget.is_left() {
+                true => format!("finite differences can tell in none of {tried} directions"),
+                false => "a gradient takes too many operations to compare it with differences: fewer data let them"
+                    .to_owned(),
+            },
+        );
     }
     let largest = significant(largest, 2);
     passed(
@@ -381,9 +406,10 @@ fn coordinates(density: &dyn LogDensity, points: &[Vec<f64>]) -> Check {
                 );
             }
         }
-        let of_density = timed(|x, gradient| density.logp_grad_centered(&all, x, gradient));
+        let budget = CheckBudget::new(density);
+        let of_density = budget.counted(|x, gradient| density.logp_grad_centered(&all, x, gradient));
         let found = |turn: usize, x: &Vec<f64>| check_gradient(&of_density, x, turn as u64);
-        let check = slopes(id, density, &moved, "logp_grad_centered", &found);
+        let check = slopes(id, density, (&moved, &budget), "logp_grad_centered", &found);
         if check.status == CheckStatus::Fail {
             let message = format!("in {centering:?} coordinates {}", check.message);
             return Check { message, ..check };
@@ -407,15 +433,19 @@ fn likelihood(density: &dyn LogDensity, points: &[Vec<f64>]) -> Check {
             "the density tells no pointwise log likelihood: LOO and predictive checks do without".to_owned(),
         );
     }
-    let mut checked = 0;
-    for (_, x) in in_time(points) {
+    let (budget, mut checked, mut nan) = (CheckBudget::new(density), 0, NanPoints::default());
+    for (_, x) in budget.items(points) {
+        budget.count(0, 1);
         checked += 1;
         let mut out = vec![f64::NAN; count];
         density.log_likelihood(x, &mut out);
         if let Some(at) = out.iter().position(|value| value.is_nan()) {
-            let message = format!("log_likelihood writes NaN, or nothing, for observation {at}; a number is expected");
-            return failed(id, message, "write the log likelihood of each of the density's observations()");
+            nan.add(format!("the log likelihood of observation {at} is NaN, or was not written, at {}", shown(x)));
         }
+    }
+    let advice = "look at what it is computed from there: in Rust log_likelihood(), in Stan the sampling statements";
+    if let Some(found) = nan.judge(id, checked, advice) {
+        return found;
     }
     passed(id, format!("the log likelihoods of {} are numbers at {checked} points", counted(count, "observation")))
 }

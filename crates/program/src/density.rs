@@ -174,6 +174,10 @@ impl LogDensity for ProgramDensity {
         self.program.solves_equations()
     }
 
+    fn operations(&self) -> usize {
+        self.program.work()
+    }
+
     fn effects(&self) -> Option<&dyn DensityEffects> {
         self.effects.as_ref().map(|_| self as &dyn DensityEffects)
     }

@@ -80,4 +80,4 @@ pub use plain::evaluate;
 pub use program::Program;
 pub use recurrence::{CarriedValue, GraphMark};
 pub use scan::ScanStep;
-pub use summary::StepSummary;
+pub use summary::{STEPS_OF_A_SOLUTION, StepSummary};

@@ -40,6 +40,19 @@ impl MatrixOp {
         rows as usize * columns as usize
     }
 
+    /// Returns about how many multiplications it takes.
+    pub(crate) fn work(self) -> usize {
+        let product =
+            |factors: &[u32]| factors.iter().fold(1_usize, |all, &factor| all.saturating_mul(factor as usize));
+        match self {
+            Self::Product { rows, inner, columns, .. } => product(&[rows, inner, columns]),
+            Self::Cholesky { rows } => product(&[rows, rows + 1, rows + 2]) / 6,
+            Self::Solve { rows, columns, .. } => product(&[rows, rows + 1, columns]) / 2,
+            // Tridiagonal form, its eigenvalues, and the vectors turned back.
+            Self::EigendecomposeSym { rows } => product(&[9, rows, rows, rows]),
+        }
+    }
+
     /// Returns the number of operands.
     pub(crate) fn arity(self) -> usize {
         if matches!(self, Self::Cholesky { .. } | Self::EigendecomposeSym { .. }) { 1 } else { 2 }

@@ -174,6 +174,11 @@ impl Program {
         self.plan.steps.iter().any(|step| matches!(step, PlanStep::Solve(_)))
     }
 
+    /// Returns about how many operations on numbers log density and gradient take together.
+    pub fn work(&self) -> usize {
+        self.plan.work()
+    }
+
     pub(crate) fn plan(&self) -> &PackedProgram {
         &self.plan
     }

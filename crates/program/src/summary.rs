@@ -1,7 +1,7 @@
 //! A compiled program for people: its steps, what each goes over and does.
 
 use crate::operation::Op;
-use crate::plan::{Instruction, PlanStep, ScalarInstruction, SolvePlan};
+use crate::plan::{Instruction, PackedProgram, PlanStep, ScalarInstruction, SolvePlan};
 use crate::program::Program;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,14 +15,13 @@ pub struct StepSummary {
     pub rows: usize,
     /// How often each operation stands in it: `exp`, `gather`, `sum`, in alphabetical order.
     pub operations: BTreeMap<String, usize>,
+    /// How many operations on numbers one evaluation does in it: the multiplications of an operation on matrices, and
+    /// [`STEPS_OF_A_SOLUTION`] steps of a solution of differential equations.
+    pub work: usize,
 }
 
-impl StepSummary {
-    /// Returns how many operations one evaluation does in it.
-    pub fn work(&self) -> usize {
-        self.rows.saturating_mul(self.operations.values().sum())
-    }
-}
+/// Steps that a solution of differential equations is taken to have, where work is estimated: it is known at a point only.
+pub const STEPS_OF_A_SOLUTION: usize = 64;
 
 impl fmt::Display for StepSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -42,21 +41,34 @@ impl Program {
     }
 }
 
+impl PackedProgram {
+    /// About how many operations on numbers an evaluation does.
+    pub(crate) fn work(&self) -> usize {
+        self.steps.iter().map(|step| summary(step).work).fold(0, usize::saturating_add)
+    }
+}
+
 fn summary(step: &PlanStep) -> StepSummary {
     let (kind, rows, names): (_, _, Vec<String>) = match step {
         PlanStep::Scalars(code) => ("scalars", 1, code.iter().map(of_scalar).collect()),
         PlanStep::Loop(rows) => ("loop", rows.rows, rows.code.iter().flat_map(of_row).collect()),
         PlanStep::Scan(scan) => ("scan", scan.steps, scan.code.iter().map(|code| code.op.name().to_owned()).collect()),
         PlanStep::Solve(solve) => ("solve", solve.problem.times.len(), vec![of_solution(solve)]),
-        // An operation on matrices is one of `op`'s own cost.
         PlanStep::Matrix { op, .. } => ("matrix", op.length(), vec![first_word(&format!("{op:?}"))]),
         PlanStep::Concat { pieces, .. } => {
             ("concat", pieces.iter().map(|(_, length)| length).sum(), vec!["copy".to_owned()])
         }
     };
+    let each = match step {
+        PlanStep::Scan(scan) => scan.operands.len(),
+        PlanStep::Solve(solve) => STEPS_OF_A_SOLUTION.saturating_mul(solve.problem.work_of_a_step()),
+        PlanStep::Matrix { op, .. } => op.work(),
+        _ => names.len(),
+    };
+    let times = if matches!(step, PlanStep::Loop(_) | PlanStep::Scan(_) | PlanStep::Concat { .. }) { rows } else { 1 };
     let mut operations = BTreeMap::new();
     names.into_iter().for_each(|name| *operations.entry(name).or_insert(0) += 1);
-    StepSummary { kind, rows, operations }
+    StepSummary { kind, rows, operations, work: times.saturating_mul(each) }
 }
 
 /// The solver's name, with the numbers of states and of slopes that are integrated.
@@ -95,6 +107,7 @@ fn first_word(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use crate::graph::Graph;
+    use crate::matrix::Matrix;
     use crate::operation::Op;
     use crate::program::Program;
 
@@ -111,6 +124,19 @@ mod tests {
         assert!(!loops.is_empty() && loops.iter().all(|step| step.rows == 9), "{steps:?}");
         assert!(loops[0].operations.contains_key(Op::Exp.name()), "{steps:?}");
         assert!(loops[0].to_string().starts_with("loop     x 9"), "{}", loops[0]);
-        assert_eq!(loops[0].work(), 9 * loops[0].operations.values().sum::<usize>());
+        assert_eq!(loops[0].work, 9 * loops[0].operations.values().sum::<usize>());
+    }
+
+    /// A factor of 30 rows takes 30^3 / 6 multiplications for large parts, a product of such matrices 30^3.
+    #[test]
+    fn operations_on_matrices_count_their_multiplications() {
+        let mut graph = Graph::new();
+        let a = graph.parameter(900);
+        let l = graph.cholesky(a, 30);
+        let square = graph.product(Matrix::new(l, 30, 30), Matrix::new(l, 30, 30).t());
+        let target = graph.sum(square);
+        let steps = Program::compile(&graph, target).unwrap().steps();
+        let work: Vec<usize> = steps.iter().filter(|step| step.kind == "matrix").map(|step| step.work).collect();
+        assert!(work.contains(&27_000) && work.contains(&4_960), "{steps:?}");
     }
 }

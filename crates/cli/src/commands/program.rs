@@ -9,7 +9,7 @@ use crate::config::RunConfig;
 use crate::exit::Exit;
 use crate::output;
 use anyhow::{Error, Result};
-use octopus::program::StepSummary;
+use octopus::program::{STEPS_OF_A_SOLUTION, StepSummary};
 use octopus::{check_bytes, check_model};
 use octopus_density::{Layout, Role, Variable};
 use octopus_diag::counted;
@@ -125,11 +125,11 @@ fn show(args: &ProgramArgs, global: Global) -> Result<Exit> {
     let compiled = StanModel::compile(&config.settings).map_err(|error| explained(&config, error))?;
     let nanoseconds = measure(&problem);
     let steps = compiled.steps();
-    let work: usize = steps.iter().map(|step| step.work()).sum();
+    let work: usize = steps.iter().map(|step| step.work).sum();
     let share = |part: usize| 100.0 * part as f64 / work.max(1) as f64;
     if global.json {
         let steps = steps.iter().map(|step| {
-            json!({ "kind": step.kind, "rows": step.rows, "operations": step.operations, "share_of_operations": share(step.work()) })
+            json!({ "kind": step.kind, "rows": step.rows, "operations": step.operations, "share_of_operations": share(step.work) })
         });
         output::print_json(&json!({
             "schema": 1, "coordinates": compiled.dim(), "nanoseconds_per_gradient": nanoseconds,
@@ -142,6 +142,7 @@ fn show(args: &ProgramArgs, global: Global) -> Result<Exit> {
         Some(nanoseconds) => format!(", {nanoseconds:.0} ns for a gradient\n"),
         None => ", no gradient near the origin\n".to_owned(),
     };
+    let steps_are_guessed = steps.iter().any(|step| step.kind == "solve");
     let groups = alike(steps);
     let mut works: Vec<usize> = groups.iter().map(StepGroup::work).collect();
     works.sort_unstable_by(|a, b| b.cmp(a));
@@ -157,6 +158,9 @@ fn show(args: &ProgramArgs, global: Global) -> Result<Exit> {
         text += &format!("{:>5.1} %  {} of less work each\n", share(work), counted(count, "more step"));
     }
     text += "(shares are of operations: an exponential counts as much as a sum)";
+    if steps_are_guessed {
+        text += &format!("\n(solutions of differential equations count as {STEPS_OF_A_SOLUTION} steps each)");
+    }
     output::print(&text)?;
     Ok(Exit::Fine)
 }
@@ -169,7 +173,7 @@ struct StepGroup {
 
 impl StepGroup {
     fn work(&self) -> usize {
-        self.count.saturating_mul(self.step.work())
+        self.count.saturating_mul(self.step.work)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Are hierarchies what they are declared to be? That is `theta_j = location + scale z_j` with `z_j ~ N(0, 1)`, and
 //! data that measure `theta_j` as the information says.
 
-use super::{failed, in_time, passed, skipped, timed};
+use super::{CheckBudget, failed, passed, skipped};
 use octopus_density::{DensityEffects, EffectCoordinates, Hierarchy, LogDensity, check_gradient, coordinate_name};
 use octopus_diag::{Check, counted};
 use octopus_report::significant;
@@ -67,8 +67,10 @@ pub(super) fn walked(density: &dyn LogDensity, effects: &dyn DensityEffects, poi
     own.tops.iter_mut().enumerate().for_each(|(j, top)| *top = (j as f64).sin());
     own.precisions.iter_mut().enumerate().for_each(|(j, precision)| *precision = (j as f64).cos().exp());
     let advice = "this is a fault of the program's rewriting: run with --parameterization as-written, and tell us";
-    let walked = timed(|x, gradient| effects.logp_grad_in(&own, x, gradient));
-    for (turn, x) in in_time(points) {
+    let budget = CheckBudget::new(density);
+    let walked = budget.counted(|x, gradient| effects.logp_grad_in(&own, x, gradient));
+    for (turn, x) in budget.items(points) {
+        budget.count(2, 0);
         let mut natural = x.clone();
         let jacobian = effects.make_natural(&own, &mut natural);
         let mut gradient = vec![0.0; x.len()];

@@ -215,17 +215,43 @@ fn predictions_without_log_likelihoods_are_no_fault() {
     assert!(check.good() && likelihood.status == CheckStatus::Skipped, "{check}");
 }
 
-/// Slow models are checked at as many points as two seconds allow, and large ones at as many as the memory does.
+/// Slow models are checked at as many points as their operations allow, and large ones at as many as the memory does.
 #[test]
 fn slow_and_large_models_are_checked_at_fewer_points() {
-    let slow = in_time(0..100).map(|(k, _)| {
-        std::thread::sleep(Duration::from_millis(700));
-        k
-    });
-    assert!((FEWEST..10).contains(&slow.count()));
     let points = |dim: usize| most_points(&Wide(dim, Layout { variables: Vec::new() }));
     assert_eq!([points(10), points(1 << 20), points(1 << 30)], [POINTS, 16, FEWEST]);
     assert_eq!(shown(&[0.5; 10]), "[0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5] and 2 more");
+    // 16 operations for each coordinate.
+    let dim = budget::MOST_OPERATIONS / 16 / 10;
+    let slow = CheckBudget::new(&Wide(dim, Layout { variables: Vec::new() }));
+    let gradient = slow.counted(|_, _| Ok(0.0));
+    let evaluated = (0..20).filter(|_| gradient(&[], &mut []).is_ok()).count();
+    assert!((10..=11).contains(&evaluated), "{evaluated}");
+    assert_eq!(slow.items(0..20).count(), FEWEST);
+    let few = CheckBudget::new(&Wide(1, Layout { variables: Vec::new() }));
+    few.items(0..20).for_each(|_| few.count(2, 1));
+    assert_eq!(few.items(0..20).count(), 20);
+}
+
+/// What is NaN at a few draws from the prior is a warning, and at most of them a fault.
+#[test]
+fn a_variable_that_is_nan_at_few_points_is_warned_of() {
+    let text =
+        "parameters { real x; } model { x ~ normal(LOCATION, 1); } generated quantities { real root = sqrt(x); }";
+    let found = |location: &str| {
+        let program = octopus_stan::StanProgram::parse("root.stan", &text.replace("LOCATION", location)).unwrap();
+        let problem = octopus_models::StanProblem::bind(program, octopus_bind::Data::new("none")).unwrap();
+        let found = check_model(&problem, 1);
+        let of_variables = found.checks.iter().find(|check| check.id == "variables").unwrap();
+        (found.good(), of_variables.status, of_variables.message.clone())
+    };
+    // Normal below 0 with probabilities of 0.0000003, 0.07 and 0.93, at 64 points.
+    let (good, status, _) = found("5");
+    assert_eq!((good, status), (true, CheckStatus::Pass));
+    let (good, status, message) = found("1.5");
+    assert_eq!((good, status), (true, CheckStatus::Warn));
+    assert!(message.contains(" of 64 points, the first: `root` is NaN at [-"), "{message}");
+    assert!(!found("-1.5").0);
 }
 
 /// A name that a run folder has for itself is refused.
