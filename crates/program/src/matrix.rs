@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Matrices of data with so many rows are taken column by column, where they have few columns.
 const FEWEST_ROWS: usize = 16;
 /// The same where they have more.
-const FEWEST_ROWS_OF_MANY: usize = 512;
+const FEWEST_ROWS_OF_MANY: usize = 64;
 /// Wider matrices are not taken column by column: each column is two instructions.
 const MOST_COLUMNS: usize = 128;
 

@@ -125,7 +125,7 @@ fn sum_of_tiles(tiles: &[f64], step: usize, of_one: &mut [f64]) -> f64 {
 
 /// The sum of the lanes as a halving tree; each half is an array, so that it stays in the processor.
 #[inline(always)]
-fn joined(lanes: &[f64; LANES]) -> f64 {
+pub(super) fn joined(lanes: &[f64; LANES]) -> f64 {
     let half: [f64; 16] = std::array::from_fn(|k| lanes[k] + lanes[k + 16]);
     let half: [f64; 8] = std::array::from_fn(|k| half[k] + half[k + 8]);
     let half: [f64; 4] = std::array::from_fn(|k| half[k] + half[k + 4]);

@@ -1,9 +1,10 @@
 //! The block interpreter: each instruction of a loop over a block of rows, so that blocks stay in the cache.
 
+use super::product::joined;
 use super::small::padded;
 use super::{EvaluationOptions, rows_with_padding};
 use crate::operation::{Lanes, kernel};
-use crate::order::{FEW, LANES, TILE, halve};
+use crate::order::{FEW, LANES, TILE};
 use crate::plan::{Base, DataColumn, Instruction, Loop, Operand, View};
 use pulp::{Simd, WithSimd};
 use std::ops::Range;
@@ -151,12 +152,9 @@ impl WithSimd for RowRange<'_, '_> {
                         let (before, rest) = registers.split_at_mut(out as usize);
                         let Some((out, after)) = rest.split_first_mut() else { continue };
                         let (split, out) = (SplitRegisters { before, after }, &mut out.0[..filled]);
-                        match split.read(inputs, from, start, filled) {
-                            Lanes::Each(from) => out.copy_from_slice(from),
-                            Lanes::Same(x) => out.fill(x),
-                        }
+                        let from = split.read(inputs, from, start, filled);
                         let terms = &rows.terms[first as usize..(first + terms) as usize];
-                        add_columns(out, terms, inputs, start);
+                        add_columns(out, from, terms, inputs, start);
                     }
                     Instruction::Gather { out, source, length, index } => {
                         let source = inputs.view(source, length as usize);
@@ -205,7 +203,7 @@ impl WithSimd for RowRange<'_, '_> {
             if start % TILE == 0 || start == range.end {
                 let tile = (start - 1 - range.start) / TILE * lanes.len();
                 for (lanes, sum) in lanes.iter_mut().zip(&mut tiles[tile..]) {
-                    *sum = halve(&mut lanes.0);
+                    *sum = joined(&lanes.0);
                     lanes.0.fill(0.0);
                 }
             }
@@ -238,26 +236,53 @@ impl<'a> SplitRegisters<'a> {
     }
 }
 
-/// Adds columns times scalars, one after the other.
+/// Writes `from` plus columns times scalars, added one after the other: a few at a time, so that a sum is seldom written.
 #[inline(always)]
-fn add_columns(out: &mut [f64], terms: &[(View, u32)], inputs: &Inputs<'_>, start: usize) {
+fn add_columns(out: &mut [f64], from: Lanes<'_>, terms: &[(View, u32)], inputs: &Inputs<'_>, start: usize) {
     let count = out.len();
     let column = |(view, scalar): (View, u32)| {
         let view = View { start: view.start + start as u32, ..view };
         (inputs.view(view, count), inputs.scalars[scalar as usize])
     };
-    let (fours, rest) = terms.as_chunks::<4>();
+    let (mut fours, rest) = terms.as_chunks::<4>();
+    if let (Lanes::Each(from), Some((&four, more))) = (from, fours.split_first()) {
+        let [(a, of_a), (b, of_b), (c, of_c), (d, of_d)] = four.map(column);
+        for (((((out, &from), &a), &b), &c), &d) in out.iter_mut().zip(from).zip(a).zip(b).zip(c).zip(d) {
+            *out = (((from + a * of_a) + b * of_b) + c * of_c) + d * of_d;
+        }
+        fours = more;
+    } else {
+        match from {
+            Lanes::Each(from) => out.copy_from_slice(from),
+            Lanes::Same(x) => out.fill(x),
+        }
+    }
     for four in fours {
         let [(a, of_a), (b, of_b), (c, of_c), (d, of_d)] = four.map(column);
         for ((((out, &a), &b), &c), &d) in out.iter_mut().zip(a).zip(b).zip(c).zip(d) {
             *out = (((*out + a * of_a) + b * of_b) + c * of_c) + d * of_d;
         }
     }
-    for &term in rest {
-        let (a, of_a) = column(term);
-        for (out, &a) in out.iter_mut().zip(a) {
-            *out += a * of_a;
+    match *rest {
+        [one] => {
+            let (a, of_a) = column(one);
+            for (out, &a) in out.iter_mut().zip(a) {
+                *out += a * of_a;
+            }
         }
+        [one, two] => {
+            let [(a, of_a), (b, of_b)] = [one, two].map(column);
+            for ((out, &a), &b) in out.iter_mut().zip(a).zip(b) {
+                *out = (*out + a * of_a) + b * of_b;
+            }
+        }
+        [one, two, three] => {
+            let [(a, of_a), (b, of_b), (c, of_c)] = [one, two, three].map(column);
+            for (((out, &a), &b), &c) in out.iter_mut().zip(a).zip(b).zip(c) {
+                *out = ((*out + a * of_a) + b * of_b) + c * of_c;
+            }
+        }
+        _ => {}
     }
 }
 
