@@ -316,9 +316,16 @@ fn add_dots(lanes: &mut [SumLanes], terms: &[(View, u32)], values: &[f64], input
     }
 }
 
+/// Several rows at a time, so that the loop's own instructions matter less.
 #[inline(always)]
 fn gather(out: &mut [f64], source: &[f64], index: &[u32]) {
-    for (out, &index) in out.iter_mut().zip(index) {
+    let ((fours, last), (of_fours, of_last)) = (out.as_chunks_mut::<4>(), index.as_chunks::<4>());
+    for (out, index) in fours.iter_mut().zip(of_fours) {
+        for k in 0..4 {
+            out[k] = source[index[k] as usize];
+        }
+    }
+    for (out, &index) in last.iter_mut().zip(of_last) {
         *out = source[index as usize];
     }
 }
@@ -378,6 +385,21 @@ fn scatter(lanes: &mut [f64], values: &[f64], slots: &[u32], in_runs: bool) {
     }
     let Some(&first) = slots.first() else { return };
     let (mut current, mut sum) = (first, lanes[first as usize]);
+    let ((fours, last), (of_fours, of_last)) = (values.as_chunks::<4>(), slots.as_chunks::<4>());
+    for (values, slots) in fours.iter().zip(of_fours) {
+        if *slots == [current; 4] {
+            sum = (((sum + values[0]) + values[1]) + values[2]) + values[3];
+        } else {
+            (current, sum) = add_to_runs(lanes, values, slots, (current, sum));
+        }
+    }
+    (current, sum) = add_to_runs(lanes, last, of_last, (current, sum));
+    lanes[current as usize] = sum;
+}
+
+/// Adds rows to the sum of a lane, as long as they are of this lane, and then to others; returns the last one with its sum.
+#[inline(always)]
+fn add_to_runs(lanes: &mut [f64], values: &[f64], slots: &[u32], (mut current, mut sum): (u32, f64)) -> (u32, f64) {
     for (&x, &slot) in values.iter().zip(slots) {
         if slot != current {
             lanes[current as usize] = sum;
@@ -385,5 +407,5 @@ fn scatter(lanes: &mut [f64], values: &[f64], slots: &[u32], in_runs: bool) {
         }
         sum += x;
     }
-    lanes[current as usize] = sum;
+    (current, sum)
 }
