@@ -52,7 +52,6 @@ fn solutions_without_an_end_are_given_up_in_seconds() {
     let options = BindOptions { most_steps: 4_000_000, ..BindOptions::default() };
     for (derivative, call) in [
         ("[y[2], -y[1]]'", "ode_rk45_tol(f, [1, a]', 0, {1e15}, 1e-8, 1e-8, 2147483647)"),
-        ("1e9 * [y[2] - y[1], -y[2]]'", "ode_adams(f, [1, a]', 0, {1e9})"),
         ("[y[2], -1e12 * sin(1e12 * t)]'", "ode_bdf(f, [1, a]', 0, {1e9})"),
         ("[y[1] ^ 2, exp(y[1])]'", "ode_bdf(f, [1, a]', 0, {5.0})"),
         ("y / (1 - t)", "ode_rk45_tol(f, [1, a]', 0, {5.0}, 1e-300, 1e-300, 2147483647)"),

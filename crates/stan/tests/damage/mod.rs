@@ -30,7 +30,7 @@ const NUMBERS: [&str; 14] =
     ["0", "1", "-1", "2", "3", "100", "70000", "268435456", "2147483647", "0.5", "-0.0", "1e308", "1e-320", "1000000"];
 
 /// Words and signs of the language.
-const WORDS: [&str; 40] = [
+pub(crate) const WORDS: [&str; 40] = [
     "{",
     "}",
     "(",
