@@ -188,10 +188,13 @@ impl Workspace {
         }
         (self.taken, self.scratch) = (taken, scratch);
         for (k, &sum) in rows.sums.iter().enumerate() {
-            self.of_one_sum.clear();
-            self.of_one_sum.extend(tiles[..all_tiles].iter().skip(k).step_by(rows.sums.len()));
-            self.scalars[sum as usize] =
-                if let [only] = self.of_one_sum[..] { only } else { order::sum(&self.of_one_sum) };
+            self.scalars[sum as usize] = if rows.rows <= order::TILE {
+                tiles[k]
+            } else {
+                self.of_one_sum.clear();
+                self.of_one_sum.extend(tiles[..all_tiles].iter().skip(k).step_by(rows.sums.len()));
+                order::sum(&self.of_one_sum)
+            };
         }
         for table in &rows.segment_sums {
             let sums = &mut self.slots[table.slot as usize];
