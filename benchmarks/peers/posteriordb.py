@@ -1,6 +1,6 @@
 """Octopus on posteriordb: means and sds beside the reference draws, and the cells of a public study of samplers.
 
-    python3 -m venv venv && venv/bin/pip install arviz==0.23.4
+    python3 -m venv venv && venv/bin/pip install arviz==0.23.4 h5py 'numpy<2.4'
     venv/bin/python posteriordb.py means CHECKOUT --octopus BIN --into DIR
     venv/bin/python posteriordb.py study CHECKOUT --octopus BIN --into DIR
 

@@ -281,6 +281,28 @@ fn several_data_are_observed() {
     }
 }
 
+/// Each statement draws after those that draw what it reads, in whatever order they stand, in loops too.
+#[test]
+fn replicates_are_drawn_before_they_are_read() {
+    let data = Data::new("d")
+        .with_int("N", 3)
+        .with_ints("n", &[100, 50, 70])
+        .with_ints("m", &[50, 20, 30])
+        .with_ints("k", &[9, 9, 9]);
+    let head = "data { int N; array[N] int n; array[N] int m; array[N] int k; } parameters { real a; } model { a ~ normal(0, 1);";
+    for body in [
+        "k ~ binomial(m, inv_logit(a)); m ~ binomial(n, 0.5); }",
+        "for (i in 1:N) { k[i] ~ binomial(m[i], inv_logit(a)); m[i] ~ binomial(n[i], 0.5); } }",
+    ] {
+        let density = density(&format!("{head} {body}"), &data);
+        let names: Vec<&str> = density.observed().iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names, ["k", "m"]);
+        for draw in replicates(&density, &[0.0], 200) {
+            assert!(draw[..3].iter().zip(&draw[3..]).all(|(k, m)| (0.0..=*m).contains(k)), "{body} {draw:?}");
+        }
+    }
+}
+
 #[test]
 fn generated_quantities_go_first() {
     let text = "data { int N; vector[N] y; } parameters { real a; } model { y ~ normal(a, 1); }

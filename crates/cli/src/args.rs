@@ -392,6 +392,8 @@ pub(crate) struct PlotArgs {
     #[arg(long, value_parser = pictures(), value_delimiter = ',')]
     pub(crate) kind: Vec<PlotKind>,
     /// Only these variables or elements; `*` stands for anything [default: all]
+    ///
+    /// Names of observed data are of what pictures of predictions show.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) var: Vec<String>,
     /// File formats

@@ -119,7 +119,7 @@ pub use predictive::loo_pit::{Ties, loo_pit};
 pub use predictive::psis::{Psis, pareto_convergence_rate, pareto_k_threshold, pareto_min_ss, psis};
 pub use summary::digits::{UncertainNumber, moments_as_text, number_column};
 pub use summary::parameter;
-pub use summary::parameter::ParameterSummary;
+pub use summary::parameter::{ParameterSummary, fixed_elements};
 pub use summary::table::Rows;
 pub use summary::{DEFAULT_PROB, Summary, summary, summary_of_many};
 pub use text_table::{TableLook, TextColumn, text_table};

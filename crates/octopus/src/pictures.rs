@@ -4,7 +4,7 @@
 
 use crate::loaded::rows;
 use crate::{PointwiseLikelihood, PredictiveParts, PriorDraws, Trace, TraceError, check_predictive};
-use octopus_diag::{DEFAULT_PROB, Ties, loo, loo_pit, summary};
+use octopus_diag::{DEFAULT_PROB, Ties, fixed_elements, loo, loo_pit, summary};
 use octopus_models::{Effects, Problem};
 use octopus_report::{
     AutocorrPlot, ChainRankPlot, ConvergencePlot, EnergyPlot, EssEvolutionPlot, EssRegionsPlot, Figure, ForestPlot,
@@ -98,12 +98,15 @@ pub struct Material<'a> {
     posterior: &'a Dataset,
     problem: Option<&'a dyn Problem>,
     rows: Vec<SummaryRow>,
+    /// The observed data that pictures of predictions are of, where they are named.
+    data: Vec<String>,
     judged: OnceCell<PointwiseLikelihood<'a>>,
 }
 
 impl<'a> Material<'a> {
-    /// Collects the material of a trace and sums up its parameters: those that `wanted` names, or all if it is empty. A
-    /// name is that of a variable or of an element; `*` stands for anything.
+    /// Collects the material of a trace and sums up its parameters: those that `wanted` names, or without such names all but
+    /// zeros and ones that are fixed. A name is that of a variable or of an element; `*` stands for anything. Names of
+    /// observed data are of what pictures of predictions show.
     ///
     /// # Errors
     /// When the trace has no draws, or a name fits no parameter.
@@ -115,17 +118,31 @@ impl<'a> Material<'a> {
         let mut rows = rows(&summary.parameters, &truth);
         let named = |row: &SummaryRow, pattern: &str| {
             let variable = row.name.split_once('[').map_or(row.name.as_str(), |(variable, _)| variable);
-            matches(pattern, variable) || matches(pattern, &row.name)
+            let without_spaces = |name: &str| name.replace(", ", ",");
+            matches(pattern, variable) || matches(&without_spaces(pattern), &without_spaces(&row.name))
         };
-        if let Some(pattern) = wanted.iter().find(|pattern| !rows.iter().any(|row| named(row, pattern))) {
+        let is_data = |name: &str| {
+            ["observed_data", "log_likelihood"]
+                .iter()
+                .any(|group| trace.data.group(group).is_some_and(|g| g.get(name).is_some()))
+        };
+        let (wanted, others): (Vec<&String>, Vec<&String>) =
+            wanted.iter().partition(|pattern| rows.iter().any(|row| named(row, pattern)));
+        if let Some(pattern) = others.iter().find(|name| !is_data(name)) {
             let variables: Vec<_> = posterior.variables.keys().map(|name| octopus_trace::shown(name)).collect();
             let (name, has) = (&trace.name, variables.join(", "));
             return Err(TraceError::lacks(format!(
                 "--var {pattern}: no parameter of {name} has this name; it has {has}"
             )));
         }
-        rows.retain(|row| wanted.is_empty() || wanted.iter().any(|pattern| named(row, pattern)));
-        Ok(Self { trace, posterior, problem, rows, judged: OnceCell::new() })
+        let is_fixed = fixed_elements(&summary.parameters);
+        rows.retain(
+            |row| {
+                if wanted.is_empty() { !is_fixed(row) } else { wanted.iter().any(|pattern| named(row, pattern)) }
+            },
+        );
+        let data = others.into_iter().cloned().collect();
+        Ok(Self { trace, posterior, problem, rows, data, judged: OnceCell::new() })
     }
 
     /// Collects the material of a trace whose parameters have been summed up already, as `rows`.
@@ -133,7 +150,8 @@ impl<'a> Material<'a> {
     /// # Errors
     /// When the trace has no draws.
     pub fn with_rows(trace: &'a Trace, problem: &'a dyn Problem, rows: Vec<SummaryRow>) -> Result<Self, TraceError> {
-        Ok(Self { trace, posterior: trace.posterior()?, problem: Some(problem), rows, judged: OnceCell::new() })
+        let (data, judged) = (Vec::new(), OnceCell::new());
+        Ok(Self { trace, posterior: trace.posterior()?, problem: Some(problem), rows, data, judged })
     }
 
     /// Returns the log likelihoods, which several pictures need.
@@ -141,7 +159,8 @@ impl<'a> Material<'a> {
         if let Some(judged) = self.judged.get() {
             return Ok(judged);
         }
-        let judged = PointwiseLikelihood::read(self.trace, &[])?;
+        let names: Vec<&str> = self.data.iter().map(String::as_str).collect();
+        let judged = PointwiseLikelihood::read(self.trace, &names)?;
         Ok(self.judged.get_or_init(|| judged))
     }
 
@@ -154,9 +173,17 @@ impl<'a> Material<'a> {
         let group = |name: &str| {
             self.trace.data.group(name).ok_or_else(|| TraceError::lacks(format!("the trace has no group `{name}`")))
         };
-        Predictions::from_groups(group("observed_data")?, group("posterior_predictive")?).ok_or_else(|| {
-            TraceError::lacks("no variable of `posterior_predictive` has the shape of one in `observed_data`")
-        })
+        let (observed, predicted) = (group("observed_data")?, group("posterior_predictive")?);
+        match self.data.first() {
+            Some(name) => Predictions::of_variable(observed, predicted, name).ok_or_else(|| {
+                TraceError::lacks(format!(
+                    "`posterior_predictive` has no `{name}` with the shape of that of `observed_data`"
+                ))
+            }),
+            None => Predictions::from_groups(observed, predicted).ok_or_else(|| {
+                TraceError::lacks("no variable of `posterior_predictive` has the shape of one in `observed_data`")
+            }),
+        }
     }
 }
 
@@ -412,6 +439,31 @@ mod tests {
                 assert!(figure.plot.png().unwrap().len() > 1000, "{} of {name}", picture.name());
             }
         }
+    }
+
+    #[test]
+    fn data_are_named_and_fixed_elements_are_left_out() {
+        let all = odd_series();
+        let mut trace = odd_trace(&all[..1]);
+        let mut posterior = trace.data.group("posterior").unwrap().clone();
+        let axes = [("chain", CHAINS), ("draw", DRAWS), ("i", 2), ("j", 2)];
+        let moving = |k: usize| (k as f64 * 0.7).sin();
+        let factor = (0..CHAINS * DRAWS).flat_map(|k| [1.0, 0.0, moving(k), moving(k).cos()]).collect();
+        posterior.insert("L", Array::new(axes, Values::F64(factor)));
+        trace.data.insert("posterior", posterior);
+        let names = |wanted: &[&str]| -> Vec<String> {
+            let wanted: Vec<String> = wanted.iter().map(|&name| name.to_owned()).collect();
+            Material::new(&trace, None, &wanted).unwrap().rows.iter().map(|row| row.name.clone()).collect()
+        };
+        assert_eq!(names(&[])[1..], ["L[1, 0]", "L[1, 1]"]);
+        assert_eq!(names(&["L[0,1]"]), ["L[0, 1]"]);
+        assert_eq!(names(&["y"]), names(&[]));
+        for named in [vec!["y".to_owned()], vec![]] {
+            let material = Material::new(&trace, None, &named).unwrap();
+            assert_eq!(material.predictions().unwrap().observed.len(), 1);
+            assert_eq!(material.judged().unwrap().log_likelihood.observations(), 1);
+        }
+        assert!(Material::new(&trace, None, &["z".to_owned()]).is_err());
     }
 
     #[test]

@@ -15,11 +15,18 @@ impl Predictions {
     /// Pairs observations with predictions of the first variable that both groups have, with equally many values; where
     /// they have no name in common, of the only variable of each. Returns `None` when nothing in them belongs together.
     pub fn from_groups(observed_data: &Dataset, posterior_predictive: &Dataset) -> Option<Self> {
-        let fits = |(truth, array): &(&Array, &Array)| {
-            array.is_sampled() && array.elements(2) == truth.values.len() && !truth.values.is_empty()
-        };
-        let (truth, array) = pairs(observed_data, posterior_predictive).into_iter().find(fits)?;
-        Some(Self { observed: truth.values.to_f64(), predicted: array.values.to_f64() })
+        pairs(observed_data, posterior_predictive).into_iter().find(fit).map(Self::of_pair)
+    }
+
+    /// Pairs observations with predictions of the variable `name`; `None` when the groups do not both have it, with equally
+    /// many values.
+    pub fn of_variable(observed_data: &Dataset, posterior_predictive: &Dataset, name: &str) -> Option<Self> {
+        let pair = (observed_data.get(name)?, posterior_predictive.get(name)?);
+        fit(&pair).then(|| Self::of_pair(pair))
+    }
+
+    fn of_pair((truth, array): (&Array, &Array)) -> Self {
+        Self { observed: truth.values.to_f64(), predicted: array.values.to_f64() }
     }
 
     /// Returns at most `most` of the predicted data sets, evenly spread.
@@ -32,6 +39,14 @@ impl Predictions {
             .map(|row| self.predicted[row * width..(row + 1) * width].to_vec())
             .collect()
     }
+}
+
+/// Whether predictions have a value for each observation.
+fn fit((truth, array): &(&Array, &Array)) -> bool {
+    array.is_sampled()
+        && array.elements(2) == truth.values.len()
+        && !truth.values.is_empty()
+        && truth.values.is_numeric()
 }
 
 /// Observed and predicted variables of one name; where there are none, the only ones.

@@ -1,15 +1,18 @@
 //! Draws in place of sampling statements: `y ~ d(a)` becomes `y = d_drawn(y, lower, upper, a)`, which draws what `y` lacks.
 
 use super::Obstacle;
+use super::order::in_order;
 use super::reach::DataReach;
 use super::rewrite::rewritten;
 use super::sampling::{DRAWN, Sampling, Term, called};
 use crate::generator::generator;
 use crate::interpreter::OF_PREDICTORS;
+use crate::uses::uses_of;
 use octopus_stan::{
     BinaryOp, Callee, Expression, ExpressionKind, LValue, ProgramBlock, Span, StanProgram, StanType, StanVariable,
     Statement, StatementKind, VariableId, VariableRole,
 };
+use std::collections::HashSet;
 
 /// Distributions of counts whose sum is known: the generator needs it, and takes it from the observed counts.
 const OF_TOTALS: [&str; 3] = ["multinomial", "multinomial_logit", "dirichlet_multinomial"];
@@ -61,6 +64,10 @@ pub(crate) fn replicate(program: &StanProgram) -> Result<DrawStatements, Obstacl
             _ => Ok(None),
         }
     })?;
+    // Data that others' statements read are drawn first; a loop in which each waits for the other stays as it is.
+    let is_data = |id: &VariableId| program.variables.get(id.0).is_some_and(|variable| variable.is_data);
+    let drawn: HashSet<VariableId> = uses_of(&statements).variables.into_keys().filter(is_data).collect();
+    let statements = in_order(program, statements.clone(), &drawn).unwrap_or(statements);
     Ok(drawing.finish(statements))
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn run(args: &PlotArgs, global: Global) -> Result<Exit> {
         }
         Err(_) => Ok(()),
     };
-    let material = Material::new(&trace, problem.as_ref().ok().map(|problem| &**problem), &args.var)?;
+    let material = Material::new(&trace, problem.as_ref().ok().map(|problem| &**problem), &whole_names(&args.var))?;
     let incomplete = problem.as_ref().err().or(completed.as_ref().err());
     let mut figures = Vec::new();
     let mut left_out: Vec<(String, String)> = Vec::new();
@@ -110,4 +110,17 @@ fn print(files: &[PathBuf], left_out: &[(String, String)], global: Global) -> Re
         output::print(&lines.join("\n"))?;
     }
     Ok(Exit::Fine)
+}
+
+/// Names that were given between commas: those inside of brackets belong to a name, as in `Omega[2, 1]`.
+fn whole_names(pieces: &[String]) -> Vec<String> {
+    let is_open = |name: &String| name.contains('[') && !name.contains(']');
+    let mut names: Vec<String> = Vec::new();
+    for piece in pieces {
+        match names.last_mut().filter(|name| is_open(name)) {
+            Some(name) => *name = format!("{name},{piece}"),
+            None => names.push(piece.clone()),
+        }
+    }
+    names
 }

@@ -7,9 +7,8 @@ use crate::diagnosis::by_chance::RhatByChance;
 use crate::diagnosis::stuck::StuckChain;
 use crate::diagnosis::{CoordinatesInUse, SettingsInUse};
 use crate::summary::Summary;
-use crate::summary::parameter::ParameterSummary;
+use crate::summary::parameter::{ParameterSummary, fixed_elements};
 use serde::Serialize;
-use std::collections::BTreeSet;
 use std::fmt;
 
 /// The outcome of a check.
@@ -138,9 +137,7 @@ pub(crate) fn finite_draws(summary: &Summary) -> Check {
 /// Every parameter moves. Zeros and ones of an array that moves elsewhere are meant, as those of a factor of a correlation
 /// matrix; other constants may be meant, so this only warns.
 pub(crate) fn constant(summary: &Summary) -> Check {
-    let moving: BTreeSet<&str> =
-        summary.parameters.iter().filter(|p| !p.constant).map(ParameterSummary::variable).collect();
-    let is_meant = |p: &ParameterSummary| [0.0, 1.0].contains(&p.mean) && moving.contains(p.variable());
+    let is_meant = fixed_elements(&summary.parameters);
     let (count, first) = named(summary, |p| p.constant && !is_meant(p));
     let message = match (first, named(summary, |p| p.constant)) {
         (Some(name), _) => format!("{count} parameters have the same value in all draws, the first is {name}"),

@@ -6,6 +6,7 @@
 use crate::limits;
 use crate::summary::digits::{UncertainNumber, number_column};
 use serde::{Serialize, Serializer};
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// The summary of one number of the posterior, over the draws of all chains. What is not defined is NaN.
@@ -62,6 +63,12 @@ impl ParameterSummary {
     pub fn variable(&self) -> &str {
         self.name.split_once('[').map_or(&self.name, |(variable, _)| variable)
     }
+}
+
+/// Tells zeros and ones of arrays that move elsewhere, as the factor of a correlation matrix has them, from other parameters.
+pub fn fixed_elements(parameters: &[ParameterSummary]) -> impl Fn(&ParameterSummary) -> bool {
+    let moving: BTreeSet<&str> = parameters.iter().filter(|p| !p.constant).map(ParameterSummary::variable).collect();
+    move |p| p.constant && [0.0, 1.0].contains(&p.mean) && moving.contains(p.variable())
 }
 
 /// Draws whose standard deviation is below this share of their mean differ by rounding alone.
