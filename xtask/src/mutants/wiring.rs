@@ -531,7 +531,7 @@ pub(super) const WIRING: [Fault; 98] = [
     Fault {
         name: "wiring: plot forgets --var",
         file: "crates/cli/src/commands/plot.rs",
-        old: "&args.var)?",
+        old: "&whole_names(&args.var))?",
         new: "&[])?",
     },
     Fault {
