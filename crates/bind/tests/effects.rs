@@ -268,6 +268,17 @@ fn a_vector_times_a_matrix_is_found() {
     // The upper triangle.
     check(&with("L' * z", "f[j]"), &[]);
     check(&with("L * z + square(z[1])", "f[j]"), &[]);
+    // No factor, multiplied by itself sixty times: each product is looked at once.
+    let (_, density) = bound(
+        "parameters { real<lower=0> a; vector[J] z; }
+         transformed parameters {
+             matrix[J, J] K = gp_exp_quad_cov(to_array_1d(u), a, 1.0);
+             for (n in 1:60) K = K .* K;
+             vector[J] f = K * z;
+         }
+         model { z ~ std_normal(); y[1:J] ~ normal(f, 1); }",
+    );
+    assert!(density.effects().is_none());
 }
 
 #[test]

@@ -393,7 +393,7 @@ pub(crate) struct PlotArgs {
     pub(crate) kind: Vec<PlotKind>,
     /// Only these variables or elements; `*` stands for anything [default: all]
     ///
-    /// Names of observed data are of what pictures of predictions show.
+    /// The name of an observed variable chooses the data in pictures of predictions.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) var: Vec<String>,
     /// File formats

@@ -105,8 +105,8 @@ pub struct Material<'a> {
 
 impl<'a> Material<'a> {
     /// Collects the material of a trace and sums up its parameters: those that `wanted` names, or without such names all but
-    /// zeros and ones that are fixed. A name is that of a variable or of an element; `*` stands for anything. Names of
-    /// observed data are of what pictures of predictions show.
+    /// zeros and ones that are fixed. A name is that of a variable or of an element; `*` stands for anything. The name of
+    /// an observed variable chooses the data in pictures of predictions.
     ///
     /// # Errors
     /// When the trace has no draws, or a name fits no parameter.

@@ -124,3 +124,14 @@ fn whole_names(pieces: &[String]) -> Vec<String> {
     }
     names
 }
+
+#[cfg(test)]
+mod tests {
+    use super::whole_names;
+
+    #[test]
+    fn commas_in_brackets_belong_to_names() {
+        let pieces = ["mu", "Omega[2", " 1]", "b[*", "3]", "tau"].map(str::to_owned);
+        assert_eq!(whole_names(&pieces), ["mu", "Omega[2, 1]", "b[*,3]", "tau"]);
+    }
+}

@@ -67,8 +67,8 @@ impl Conditional {
         Self::OfEach { mean: m.mul(scaled, away), inverse: known.inverse, width }
     }
 
-    /// Of `L z` element k is known with the precision p_k, and p_k times where the data put it is `away`: the precision of
-    /// `z` is C + L' P L, and times the mean it is L' away.
+    /// The data put element k of `L z` at `away_k / p_k`, with the precision `p_k`. So the precision of `z` is C + L' P L, and
+    /// its mean is the solution of (C + L' P L) z = L' away.
     fn of_vector(m: &mut Graph, triangle: NodeId, away: NodeId, known: &BlockKnowledge) -> Self {
         let rows = m.len(away);
         let triangle_matrix = Matrix::new(triangle, rows, rows);

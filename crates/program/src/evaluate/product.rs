@@ -17,7 +17,7 @@ use pulp::{Simd, WithSimd};
 
 /// Numbers of a vector, for the choice of the factor that is read as vectors: the same for all widths.
 const SIDE: usize = 8;
-/// So many columns make vectors that are full enough.
+/// From this many columns on, vectors are full enough.
 const FEWEST_WIDE: usize = 16;
 /// The longest sums that are done lane by lane.
 pub(crate) const SHORT: usize = 4 * LANES;

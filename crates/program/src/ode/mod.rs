@@ -178,7 +178,7 @@ const VECTORS: usize = 11;
 /// The memory of a solution.
 #[derive(Clone, Debug)]
 pub(crate) struct OdeScratch {
-    /// Of the right-hand side alone, and with its slopes.
+    /// The registers of the right-hand side's two tapes: the first computes values alone, the second slopes too.
     registers: [Vec<f64>; 2],
     /// The first is the state with its slopes.
     vectors: Vec<Vec<f64>>,

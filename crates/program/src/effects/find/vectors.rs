@@ -157,12 +157,18 @@ pub(super) fn in_units_of_their_prior(
 }
 
 /// Whether a matrix is a Cholesky factor, or such a factor times what scales its elements.
-fn is_lower_triangle(graph: &Graph, node: NodeId) -> bool {
-    let is_so = |operand: NodeId| graph.len(operand) == graph.len(node) && is_lower_triangle(graph, operand);
-    match graph.nodes[node.at()] {
-        Node::Matrix(MatrixOp::Cholesky { .. }, _) => true,
-        Node::Map(Op::Mul, [a, b, _]) => is_so(a) || is_so(b),
-        Node::Map(Op::Div, [a, ..]) => is_so(a),
-        _ => false,
+fn is_lower_triangle(graph: &Graph, matrix: NodeId) -> bool {
+    let (mut waiting, mut seen) = (vec![matrix], HashSet::new());
+    while let Some(node) = waiting.pop() {
+        if graph.len(node) != graph.len(matrix) || !seen.insert(node) {
+            continue;
+        }
+        match graph.nodes[node.at()] {
+            Node::Matrix(MatrixOp::Cholesky { .. }, _) => return true,
+            Node::Map(Op::Mul, [a, b, _]) => waiting.extend([a, b]),
+            Node::Map(Op::Div, [a, ..]) => waiting.push(a),
+            _ => {}
+        }
     }
+    false
 }
