@@ -1,12 +1,22 @@
 //! Where chains live and how they move: on the processor's threads or on a GPU. When they stop and what they learn is
 //! the run's affair, and the chains of many runs may be moved together.
 
-use crate::adaptation::{Adaptation, DualAveraging, Window, WindowPool};
+mod backend;
+pub(crate) mod cpu;
+pub(crate) mod gpu;
+pub(crate) mod gpu_note;
+mod host_memory;
+
+pub use backend::{Backend, GpuConfig};
+pub use gpu::GpuMemory;
+pub use gpu_note::GpuNote;
+pub use host_memory::least_host_memory;
+
+use crate::adapt::{Adaptation, DualAveraging, Window, WindowPool};
 use crate::config::SamplerConfig;
 use crate::draw::ChainBlock;
 use crate::error::SamplerError;
-use crate::gpu_note::GpuNote;
-use crate::trajectory::Space;
+use crate::kernel::Space;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 

@@ -79,37 +79,27 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod adaptation;
-mod backend;
+mod adapt;
 mod config;
-mod cpu;
 mod draw;
 mod engine;
 mod error;
-mod gpu;
-mod gpu_note;
-mod host_memory;
-pub mod plan;
+mod kernel;
 #[doc(hidden)]
 pub mod reference;
 mod run;
-mod run_state;
-mod trajectory;
 #[cfg(test)]
 mod twin;
 
-pub use adaptation::{Adaptation, LearnedInformation};
-pub use backend::{Backend, GpuConfig};
+pub use adapt::{Adaptation, LearnedInformation};
 pub use config::{ConfigError, MetricKind, Parameterization, SamplerConfig, Strategy, WindowConfig};
 pub use draw::{Block, ChainBlock, DrawStats, Phase};
+pub use engine::{Backend, GpuConfig, GpuMemory, GpuNote, least_host_memory};
 pub use error::{SamplerError, WrongGradient};
-pub use gpu::GpuMemory;
-pub use gpu_note::GpuNote;
-pub use host_memory::least_host_memory;
+pub use kernel::MetricEstimate;
 pub use octopus_density::gpu::Precision;
-pub use run::{BatchSampler, DataSet, Sampler};
-pub use run_state::{BatchStep, Begin};
-pub use trajectory::MetricEstimate;
+pub use run::plan;
+pub use run::{BatchSampler, BatchStep, Begin, DataSet, Sampler};
 
 // The software GPU's scenario is the one of `tests/gpu_engine`, which knows this crate by its name.
 #[cfg(test)]

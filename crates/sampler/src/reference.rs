@@ -1,13 +1,13 @@
 //! Single steps of the CPU engine, for tests that hold other engines to its bits; they are not part of the interface.
 
-use crate::adaptation::Adaptation;
-use crate::adaptation::DualAveraging;
+use crate::adapt::Adaptation;
+use crate::adapt::DualAveraging;
 use crate::draw::DrawStats;
 use crate::engine::ChainState;
-use crate::run::Sampler;
-use crate::trajectory::{
+use crate::kernel::{
     Address, Metric, NutsSettings, PhaseSpace, Point, Space, State, StateMut, Vectors, Workspace, transition,
 };
+use crate::run::Sampler;
 use octopus_density::warp::Buffer;
 use octopus_density::{DensityError, LogDensity};
 

@@ -5,19 +5,22 @@
 
 mod batch;
 mod fallback;
+pub mod plan;
+mod state;
 
 pub use batch::{BatchSampler, DataSet};
+pub use state::{BatchStep, Begin};
+pub(crate) use state::{BegunRun, PendingSteps, RunState, Runs, SetStatus};
 
-use crate::adaptation::Adaptation;
-use crate::backend::Backend;
+use crate::adapt::Adaptation;
 use crate::config::{ConfigError, SamplerConfig};
-use crate::cpu::CpuEngine;
 use crate::draw::Block;
+use crate::engine::Backend;
+use crate::engine::cpu::CpuEngine;
+use crate::engine::gpu::{GpuEngine, kernel};
+use crate::engine::gpu_note::{GpuNote, loss};
 use crate::engine::{ChainState, SamplerEngine, Shared};
 use crate::error::SamplerError;
-use crate::gpu::{GpuEngine, kernel};
-use crate::gpu_note::{GpuNote, loss};
-use crate::run_state::{Begin, BegunRun, RunState};
 use fallback::Fallback;
 use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;

@@ -26,7 +26,7 @@ mod trajectory;
 
 use crate::error::SamplerError;
 use crate::run::Sampler;
-use crate::run_state::{Begin, BegunRun};
+use crate::run::{Begin, BegunRun};
 use coordinates::Coordinates;
 use engine::TwinEngine;
 use octopus_density::LogDensity;

@@ -15,14 +15,14 @@ pub(super) struct Fault {
 
 const CENTERING: &str = "crates/density/src/centering.rs";
 const KERNEL: &str = "crates/models/src/hierarchical_normal/density/kernel.rs";
-const TREE: &str = "crates/sampler/src/trajectory/tree.rs";
-const WEIGHTS: &str = "crates/sampler/src/trajectory/tree/weights.rs";
-const ADDRESS: &str = "crates/sampler/src/trajectory/address.rs";
-const VECTOR: &str = "crates/sampler/src/trajectory/vector.rs";
-const METRIC: &str = "crates/sampler/src/trajectory/metric.rs";
-const LOW_RANK: &str = "crates/sampler/src/adaptation/low_rank.rs";
-const SCHEDULE: &str = "crates/sampler/src/adaptation/schedule.rs";
-const CPU: &str = "crates/sampler/src/cpu.rs";
+const TREE: &str = "crates/sampler/src/kernel/nuts.rs";
+const WEIGHTS: &str = "crates/sampler/src/kernel/nuts/weights.rs";
+const ADDRESS: &str = "crates/sampler/src/kernel/address.rs";
+const VECTOR: &str = "crates/sampler/src/kernel/vector.rs";
+const METRIC: &str = "crates/sampler/src/kernel/metric.rs";
+const LOW_RANK: &str = "crates/sampler/src/adapt/low_rank.rs";
+const SCHEDULE: &str = "crates/sampler/src/adapt/schedule.rs";
+const CPU: &str = "crates/sampler/src/engine/cpu.rs";
 
 pub(super) const FAULTS: [Fault; 24] = [
     Fault {

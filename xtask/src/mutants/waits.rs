@@ -3,8 +3,8 @@
 
 use super::faults::Fault;
 
-const SHARD: &str = "crates/sampler/src/gpu/shard.rs";
-const RESIDENT: &str = "crates/sampler/src/gpu/batch/resident.rs";
+const SHARD: &str = "crates/sampler/src/engine/gpu/shard.rs";
+const RESIDENT: &str = "crates/sampler/src/engine/gpu/batch/resident.rs";
 const TRANSFER: &str = "crates/cuda/src/ffi/transfer.rs";
 const MEMORY: &str = "crates/cuda/src/ffi/memory.rs";
 const PINNED: &str = "crates/cuda/src/ffi/pinned.rs";

@@ -5,14 +5,14 @@
 //! moves the chains of all data sets in one launch.
 
 use super::Sampler;
-use crate::adaptation::Adaptation;
-use crate::backend::Backend;
+use crate::adapt::Adaptation;
 use crate::draw::Block;
+use crate::engine::Backend;
 use crate::engine::ChainState;
+use crate::engine::gpu::OnGpu;
+use crate::engine::gpu_note::{GpuNote, is_loss};
 use crate::error::SamplerError;
-use crate::gpu::OnGpu;
-use crate::gpu_note::{GpuNote, is_loss};
-use crate::run_state::{BatchStep, Begin, BegunRun, RunState, Runs, SetStatus};
+use crate::run::{BatchStep, Begin, BegunRun, RunState, Runs, SetStatus};
 use octopus_cuda::CudaError;
 use octopus_density::LogDensity;
 use rayon::prelude::*;

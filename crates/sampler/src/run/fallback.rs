@@ -5,12 +5,12 @@
 //! the host has the chains' positions before it.
 
 use super::Sampler;
-use crate::backend::{Backend, GpuConfig};
 use crate::config::SamplerConfig;
+use crate::engine::gpu_note::GpuNote;
+use crate::engine::{Backend, GpuConfig};
 use crate::engine::{ChainState, SamplerEngine};
 use crate::error::SamplerError;
-use crate::gpu_note::GpuNote;
-use crate::run_state::{Begin, RunState};
+use crate::run::{Begin, RunState};
 use octopus_cuda::CudaError;
 use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;

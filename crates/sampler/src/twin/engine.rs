@@ -8,7 +8,7 @@ use super::space::{Metric, Space, TwinPoint};
 use super::step_size::{Averaging, search};
 use super::trajectory::{Limits, transition};
 use super::{Model, Modelled};
-use crate::adaptation::{DualAveraging, HostPool, Window, WindowPool};
+use crate::adapt::{DualAveraging, HostPool, Window, WindowPool};
 use crate::draw::ChainBlock;
 use crate::engine::{ChainState, EngineChains, SamplerEngine, Shared, Tuning};
 use crate::error::SamplerError;

@@ -4,7 +4,7 @@ use super::Model;
 use super::coordinates::Coordinates;
 use super::lanes::{add_scaled, dot};
 use super::real::{TwinReal, rounded, to};
-use crate::trajectory::MetricEstimate;
+use crate::kernel::MetricEstimate;
 
 /// M^-1 = D^1/2 A A D^1/2, A = I + U (L^1/2 - 1) U^T.
 pub(super) struct Metric<R, T> {

@@ -1,0 +1,421 @@
+//! The state of a run, wherever its chains are.
+//!
+//! It finds starting points, says how far chains go until they are looked at, what they learn then, and when warm-up is
+//! over, and makes the bytes of a checkpoint.
+
+mod coordinates;
+mod effect_forms;
+mod gradient;
+mod prepared;
+mod status;
+
+pub use prepared::Begin;
+pub(crate) use prepared::BegunRun;
+pub use status::BatchStep;
+pub(crate) use status::{Runs, SetStatus};
+
+use crate::adapt::{
+    Adaptation, LearnedInformation, PooledStep, SPREADING, Schedule, WindowVariance, are_alike, are_mixed, block_sizes,
+    centerings, initial_metric, is_learned, learn,
+};
+use crate::config::{INIT_CANDIDATES, INIT_STEEPNESS, INIT_TRIES, SamplerConfig, Strategy};
+use crate::draw::{ChainBlock, Phase};
+use crate::engine::{ChainState, EngineChains, Shared, Tuning};
+use crate::error::SamplerError;
+use crate::kernel::{Address, Space};
+use coordinates::are_centerings;
+use octopus_density::{DensityError, LogDensity};
+use octopus_random::Purpose;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// The settings of a run and where it stands; the chains are kept elsewhere.
+pub(crate) struct RunState<'d> {
+    config: SamplerConfig,
+    schedule: Schedule,
+    space: Space<'d>,
+    adaptation: Adaptation,
+    /// What chains that warm up together have seen; `None` for chains that warm up each for itself.
+    pooled: Option<Pooled>,
+    /// Iterations done, warm-up included.
+    done: usize,
+    /// Iterations of warm-up, once it is over.
+    warm_up: Option<usize>,
+}
+
+/// The state of chains that warm up together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Pooled {
+    step: PooledStep,
+    stage: Stage,
+}
+
+/// How far chains that warm up together have come.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+enum Stage {
+    /// They learn a metric from the draws of the open window. Each has a step size of its own until the
+    /// chains of a window have agreed: on their way there, what suits one throws another far off.
+    Learning { window: WindowVariance, agree: bool },
+    /// Each chain has become several, which move apart. The number is that of the iterations done when they did.
+    Spreading(usize),
+}
+
+/// What must happen before chains go on, in the order of the fields.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PendingSteps {
+    /// [`SamplerEngine::restart`](crate::engine::SamplerEngine::restart), then [`RunState::restarted`].
+    pub(crate) restart: bool,
+    /// [`RunState::spread`].
+    pub(crate) spread: bool,
+}
+
+impl<'d> RunState<'d> {
+    /// Returns the beginning, with the chains at their starting points; [`PendingSteps::restart`] is due.
+    pub(crate) fn start(
+        density: &'d dyn LogDensity,
+        config: SamplerConfig,
+    ) -> Result<(Self, Vec<ChainState>), SamplerError> {
+        let space = Space::new(density, centerings(density, config.parameterization));
+        let first = config.first_chains();
+        let starts: Vec<(Vec<f64>, Vec<f64>)> = (0..first)
+            .into_par_iter()
+            .map(|number| starting_point(&space, &config, number))
+            .collect::<Result<_, _>>()?;
+        gradient::check_starts(&space, starts.iter().map(|(x, _)| &x[..]))?;
+        let gradients: Vec<Vec<f64>> = starts.iter().map(|(_, gradient)| gradient.clone()).collect();
+        let adaptation = Adaptation {
+            centerings: space.centerings().to_vec(),
+            metric: initial_metric(config.metric, density.dim(), &gradients),
+            learned: Vec::new(),
+        };
+        let states = starts.into_iter().map(|(x, _)| ChainState::start(x, config.target_accept)).collect();
+        let schedule = Schedule::of(&config);
+        let pooled = (config.strategy == Strategy::ManyShort).then(|| Pooled {
+            step: PooledStep::new(first),
+            stage: Stage::Learning { window: WindowVariance::new(first, density.dim()), agree: false },
+        });
+        let warm_up = (config.tune == 0).then_some(0);
+        Ok((Self { config, schedule, space, adaptation, pooled, done: 0, warm_up }, states))
+    }
+
+    pub(crate) fn config(&self) -> &SamplerConfig {
+        &self.config
+    }
+
+    pub(crate) fn adaptation(&self) -> &Adaptation {
+        &self.adaptation
+    }
+
+    pub(crate) fn done(&self) -> usize {
+        self.done
+    }
+
+    pub(crate) fn warm_up(&self) -> Option<usize> {
+        self.warm_up
+    }
+
+    pub(crate) fn density(&self) -> &'d dyn LogDensity {
+        self.space.density
+    }
+
+    /// Returns whether all draws are drawn.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.next(1).is_none()
+    }
+
+    /// Returns what an engine needs to know.
+    pub(crate) fn shared(&self) -> Shared<'_, 'd> {
+        let Self { config, space, adaptation, done, .. } = self;
+        let tuning = match (self.warm_up, self.stage()) {
+            (Some(_), _) => Tuning::Over,
+            (None, None | Some(Stage::Learning { agree: false, .. })) => Tuning::EachChain,
+            (None, Some(_)) => Tuning::Pooled,
+        };
+        let windows = if self.learns() { self.schedule.windows() } else { 0..0 };
+        Shared { config, space, adaptation, done: *done, tuning, windows }
+    }
+
+    /// Returns the iterations that are next: at most `limit`; `None` when the run is complete.
+    pub(crate) fn next(&self, limit: usize) -> Option<Range<usize>> {
+        let stop = match self.warm_up {
+            Some(warm_up) => warm_up + self.config.draws,
+            None => self.next_stop(),
+        };
+        let until = stop.min(self.done.saturating_add(limit.max(1)));
+        (self.done < stop).then_some(self.done..until)
+    }
+
+    /// Returns the iteration at which warm-up next looks at the chains.
+    fn next_stop(&self) -> usize {
+        let stop = match self.stage() {
+            Some(&Stage::Spreading(since)) => Some(self.done + SPREADING - (self.done - since) % SPREADING),
+            Some(Stage::Learning { agree: true, .. }) => self.schedule.round_end(self.done),
+            _ => self.schedule.next_end(self.done),
+        };
+        stop.map_or(self.config.tune, |stop| stop.min(self.config.tune))
+    }
+
+    fn stage(&self) -> Option<&Stage> {
+        self.pooled.as_ref().map(|pooled| &pooled.stage)
+    }
+
+    /// Returns whether a window is open or to come.
+    fn learns(&self) -> bool {
+        self.warm_up.is_none() && !matches!(self.stage(), Some(Stage::Spreading(_)))
+    }
+
+    /// Returns the phase of an iteration, and its number in that phase.
+    pub(crate) fn place(&self, iteration: usize) -> (Phase, usize) {
+        match self.warm_up {
+            Some(warm_up) => (Phase::Sampling, iteration - warm_up),
+            None => (Phase::Warmup, iteration),
+        }
+    }
+
+    /// Takes the draws of chains that now stand at iteration `until`, and learns from them what there is to learn.
+    pub(crate) fn take(
+        &mut self,
+        chains: &[ChainBlock],
+        until: usize,
+        engine: &mut dyn EngineChains,
+    ) -> Result<PendingSteps, SamplerError> {
+        let (stop, tuning) = (self.next_stop(), self.shared().tuning);
+        let from = std::mem::replace(&mut self.done, until);
+        if tuning == Tuning::Over {
+            return Ok(PendingSteps::default());
+        }
+        let before = self.schedule.windows().start.saturating_sub(from);
+        if let Some(Pooled { step, stage }) = &mut self.pooled {
+            if let Stage::Learning { window, .. } = stage {
+                window.add(chains, before);
+            }
+            if tuning == Tuning::Pooled {
+                step.add(chains);
+                if until == stop {
+                    step.learn(self.config.target_accept);
+                    engine.set_step(step.current())?;
+                }
+            }
+        }
+        let next = if self.learns() && self.schedule.ends_at(until) {
+            self.close_window(engine)?
+        } else {
+            PendingSteps::default()
+        };
+        if until == self.config.tune || until == stop && self.has_spread(engine) {
+            engine.settle(&self.shared())?;
+            self.warm_up = Some(until);
+        }
+        Ok(next)
+    }
+
+    /// Returns whether each chain has become several, and these have forgotten that they began together.
+    fn has_spread(&self, engine: &mut dyn EngineChains) -> bool {
+        let SamplerConfig { chains, superchains, .. } = self.config;
+        let points: Vec<&[f64]> = engine.points().into_iter().map(|x| &*x).collect();
+        matches!(self.stage(), Some(Stage::Spreading(_))) && (chains == superchains || are_mixed(&points, superchains))
+    }
+
+    /// Updates the state after a restart: every chain has a new point evaluation and a newly searched step size.
+    pub(crate) fn restarted(&mut self, engine: &mut dyn EngineChains) -> Result<(), SamplerError> {
+        let tuning = self.shared().tuning;
+        if let Some(pooled) = self.pooled.as_mut().filter(|_| tuning == Tuning::Pooled) {
+            pooled.step.find(&engine.step_sizes());
+            engine.set_step(pooled.step.current())?;
+        }
+        Ok(())
+    }
+
+    /// Learns a metric from the window of all chains, and starts the next.
+    fn close_window(&mut self, engine: &mut dyn EngineChains) -> Result<PendingSteps, SamplerError> {
+        let density = self.space.density;
+        let config = &self.config;
+        let mut learned = learn(config.metric, density.dim(), config.seed, engine.pool().as_mut())?;
+        let mut next = PendingSteps::default();
+        let mut settled = false;
+        if let Some(pooled) = &mut self.pooled {
+            let empty = WindowVariance::new(config.superchains, density.dim());
+            if let Stage::Learning { window, agree } = &mut pooled.stage {
+                let agreed = std::mem::replace(agree, window.agrees());
+                let alike = learned.as_ref().is_some_and(|learned| are_alike(&self.adaptation.metric, learned));
+                settled = agreed && *agree && alike;
+                *window = empty;
+            }
+            next.spread = settled || self.schedule.is_past_windows(self.done);
+        }
+        if !settled && let Some(metric) = self.change_coordinates(engine)? {
+            learned = Some(metric);
+        }
+        engine.clear_windows();
+        if settled {
+            // The step size is found for the metric that is in use, and the new one is no better.
+            return Ok(next);
+        }
+        if let Some(metric) = learned {
+            self.adaptation.metric = metric;
+            next.restart = true;
+        }
+        Ok(next)
+    }
+
+    /// Makes several chains of each.
+    pub(crate) fn spread(&mut self, engine: &mut dyn EngineChains) -> Result<(), SamplerError> {
+        let SamplerConfig { chains, superchains, .. } = self.config;
+        let tuning = self.shared().tuning;
+        if let Some(pooled) = &mut self.pooled {
+            if tuning == Tuning::EachChain {
+                pooled.step.find(&engine.step_sizes());
+                engine.set_step(pooled.step.current())?;
+            }
+            pooled.stage = Stage::Spreading(self.done);
+            pooled.step.of_chains(chains);
+        }
+        engine.spread(&self.shared(), chains / superchains)
+    }
+
+    /// Encodes the whole state, chains included, as bytes.
+    pub(crate) fn encode(&self, chains: Vec<ChainState>) -> Result<Vec<u8>, SamplerError> {
+        let density = self.space.density;
+        let state = CheckpointState {
+            density: density.name().to_owned(),
+            dim: density.dim(),
+            config: self.config.clone(),
+            adaptation: self.adaptation.clone(),
+            pooled: self.pooled.clone(),
+            done: self.done,
+            warm_up: self.warm_up,
+            chains,
+        };
+        let bad = |error: postcard::Error| SamplerError::Checkpoint(error.to_string());
+        let mut bytes = postcard::to_stdvec(&state).map_err(bad)?;
+        // What most runs do not learn stands last, and is left out there.
+        if !self.adaptation.learned.is_empty() {
+            bytes.extend(postcard::to_stdvec(&self.adaptation.learned).map_err(bad)?);
+        }
+        Ok(bytes)
+    }
+
+    /// Decodes what [`encode`](Self::encode) has written.
+    pub(crate) fn decode(density: &'d dyn LogDensity, bytes: &[u8]) -> Result<(Self, Vec<ChainState>), SamplerError> {
+        let CheckpointState { config, adaptation, pooled, done, warm_up, chains, .. } =
+            CheckpointState::read(density, bytes)?;
+        let schedule = Schedule::of(&config);
+        let space = Space::of(density, &adaptation);
+        Ok((Self { config, schedule, space, adaptation, pooled, done, warm_up }, chains))
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct CheckpointState {
+    density: String,
+    dim: usize,
+    config: SamplerConfig,
+    adaptation: Adaptation,
+    pooled: Option<Pooled>,
+    done: usize,
+    warm_up: Option<usize>,
+    chains: Vec<ChainState>,
+}
+
+impl CheckpointState {
+    /// Returns whether the numbers of chains and of sums are those that the strategy has in this part of the run.
+    fn is_of_its_stage(&self) -> bool {
+        let SamplerConfig { chains, superchains, .. } = self.config;
+        let (expected, sums) = match &self.pooled {
+            None => (chains, self.config.strategy == Strategy::FourLong),
+            Some(Pooled { step, stage: Stage::Learning { window, .. } }) => {
+                (superchains, step.chains() == superchains && window.is_of(superchains, self.dim))
+            }
+            Some(Pooled { step, stage: Stage::Spreading(since) }) => {
+                (chains, step.chains() == chains && *since <= self.done)
+            }
+        };
+        self.chains.len() == expected && sums
+    }
+
+    /// # Errors
+    /// When the bytes are damaged or belong to another density.
+    fn read(density: &dyn LogDensity, bytes: &[u8]) -> Result<Self, SamplerError> {
+        let bad = |error: postcard::Error| SamplerError::Checkpoint(error.to_string());
+        let (mut state, rest): (Self, _) = postcard::take_from_bytes(bytes).map_err(bad)?;
+        if !rest.is_empty() {
+            state.adaptation.learned = postcard::from_bytes(rest).map_err(bad)?;
+        }
+        let dim = density.dim();
+        state.config.validate()?;
+        let learned = &state.adaptation.learned;
+        let blocks: Vec<(usize, bool)> =
+            block_sizes(density).into_iter().zip(is_learned(density, &state.config)).collect();
+        let may_learn = |(&(size, is_learned), learned): (&(usize, bool), &Option<LearnedInformation>)| match learned {
+            Some(learned) => is_learned && learned.is_of(size),
+            None => true,
+        };
+        let metric = &state.adaptation.metric;
+        let consistent = state.density == density.name()
+            && state.dim == dim
+            && state.is_of_its_stage()
+            && state.chains.iter().all(|chain| chain.x.len() == dim)
+            && metric.diagonal.len() == dim
+            && metric.directions.len() == metric.variances.len()
+            && metric.directions.iter().all(|u| u.len() == dim)
+            && (learned.is_empty() || learned.len() == blocks.len())
+            && blocks.iter().zip(learned).all(may_learn)
+            && are_centerings(density, &state.adaptation, &state.config)
+            && state.done <= state.config.tune + state.config.draws;
+        if consistent {
+            return Ok(state);
+        }
+        Err(SamplerError::Checkpoint(format!(
+            "it is of '{}' with {} coordinates, the density is '{}' with {dim}",
+            state.density,
+            state.dim,
+            density.name()
+        )))
+    }
+}
+
+/// Finds a point within `init_radius` of the density's center, in its units, where the density is finite, and the
+/// gradient there. Standardised coordinates start within `init_radius` of their conditional means.
+///
+/// It is the first of some random points where the density is not absurdly steep, measured by the others. Half of the
+/// points of a moving average (arma11 of posteriordb) let its errors grow without bounds: the log density is -1e58 there, and
+/// a chain would stay where it is, with steps of 1e-46.
+fn starting_point(
+    space: &Space<'_>,
+    config: &SamplerConfig,
+    chain: usize,
+) -> Result<(Vec<f64>, Vec<f64>), SamplerError> {
+    let dim = space.dim;
+    let center = space.density.center().unwrap_or_else(|| vec![0.0; dim]);
+    let scale = space.density.init_scale().unwrap_or_else(|| vec![1.0; dim]);
+    let steepness = |gradient: &[f64]| gradient.iter().zip(&scale).map(|(g, s)| (g * s).abs()).fold(0.0, f64::max);
+    let is_below = |(_, gradient): &(Vec<f64>, Vec<f64>), limit: f64| steepness(gradient) <= limit;
+    let mut random = Address { seed: config.seed, chain: chain as u32, iteration: 0 }.stream(Purpose::Init);
+    let mut last = DensityError::NotFinite { value: f64::NAN };
+    let mut candidates: Vec<(Vec<f64>, Vec<f64>)> = Vec::new();
+    for _ in 0..INIT_TRIES {
+        let jitter: Vec<f64> = (0..dim).map(|_| config.init_radius * (2.0 * random.uniform() - 1.0)).collect();
+        let from_center = center.iter().zip(&scale).zip(&jitter);
+        let mut x: Vec<f64> = from_center.map(|((center, scale), jitter)| center + scale * jitter).collect();
+        space.make_start(&mut x, &jitter);
+        let mut gradient = vec![0.0; dim];
+        match space.logp_grad(&x, &mut gradient) {
+            Ok(_) if gradient.iter().all(|g| g.is_finite()) => candidates.push((x, gradient)),
+            Ok(_) => {}
+            Err(error) if error.is_recoverable() => last = error,
+            Err(source) => return Err(SamplerError::Density { chain, iteration: 0, source }),
+        }
+        if candidates.len() == INIT_CANDIDATES
+            || candidates.first().is_some_and(|first| is_below(first, INIT_STEEPNESS))
+        {
+            break;
+        }
+    }
+    let flattest = candidates.iter().map(|(_, gradient)| steepness(gradient)).fold(f64::INFINITY, f64::min);
+    let found = candidates.into_iter().find(|candidate| is_below(candidate, INIT_STEEPNESS * flattest.max(1.0)));
+    found.ok_or(SamplerError::Init { chain, radius: config.init_radius, last })
+}
+
+#[cfg(test)]
+mod tests;
