@@ -26,7 +26,7 @@ use octopus_runs::{DeviceInventory, Observer, Placement, RunCost, StepCosts, Str
 use octopus_sampler::SamplerConfig;
 use rayon::ThreadPool;
 use std::sync::Arc;
-use strategies::strategies;
+use strategies::{samplers, strategies};
 use target::{Reached, TimedEngine};
 
 /// The number of repeats of each strategy, on the CPU and on a GPU; with --quick there is one.
@@ -77,6 +77,8 @@ pub struct Benchmarks {
     engines: Vec<Measurement>,
     /// The chain strategies and configurations of the sampler on the CPU; the first is the choice of `--strategy auto`.
     pub strategies: Vec<Measurement>,
+    /// The samplers on the CPU, the run's own settings otherwise.
+    pub samplers: Vec<Measurement>,
     /// The other sizes on the CPU, each configuration once.
     pub sizes: Vec<Measurement>,
     /// The choice of `--strategy auto` on each engine that is there.
@@ -134,12 +136,17 @@ pub fn run(
     found.plans.push(plan);
     let repeats = if options.quick { 1 } else { STRATEGY_REPEATS };
     let hierarchical = !own.density.hierarchies().is_empty();
-    for (label, config) in std::iter::once(auto).chain(strategies(options.sampler, hierarchical)) {
-        if observer.stops() {
-            return Ok(None);
+    let configurations = std::iter::once(auto).chain(strategies(options.sampler, hierarchical));
+    for (list, configurations) in
+        [(&mut found.strategies, configurations.collect::<Vec<_>>()), (&mut found.samplers, samplers(options.sampler))]
+    {
+        for (label, config) in configurations {
+            if observer.stops() {
+                return Ok(None);
+            }
+            let case = Case { setting: label, model: own, config: &config, place: &Placement::Cpu, pool };
+            list.push(case.measure_against(problem.exact, repeats, 0.0, &mut None)?);
         }
-        let case = Case { setting: label, model: own, config: &config, place: &Placement::Cpu, pool };
-        found.strategies.push(case.measure_against(problem.exact, repeats, 0.0, &mut None)?);
     }
     let on_cpu = TimedEngine { name: "CPU", place: &Placement::Cpu, choice: DeviceChoice::Cpu, costs: &costs, pool };
     found.targets = on_cpu.measure(own.density, options.sampler, options.quick)?;
@@ -196,9 +203,9 @@ fn forms<'a>(own: Timed<'a>, others: &'a [NamedLikelihood]) -> Vec<Timed<'a>> {
 impl Default for Benchmarks {
     fn default() -> Self {
         let gpu = Err(String::new());
-        let (engines, strategies, sizes) = (Vec::new(), Vec::new(), Vec::new());
+        let (engines, strategies, samplers, sizes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (plans, targets) = (Vec::new(), Vec::new());
-        Self { engines, strategies, sizes, plans, targets, gpu, likelihood: None, prds: false }
+        Self { engines, strategies, samplers, sizes, plans, targets, gpu, likelihood: None, prds: false }
     }
 }
 

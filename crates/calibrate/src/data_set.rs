@@ -247,6 +247,7 @@ mod tests {
                 index_in_trajectory: 1,
                 diverging: draw == 0,
                 reached_max_treedepth: false,
+                ..DrawStats::default()
             };
             let chain = |x: &Vec<f64>| ChainBlock { positions: x.clone(), stats: (0..x.len()).map(stats).collect() };
             let chains: Vec<ChainBlock> = chains.iter().map(chain).collect();

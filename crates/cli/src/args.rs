@@ -718,6 +718,7 @@ mod tests {
             ("--draws", "/sampler/draws"),
             ("--tune", "/sampler/tune"),
             ("--chains", "/sampler/chains"),
+            ("--algorithm", "/sampler/algorithm"),
             ("--target-accept", "/sampler/target_accept"),
             ("--seed", "/sampler/seed"),
             ("--parameterization", "/sampler/parameterization"),

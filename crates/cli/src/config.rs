@@ -17,7 +17,7 @@ use octopus_models::{
 };
 use octopus_runs::device::choice_text;
 use octopus_runs::{Goal, MemoryNeed, RunError, RunRequest};
-use octopus_sampler::{ConfigError, SamplerConfig, Strategy};
+use octopus_sampler::{Algorithm, ConfigError, SamplerConfig, Strategy};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -131,6 +131,7 @@ impl RunConfig {
         config.set_model(args, model, models)?;
         args.sampler.lay_over(&mut config.sampler)?;
         let given = |name: &str, option: bool| option || file.as_ref().is_some_and(|file| sets_sampler(file, name));
+        config.suit_algorithm(given("target_accept", args.sampler.target_accept.is_some()));
         if args.sampler.strategy.map_or(in_file, |choice| choice == StrategyChoice::Auto) {
             config.auto = Some(given("draws", args.sampler.draws.is_some()));
         } else if config.sampler.strategy == Strategy::ManyShort {
@@ -144,6 +145,14 @@ impl RunConfig {
             config.programs_on_cpu(&args.machine)?;
         }
         Ok(config)
+    }
+
+    /// Takes the target of acceptance that suits another sampler than NUTS, unless one is given.
+    fn suit_algorithm(&mut self, given: bool) {
+        let SamplerConfig { algorithm, target_accept, .. } = &mut self.sampler;
+        if *algorithm != Algorithm::Nuts && !given {
+            *target_accept = algorithm.target_accept();
+        }
     }
 
     /// Checks that no GPU is asked for: no kernels are compiled for a program.
@@ -183,6 +192,8 @@ impl RunConfig {
         config.of_draws_alone("calibrate")?;
         config.put_options(&args.model_settings.given_for(model, models, OF_A_SIMULATOR)?);
         args.sampler.lay_over(&mut config.sampler)?;
+        let of_file = file.as_ref().is_some_and(|file| sets_sampler(file, "target_accept"));
+        config.suit_algorithm(of_file || args.sampler.target_accept.is_some());
         if config.sampler.strategy == Strategy::ManyShort {
             if args.geweke {
                 let what = "--strategy many-short: Geweke's test moves chains one by one, which have no strategy";

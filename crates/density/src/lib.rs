@@ -103,4 +103,4 @@ pub use gradient::{
     DIRECTIONS, GradientCheck, ValueAndGradient, WrongSlope, check_gradient, coordinate_name, probe_sign,
 };
 pub use hierarchy::{Hierarchy, Information, Kinds, Noise, Population};
-pub use octopus_trace::{DataError, Dim, GroupedData, Labels, Layout, Role, Transform, Variable};
+pub use octopus_trace::{DataError, Dim, GroupedData, Labels, Layout, Role, STATISTICS, Transform, Variable};

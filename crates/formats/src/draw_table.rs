@@ -4,9 +4,9 @@
 
 use crate::conventions::labels_of;
 use crate::json::labels_from_json;
-use crate::stan::{STATISTICS, in_type_of_statistic, statistic_name};
+use crate::stan::{in_type_of_statistic, name_in_stan, statistic_name, statistics};
 use indexmap::IndexMap;
-use octopus_trace::{Array, Dataset, SAMPLE_STATS, Values};
+use octopus_trace::{Array, Dataset, Values, statistic_named};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::path::Path;
@@ -90,17 +90,16 @@ impl DrawTable {
         if let Some(own) = name.strip_prefix(OF_STATISTICS).filter(|own| !own.is_empty()) {
             return Some(own);
         }
-        let is_of_stan = || STATISTICS.iter().any(|(theirs, _)| self.columns.contains_key(*theirs));
+        let is_of_stan = || statistics().iter().any(|(theirs, _)| self.columns.contains_key(*theirs));
         if name.ends_with("__") && is_of_stan() {
             return Some(statistic_name(name));
         }
-        (SAMPLE_STATS.contains(&name) && !self.has_other_name_of(name)).then_some(name)
+        (statistic_named(name).is_some() && !self.has_other_name_of(name)).then_some(name)
     }
 
     /// Returns whether the statistic `name` has a column that nobody takes for a parameter: then `name` is one.
     fn has_other_name_of(&self, name: &str) -> bool {
-        let of_stan = STATISTICS.iter().find(|(_, ours)| *ours == name).map(|(theirs, _)| *theirs);
-        of_stan.is_some_and(|theirs| self.columns.contains_key(theirs))
+        name_in_stan(name).is_some_and(|theirs| self.columns.contains_key(theirs))
             || self.columns.contains_key(&format!("{OF_STATISTICS}{name}"))
     }
 

@@ -35,6 +35,8 @@ pub(super) fn verdict(options: &Phase0Options<'_>, stages: &Stages, deliverables
     let benchmark = stages.benchmark.as_ref();
     let compared = benchmark.iter().flat_map(|benchmark| benchmark.strategies.iter().take(3));
     let strategies: Vec<String> = compared.map(|m| m.run.setting.clone()).collect();
+    let compared = benchmark.iter().flat_map(|benchmark| &benchmark.samplers);
+    let samplers: Vec<String> = compared.map(|m| m.run.setting.clone()).collect();
     let left_out: Vec<&str> = ValidationStage::ALL
         .into_iter()
         .filter(|stage| !options.stages.contains(stage))
@@ -57,7 +59,7 @@ pub(super) fn verdict(options: &Phase0Options<'_>, stages: &Stages, deliverables
         posterior_match: of_gpu(stages, |gpu| gpu.posterior.clone()),
         timing_variation: timing_variation(options, stages),
         strategies: &strategies,
-        samplers: &[],
+        samplers: &samplers,
         dashboard: deliverables.iter().any(|d| d.name == "index.html" && d.made),
         exact_hdi89: &exact_hdi89,
         predictive,

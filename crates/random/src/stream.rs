@@ -39,6 +39,8 @@ pub enum Purpose {
     Key = 11,
     /// Signs of the directions in which a density is looked at beside a point.
     Probe = 12,
+    /// Lengths of trajectories, the same for all chains of an iteration.
+    Length = 13,
 }
 
 /// The random numbers of one (seed, chain, iteration, purpose): as many as are asked for, each addressed

@@ -59,7 +59,7 @@ pub fn sample_in_memory(
 /// When the density is broken at a draw.
 pub fn groups_of(density: &dyn LogDensity, blocks: &[Block], record: &RunRecord) -> Result<InferenceData, RunError> {
     let mut data = InferenceData::default();
-    Draws::of_blocks(density, blocks, record.sampler.seed)?.add_groups(record, Phase::Sampling, &mut data);
+    Draws::of_blocks(density, blocks, &record.sampler)?.add_groups(record, Phase::Sampling, &mut data);
     Ok(data)
 }
 

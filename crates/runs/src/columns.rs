@@ -2,7 +2,7 @@
 
 use crate::RunError;
 use octopus_density::Layout;
-use octopus_sampler::DrawStats;
+use octopus_sampler::{DrawStats, ReadStatistic};
 use octopus_trace::Values;
 use std::collections::HashSet;
 
@@ -13,37 +13,12 @@ pub(crate) const DRAW: &str = "draw";
 /// The position in the sampler's unconstrained coordinates.
 pub(crate) const UNCONSTRAINED: &str = "unconstrained";
 
-/// How a statistic is read off a transition.
-#[derive(Clone, Copy)]
-pub(crate) enum Read {
-    F64(fn(&DrawStats) -> f64),
-    I64(fn(&DrawStats) -> i64),
-    Bool(fn(&DrawStats) -> bool),
-}
-
-/// Every statistic under ArviZ's name, in the order of the columns.
-pub(crate) const STATS: [(&str, Read); 11] = [
-    ("lp", Read::F64(|s| s.lp)),
-    ("acceptance_rate", Read::F64(|s| s.acceptance_rate)),
-    ("step_size", Read::F64(|s| s.step_size)),
-    ("energy", Read::F64(|s| s.energy)),
-    ("energy_error", Read::F64(|s| s.energy_error)),
-    ("max_energy_error", Read::F64(|s| s.max_energy_error)),
-    ("tree_depth", Read::I64(|s| s.tree_depth.into())),
-    ("n_steps", Read::I64(|s| s.n_steps.into())),
-    ("index_in_trajectory", Read::I64(|s| s.index_in_trajectory.into())),
-    ("diverging", Read::Bool(|s| s.diverging)),
-    ("reached_max_treedepth", Read::Bool(|s| s.reached_max_treedepth)),
-];
-
-impl Read {
-    /// Returns the statistic of many transitions.
-    pub(crate) fn values(self, stats: &[DrawStats]) -> Values {
-        match self {
-            Self::F64(read) => Values::F64(stats.iter().map(read).collect()),
-            Self::I64(read) => Values::I64(stats.iter().map(read).collect()),
-            Self::Bool(read) => Values::Bool(stats.iter().map(read).collect()),
-        }
+/// Returns a statistic of many draws.
+pub(crate) fn values(read: ReadStatistic, stats: &[DrawStats]) -> Values {
+    match read {
+        ReadStatistic::Real(read) => Values::F64(stats.iter().map(read).collect()),
+        ReadStatistic::Count(read) => Values::I64(stats.iter().map(read).collect()),
+        ReadStatistic::Flag(read) => Values::Bool(stats.iter().map(read).collect()),
     }
 }
 
@@ -59,7 +34,7 @@ pub fn check_names(layout: &Layout) -> Result<(), RunError> {
         if name.is_empty() || name.contains('/') {
             return fail(name, "is empty or contains `/`");
         }
-        if [CHAIN, DRAW, UNCONSTRAINED].contains(&name) || STATS.iter().any(|(stat, _)| *stat == name) {
+        if [CHAIN, DRAW, UNCONSTRAINED].contains(&name) || DrawStats::ALL.iter().any(|(stat, _)| *stat == name) {
             return fail(name, "is the name of a column of the run folder");
         }
         if !seen.insert(name) {
@@ -90,10 +65,18 @@ pub fn check_names(layout: &Layout) -> Result<(), RunError> {
 mod tests {
     use super::*;
     use octopus_density::{Dim, Labels, Role, Variable};
+    use octopus_trace::StatisticKind;
 
+    /// The table of names and types, and what a draw has.
     #[test]
-    fn statistics_have_the_names_of_arviz() {
-        assert_eq!(STATS.map(|(name, _)| name), octopus_trace::SAMPLE_STATS);
+    fn statistics_are_of_the_table() {
+        let kind = |read: &ReadStatistic| match read {
+            ReadStatistic::Real(_) => StatisticKind::Real,
+            ReadStatistic::Count(_) => StatisticKind::Count,
+            ReadStatistic::Flag(_) => StatisticKind::Flag,
+        };
+        let of_draws: Vec<_> = DrawStats::ALL.iter().map(|(name, read)| (*name, kind(read))).collect();
+        assert_eq!(of_draws, octopus_trace::STATISTICS.map(|statistic| (statistic.name, statistic.kind)));
     }
 
     #[test]

@@ -1,16 +1,15 @@
 //! The disk space that a run takes, and that there is.
 
 use crate::RunError;
-use crate::columns::{Read, STATS};
 use octopus_density::LogDensity;
-use octopus_sampler::SamplerConfig;
+use octopus_sampler::{ReadStatistic, SamplerConfig};
 use std::path::Path;
 
 /// Returns the bytes that a run folder takes once all draws are drawn, up to a few kilobytes of records and checkpoint:
 /// draws are written as they are, without compression.
 pub fn bytes_on_disk(density: &dyn LogDensity, config: &SamplerConfig, keep_warmup: bool) -> u64 {
-    let bits = |(_, read): &(&str, Read)| if matches!(read, Read::Bool(_)) { 1 } else { 64 };
-    let stats: usize = STATS.iter().map(bits).sum();
+    let bits = |(_, read)| if matches!(read, ReadStatistic::Flag(_)) { 1 } else { 64 };
+    let stats: usize = config.algorithm.statistics().map(bits).sum();
     // The numbers of chain and draw, the values of the model's variables, and the coordinates.
     let row = 8 + 8 * (density.layout().width() + density.dim()) + stats.div_ceil(8);
     let draws = config.draws.saturating_add(if keep_warmup { config.tune } else { 0 });

@@ -3,9 +3,9 @@
 //! The attributes that ArviZ gives a group (version, created_at, the model's name) are made here, for every export.
 
 use crate::RunRecord;
-use crate::columns::{STATS, UNCONSTRAINED};
+use crate::columns::{UNCONSTRAINED, values};
 use octopus_density::{DensityError, DrawAddress, Labels, Layout, LogDensity, Role, Variable};
-use octopus_sampler::{Block, ChainBlock, Phase};
+use octopus_sampler::{Block, ChainBlock, Phase, SamplerConfig};
 use octopus_trace::{Array, Attribute, Dataset, InferenceData, Values};
 use rayon::prelude::*;
 
@@ -21,22 +21,26 @@ pub(crate) struct Draws {
     /// The positions, of `dim` coordinates each.
     pub(crate) positions: Vec<f64>,
     pub(crate) dim: usize,
-    /// The statistics, in the order of [`STATS`].
-    pub(crate) stats: Vec<Values>,
+    /// The statistics that the sampler reports.
+    pub(crate) stats: Vec<(&'static str, Values)>,
 }
 
 impl Draws {
     /// Puts the draws of blocks after warm-up together.
-    pub(crate) fn of_blocks(density: &dyn LogDensity, blocks: &[Block], seed: u64) -> Result<Self, DensityError> {
+    pub(crate) fn of_blocks(
+        density: &dyn LogDensity,
+        blocks: &[Block],
+        config: &SamplerConfig,
+    ) -> Result<Self, DensityError> {
         let (chains, draws) = shape(blocks);
         let stats: Vec<_> = parts(blocks).flat_map(|part| part.stats.iter().cloned()).collect();
         Ok(Self {
             chains,
             draws,
-            variables: expanded(density, positions(blocks), Some((seed, draws)))?,
+            variables: expanded(density, positions(blocks), Some((config.seed, draws)))?,
             positions: positions(blocks).flatten().copied().collect(),
             dim: density.dim(),
-            stats: STATS.iter().map(|(_, read)| read.values(&stats)).collect(),
+            stats: config.algorithm.statistics().map(|(name, read)| (name, values(read, &stats))).collect(),
         })
     }
 
@@ -66,8 +70,8 @@ impl Draws {
             unconstrained.insert(UNCONSTRAINED, array(&[(COORDINATE, dim)], Values::F64(positions)));
         }
         let mut of_draws = Dataset { attrs: attributes(record), ..Dataset::default() };
-        for ((name, _), values) in STATS.iter().zip(stats) {
-            of_draws.insert(*name, array(&[], values));
+        for (name, values) in stats {
+            of_draws.insert(name, array(&[], values));
         }
         data.insert(format!("{prefix}posterior"), posterior);
         data.insert(format!("{prefix}unconstrained_posterior"), unconstrained);

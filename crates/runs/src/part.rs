@@ -1,16 +1,17 @@
 //! Draws on their way to a Parquet part: gathered column by column, then encoded.
 
 use crate::RunError;
-use crate::columns::{CHAIN, DRAW, STATS, UNCONSTRAINED};
+use crate::columns::{CHAIN, DRAW, UNCONSTRAINED, values};
 use crate::draws::expand_all;
 use octopus_density::{DensityError, DrawAddress, Layout, LogDensity};
 use octopus_formats::{ParquetColumn, encode_columns};
-use octopus_sampler::{Block, DrawStats, Phase};
+use octopus_sampler::{Algorithm, Block, DrawStats, Phase};
 use octopus_trace::Values;
 
 /// Rows that wait to be written, all of one phase.
 #[derive(Debug)]
 pub(crate) struct PartBuffer {
+    algorithm: Algorithm,
     phase: Phase,
     chain: Vec<i32>,
     draw: Vec<i32>,
@@ -21,8 +22,9 @@ pub(crate) struct PartBuffer {
 }
 
 impl PartBuffer {
-    pub(crate) fn new(layout: &Layout) -> Self {
+    pub(crate) fn new(layout: &Layout, algorithm: Algorithm) -> Self {
         Self {
+            algorithm,
             phase: Phase::Warmup,
             chain: Vec::new(),
             draw: Vec::new(),
@@ -88,7 +90,8 @@ impl PartBuffer {
         if !self.unconstrained.is_empty() {
             columns.push(reals(UNCONSTRAINED, &self.unconstrained, Some(self.unconstrained.len() / self.rows())));
         }
-        columns.extend(STATS.iter().map(|(name, read)| ParquetColumn::new(name, read.values(&self.stats), None)));
+        let statistics = self.algorithm.statistics();
+        columns.extend(statistics.map(|(name, read)| ParquetColumn::new(name, values(read, &self.stats), None)));
         encode_columns(&columns, &metadata(layout, self.phase))
     }
 }

@@ -3,14 +3,14 @@
 //! A part that is missing or damaged is reported here, with what to do.
 
 use crate::RunError;
-use crate::columns::{CHAIN, DRAW, Read, STATS, UNCONSTRAINED};
+use crate::columns::{CHAIN, DRAW, UNCONSTRAINED};
 use crate::draws::Draws;
 use crate::writer::{crc32, read_checkpoint};
 use crate::{PartRecord, RunRecord, RunStatus, folder};
 use indexmap::IndexMap;
 use octopus_files::read_regular;
 use octopus_formats::{FormatError, decode_columns};
-use octopus_sampler::Phase;
+use octopus_sampler::{Phase, ReadStatistic};
 use octopus_trace::{InferenceData, Values};
 use std::path::{Path, PathBuf};
 
@@ -148,7 +148,8 @@ fn assemble(run: &RunFolder, phase: Phase, tables: &[(&PathBuf, PartColumns)]) -
     }
     let dim = tables[0].1.get(UNCONSTRAINED).and_then(|(_, width)| *width).unwrap_or(0);
     let positions = if dim > 0 { scatter.reals(UNCONSTRAINED, Some(dim))? } else { Vec::new() };
-    let stats = STATS.iter().map(|&(name, read)| scatter.stat(name, read)).collect::<Result<_, _>>()?;
+    let stats = run.record.sampler.algorithm.statistics();
+    let stats = stats.map(|(name, read)| Ok((name, scatter.stat(name, read)?))).collect::<Result<_, RunError>>()?;
     Ok(Some(Draws { chains, draws, variables, positions, dim, stats }))
 }
 
@@ -242,14 +243,14 @@ impl Scatter<'_> {
         self.scatter(name, width, |values| if let Values::F64(values) = values { Some(&values[..]) } else { None })
     }
 
-    fn stat(&self, name: &str, read: Read) -> Result<Values, RunError> {
+    fn stat(&self, name: &str, read: ReadStatistic) -> Result<Values, RunError> {
         Ok(match read {
-            Read::F64(_) => Values::F64(self.reals(name, None)?),
-            Read::I64(_) => Values::I64(self.scatter(name, None, |values| match values {
+            ReadStatistic::Real(_) => Values::F64(self.reals(name, None)?),
+            ReadStatistic::Count(_) => Values::I64(self.scatter(name, None, |values| match values {
                 Values::I64(values) => Some(&values[..]),
                 _ => None,
             })?),
-            Read::Bool(_) => Values::Bool(self.scatter(name, None, |values| match values {
+            ReadStatistic::Flag(_) => Values::Bool(self.scatter(name, None, |values| match values {
                 Values::Bool(values) => Some(&values[..]),
                 _ => None,
             })?),

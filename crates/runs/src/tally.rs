@@ -46,6 +46,7 @@ mod tests {
                 index_in_trajectory: 0,
                 diverging: n_steps > 5,
                 reached_max_treedepth: false,
+                ..DrawStats::default()
             });
             let chain = ChainBlock { positions: Vec::new(), stats: stats.to_vec() };
             Block { phase, first: 0, draws: 2, chains: vec![chain.clone(), chain] }

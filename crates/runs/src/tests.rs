@@ -5,7 +5,7 @@ use crate::faulty::{Fault, Faulty};
 use octopus_density::{DensityError, Dim, DrawAddress, Labels, Layout, LogDensity, Role, Transform, Variable};
 use octopus_files::{Disk, Storage};
 use octopus_formats::{FormatError, ParquetColumn};
-use octopus_sampler::{Block, ChainBlock, DrawStats, Phase, SamplerConfig};
+use octopus_sampler::{Algorithm, Block, ChainBlock, DrawStats, Phase, SamplerConfig};
 use octopus_trace::{Attribute, InferenceData, Values};
 use std::fs;
 use std::path::Path;
@@ -87,6 +87,7 @@ pub(crate) fn block(phase: Phase, first: usize, draws: usize, chains: usize, dim
                 index_in_trajectory: -2,
                 diverging: draw.is_multiple_of(2),
                 reached_max_treedepth: chain == 1,
+                ..DrawStats::default()
             })
             .collect(),
     };
@@ -241,7 +242,7 @@ fn coordinates_are_read_for_any_number_of_groups() {
 #[test]
 fn pending_draws_are_counted_in_bytes() {
     let toy = Toy::new(2);
-    let mut buffer = crate::part::PartBuffer::new(&toy.0);
+    let mut buffer = crate::part::PartBuffer::new(&toy.0, Algorithm::Nuts);
     assert_eq!(buffer.bytes(), 0);
     buffer.extend(&block(Phase::Sampling, 0, 9, CHAINS, toy.dim()), &toy, 1).unwrap();
     assert_eq!(buffer.bytes(), 9 * CHAINS * (8 * (8 + 4) + size_of::<DrawStats>()));
@@ -352,7 +353,7 @@ fn no_column_of_a_part_may_be_empty_in_a_row() {
     let part = fs::read(dir.path().join("draws/part-00000.parquet")).unwrap();
     // It refuses a column that may be null.
     let columns = octopus_formats::decode_columns(part.into()).unwrap();
-    assert_eq!(columns.len(), 2 + 4 + 1 + crate::columns::STATS.len());
+    assert_eq!(columns.len(), 2 + 4 + 1 + Algorithm::Nuts.statistics().count());
 }
 
 /// Some coordinates, and one derived variable whose elements are all a half.

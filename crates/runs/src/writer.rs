@@ -117,7 +117,7 @@ impl RunWriter {
         let made = folder::lock(dir).and_then(|lock| {
             // Another process may have made a whole run of it before this one had the lock.
             Self::may_create(dir, options)?;
-            let buffer = PartBuffer::new(&record.layout);
+            let buffer = PartBuffer::new(&record.layout, record.sampler.algorithm.clone());
             let writer = Self { dir: dir.to_owned(), record, buffer, parts: Vec::new(), storage, _lock: lock };
             writer.clear()?;
             writer.write_record()?;
@@ -161,7 +161,7 @@ impl RunWriter {
         for part in &manifest.parts {
             crate::read::verified_bytes(dir, part, "it belongs to the checkpoint: make the run again with --force")?;
         }
-        let (buffer, parts) = (PartBuffer::new(&record.layout), manifest.parts);
+        let (buffer, parts) = (PartBuffer::new(&record.layout, record.sampler.algorithm.clone()), manifest.parts);
         let writer = Self { dir: dir.to_owned(), record: record.clone(), buffer, parts, storage, _lock: lock };
         Ok(Resumed { writer, record, state })
     }

@@ -80,6 +80,7 @@ fn trace(folder: &Path) -> InferenceData {
         index_in_trajectory: -1,
         diverging: i.is_multiple_of(3),
         reached_max_treedepth: false,
+        ..DrawStats::default()
     };
     let chain = |chain: usize| ChainBlock {
         positions: (0..40).map(|i| ((chain * 40 + i) as f64).cos()).collect(),

@@ -5,6 +5,7 @@
 mod dual_averaging;
 mod effects;
 mod information;
+mod length;
 mod low_rank;
 mod pool;
 mod pooled;
@@ -17,6 +18,7 @@ pub(crate) use dual_averaging::DualAveraging;
 use effects::effect_coordinates;
 pub use information::LearnedInformation;
 pub(crate) use information::{block_sizes, is_learned, learn_information, learned_centering, with_learned};
+pub(crate) use length::TrajectoryLength;
 pub(crate) use low_rank::MAX_RANK;
 pub(crate) use pool::{HostPool, Side, WindowPool};
 pub(crate) use pooled::PooledStep;

@@ -3,6 +3,7 @@
 //! They are draws, chains, warm-up and its windows, strategy, target of acceptance, tree depth, the energy error that
 //! diverges, coordinates, metric, starting points and how often they are tried, precision, and seed.
 
+use crate::kernel::Algorithm;
 use octopus_density::gpu::Precision;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -125,6 +126,27 @@ pub struct SamplerConfig {
     pub windows: WindowConfig,
     /// The precision of the computation; the CPU computes in f64.
     pub precision: Precision,
+    /// The sampler, with its own settings. Text has it; bytes of checkpoints have it apart, so that checkpoints that know
+    /// no sampler but NUTS can be read.
+    #[serde(with = "in_text")]
+    pub algorithm: Algorithm,
+}
+
+/// Writes and reads the sampler where the format is text, and nothing elsewhere.
+mod in_text {
+    use super::Algorithm;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(algorithm: &Algorithm, serializer: S) -> Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() { algorithm.serialize(serializer) } else { serializer.serialize_unit() }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Algorithm, D::Error> {
+        if deserializer.is_human_readable() {
+            return Algorithm::deserialize(deserializer);
+        }
+        <()>::deserialize(deserializer).map(|()| Algorithm::default())
+    }
 }
 
 impl Default for SamplerConfig {
@@ -144,6 +166,7 @@ impl Default for SamplerConfig {
             init_radius: 2.0,
             windows: WindowConfig::default(),
             precision: Precision::F64,
+            algorithm: Algorithm::default(),
         }
     }
 }
@@ -234,7 +257,7 @@ impl SamplerConfig {
         if !(self.init_radius >= 0.0 && self.init_radius.is_finite()) {
             return fail("init_radius", &self.init_radius, "must be finite and not negative");
         }
-        Ok(())
+        self.algorithm.kernel().validate()
     }
 }
 

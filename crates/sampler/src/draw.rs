@@ -12,31 +12,66 @@ pub enum Phase {
     Sampling,
 }
 
-/// What one transition reports; the names are ArviZ's `sample_stats`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct DrawStats {
+/// How a statistic is read off a draw.
+#[derive(Clone, Copy, Debug)]
+pub enum ReadStatistic {
+    /// A real number.
+    Real(fn(&DrawStats) -> f64),
+    /// A whole number.
+    Count(fn(&DrawStats) -> i64),
+    /// A flag.
+    Flag(fn(&DrawStats) -> bool),
+}
+
+/// Makes the struct of all statistics, and the list of their names with how each is read.
+macro_rules! draw_stats {
+    ($($(#[$doc:meta])* $name:ident: $kind:tt,)*) => {
+        /// What a draw reports; the names are ArviZ's `sample_stats`, and stand with their meanings in
+        /// [`octopus_trace::STATISTICS`](octopus_density::STATISTICS). A sampler fills in what it
+        /// [reports](crate::Algorithm::statistics); the rest is 0.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+        pub struct DrawStats {
+            $($(#[$doc])* pub $name: $kind,)*
+            /// What the draw says of the length of trajectories, while warm-up learns it; no statistic.
+            #[doc(hidden)]
+            pub length_slope: f64,
+        }
+
+        impl DrawStats {
+            /// Every statistic, in the order of a run folder's columns.
+            pub const ALL: &[(&str, ReadStatistic)] = &[$((stringify!($name), draw_stats!(@read $kind $name)),)*];
+        }
+    };
+    (@read f64 $name:ident) => { ReadStatistic::Real(|stats| stats.$name) };
+    (@read bool $name:ident) => { ReadStatistic::Flag(|stats| stats.$name) };
+    (@read $integer:tt $name:ident) => { ReadStatistic::Count(|stats| stats.$name.into()) };
+}
+
+draw_stats! {
     /// Log density of the draw (non-centered coordinates, up to the density's constant).
-    pub lp: f64,
+    lp: f64,
     /// Mean Metropolis acceptance probability over the trajectory.
-    pub acceptance_rate: f64,
-    /// Step size of the leapfrog integrator.
-    pub step_size: f64,
+    acceptance_rate: f64,
+    /// Step size of the integrator.
+    step_size: f64,
     /// Hamiltonian of the draw.
-    pub energy: f64,
+    energy: f64,
     /// Hamiltonian of the draw less that of the start.
-    pub energy_error: f64,
+    energy_error: f64,
     /// Largest energy error met on the trajectory, by magnitude.
-    pub max_energy_error: f64,
+    max_energy_error: f64,
     /// Completed doublings.
-    pub tree_depth: u32,
-    /// Leapfrog steps taken.
-    pub n_steps: u32,
+    tree_depth: u32,
+    /// Leapfrog steps taken, each with one gradient.
+    n_steps: u32,
     /// Place of the draw on the trajectory, the start being 0.
-    pub index_in_trajectory: i32,
+    index_in_trajectory: i32,
     /// Whether the energy error exceeded the limit of the settings.
-    pub diverging: bool,
+    diverging: bool,
     /// Whether the trajectory ended only because the depth limit was reached.
-    pub reached_max_treedepth: bool,
+    reached_max_treedepth: bool,
+    /// Log of the weight with which the draw was chosen among others.
+    log_weight: f64,
 }
 
 /// Consecutive draws of one chain.

@@ -16,7 +16,7 @@ use crate::adapt::{Adaptation, DualAveraging, Window, WindowPool};
 use crate::config::SamplerConfig;
 use crate::draw::ChainBlock;
 use crate::error::SamplerError;
-use crate::kernel::Space;
+use crate::kernel::{Space, Tuned};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -28,11 +28,20 @@ pub(crate) struct Shared<'a, 'd> {
     /// Iterations done of each chain, warm-up included.
     pub(crate) done: usize,
     pub(crate) tuning: Tuning,
+    /// The length of trajectories, where warm-up learns it, and their middle while it does.
+    pub(crate) length: Option<f64>,
+    pub(crate) center: Option<&'a [f64]>,
     /// The iterations whose draws belong to a window.
     pub(crate) windows: Range<usize>,
 }
 
 impl Shared<'_, '_> {
+    /// Returns what a kernel is told of a transition of a chain with this step size.
+    pub(crate) fn tuned(&self, step_size: f64) -> Tuned<'_> {
+        let &Self { config, length, center, .. } = self;
+        Tuned { config, step_size, length, center }
+    }
+
     /// Returns the step size that a chain keeps when warm-up ends: what dual averaging found, where each chain has
     /// adapted its own, and otherwise the chain's `step_size` as it is.
     pub(crate) fn kept_step(&self, step_size: f64, averaging: &DualAveraging) -> f64 {
@@ -47,6 +56,8 @@ pub(crate) enum Tuning {
     EachChain,
     /// The run adapts one for all chains, between iterations.
     Pooled,
+    /// Nobody adapts them in warm-up either: the sampler's settings fix them.
+    Fixed,
     /// Nobody adapts them: warm-up is over.
     Over,
 }

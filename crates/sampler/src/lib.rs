@@ -93,10 +93,10 @@ mod twin;
 
 pub use adapt::{Adaptation, LearnedInformation};
 pub use config::{ConfigError, MetricKind, Parameterization, SamplerConfig, Strategy, WindowConfig};
-pub use draw::{Block, ChainBlock, DrawStats, Phase};
+pub use draw::{Block, ChainBlock, DrawStats, Phase, ReadStatistic};
 pub use engine::{Backend, GpuConfig, GpuMemory, GpuNote, least_host_memory};
 pub use error::{SamplerError, WrongGradient};
-pub use kernel::MetricEstimate;
+pub use kernel::{Algorithm, Chees, Hmc, Mams, MetricEstimate, Walnuts};
 pub use octopus_density::gpu::Precision;
 pub use run::plan;
 pub use run::{BatchSampler, BatchStep, Begin, DataSet, Sampler};

@@ -68,7 +68,7 @@ impl<'d> Sampler<'d> {
         let Backend::Gpus(contexts, gpu) = backend else { return Self::on_cpu(prepared) };
         let fallback = Fallback::of_run(begin, prepared.run_state.config(), gpu);
         let on_gpus = Self::on(prepared, |shared, states, goes_on| {
-            let kernels = kernel::of_density(shared.space.density, shared.config.precision)?;
+            let kernels = kernel::of_density(shared.space.density, shared.config)?;
             let mut engine = GpuEngine::new(kernels, shared.config, contexts, gpu, states)?;
             if goes_on {
                 engine.resume(shared)?;
@@ -128,6 +128,11 @@ impl<'d> Sampler<'d> {
     /// Returns each chain's step size.
     pub fn step_sizes(&self) -> Vec<f64> {
         self.engine.step_sizes()
+    }
+
+    /// Returns the mean length of trajectories, of a sampler that learns it.
+    pub fn length(&self) -> Option<f64> {
+        self.run_state.length()
     }
 
     /// Returns the number of iterations done of each chain, warm-up included.

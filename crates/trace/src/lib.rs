@@ -31,12 +31,14 @@ mod labels;
 mod layout;
 mod model;
 mod shown;
+mod statistics;
 mod time;
 
 pub use data_record::{DataRecord, LeftOut};
 pub use grouped::{DataError, GroupedData};
 pub use labels::Labels;
 pub use layout::{Dim, Layout, Role, Transform, Variable};
-pub use model::{Array, Attribute, Dataset, InferenceData, SAMPLE_STATS, Values};
+pub use model::{Array, Attribute, Dataset, InferenceData, Values};
 pub use shown::{harmless, shown};
+pub use statistics::{DrawStatistic, STATISTICS, StatisticKind, statistic_named};
 pub use time::{Calendar, Dates, Durations, TimeUnit};

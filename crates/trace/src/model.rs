@@ -1,34 +1,8 @@
 //! Named groups of arrays with dimensions, coordinates and attributes, as in ArviZ's InferenceData.
-//!
-//! ArviZ's names of the sampler's statistics (`sample_stats`), and the names that other samplers give them, stand here.
 
+use crate::statistics::{DrawStatistic, statistic_named};
 use crate::{Labels, shown};
 use indexmap::IndexMap;
-
-/// The statistics of a transition under ArviZ's names; they make the group `sample_stats`.
-pub const SAMPLE_STATS: [&str; 11] = [
-    "lp",
-    "acceptance_rate",
-    "step_size",
-    "energy",
-    "energy_error",
-    "max_energy_error",
-    "tree_depth",
-    "n_steps",
-    "index_in_trajectory",
-    "diverging",
-    "reached_max_treedepth",
-];
-
-/// ArviZ's names of statistics with the names that other samplers give to them.
-const OTHER_NAMES: [(&str, &[&str]); 6] = [
-    ("diverging", &["divergent__", "divergent"]),
-    ("energy", &["energy__"]),
-    ("tree_depth", &["treedepth__", "depth"]),
-    ("step_size", &["stepsize__", "step_size_bar"]),
-    ("n_steps", &["n_leapfrog__", "num_steps"]),
-    ("reached_max_treedepth", &["maxdepth_reached"]),
-];
 
 /// The values of an array, row-major.
 #[derive(Clone, Debug, PartialEq)]
@@ -230,9 +204,9 @@ impl Dataset {
     /// Returns the statistic that ArviZ calls `name`, under that name or another sampler's, with the name that it has
     /// here.
     pub fn statistic(&self, name: &str) -> Option<(&str, &Array)> {
-        let others = OTHER_NAMES.iter().find(|(arviz, _)| *arviz == name).map_or(&[][..], |(_, others)| others);
-        let mut names = [name].into_iter().chain(others.iter().copied());
-        names.find_map(|name| self.variables.get_key_value(name)).map(|(name, array)| (name.as_str(), array))
+        let others = statistic_named(name).into_iter().flat_map(DrawStatistic::names_elsewhere);
+        let here = |name: &str| self.variables.get_key_value(name).map(|(name, array)| (name.as_str(), array));
+        here(name).or_else(|| others.into_iter().find_map(here))
     }
 
     /// Adds or replaces a variable; its axes `chain` and `draw` get the labels 0, 1, ... unless they

@@ -28,6 +28,8 @@ const MAX_VARIATION: f64 = 0.1;
 pub struct Measurement {
     /// The configuration and its times.
     pub run: EngineRun,
+    /// The settings of the sampler.
+    pub config: SamplerConfig,
     /// The quality of the draws.
     pub quality: Quality,
     /// The number of divergent transitions.
@@ -163,6 +165,7 @@ impl Case<'_> {
                 tune: config.tune,
                 result: Measured::Value(result),
             },
+            config: config.clone(),
             quality,
             divergences: run.tally.divergences,
             error,

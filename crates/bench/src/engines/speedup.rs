@@ -132,6 +132,7 @@ mod tests {
                 tune: 100,
                 result: Measured::Value(result),
             },
+            config: octopus_sampler::SamplerConfig::default(),
             quality: Quality { min_ess_bulk: ess, min_ess_tail: ess, max_rhat: rhat, looked_at: 1, quantities: 1 },
             divergences: 0,
             error: None,

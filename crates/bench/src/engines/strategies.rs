@@ -1,7 +1,8 @@
-//! The strategies that the benchmark compares with the run's own: other numbers of chains, coordinates, metrics.
+//! The strategies and samplers that the benchmark compares with the run's own: other numbers of chains, coordinates,
+//! metrics, and algorithms.
 
 use super::planned::word;
-use octopus_sampler::{MetricKind, Parameterization, SamplerConfig};
+use octopus_sampler::{Algorithm, MetricKind, Parameterization, SamplerConfig};
 
 /// The configuration of the PRD's words.
 pub(super) const LITERAL: &str = "non-centered, diagonal metric";
@@ -46,6 +47,20 @@ pub(super) fn strategies(base: &SamplerConfig, hierarchical: bool) -> Vec<(Strin
     all
 }
 
+/// Returns every sampler with its name: the run's own as it is, the others with their default settings and with the target
+/// of acceptance that suits each.
+pub(super) fn samplers(base: &SamplerConfig) -> Vec<(String, SamplerConfig)> {
+    let of = |name: &&str| {
+        let algorithm = Algorithm::named(name).filter(|algorithm| algorithm.name() != base.algorithm.name());
+        let config = match algorithm {
+            Some(algorithm) => SamplerConfig { target_accept: algorithm.target_accept(), algorithm, ..base.clone() },
+            None => base.clone(),
+        };
+        ((*name).to_owned(), config)
+    };
+    Algorithm::NAMES.iter().map(of).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,6 +71,10 @@ mod tests {
         for (label, config) in [true, false].into_iter().flat_map(|hierarchical| strategies(&base, hierarchical)) {
             assert_eq!(config.chains * config.draws, 8000, "{label}");
             assert!(config.validate().is_ok(), "{label}");
+        }
+        for (name, config) in samplers(&base) {
+            assert_eq!((config.algorithm.name(), config.draws), (name.as_str(), 2000));
+            assert_eq!(config == base, name == "nuts");
         }
         let plain = strategies(&base, false);
         assert!(plain.iter().all(|(label, _)| !label.contains("centered") && !label.contains("effects")));

@@ -12,6 +12,7 @@ impl Benchmarks {
         let note = format!("On all threads{form}; the median of three runs, with --quick one. {note}");
         let mut tables = vec![
             runs("Strategies and configurations", &note, &self.strategies, true),
+            self.samplers_table(),
             planned::table(&self.plans),
             target::table(&self.targets, self.gpu_figures().err().as_deref()),
             speedup::break_even(self),
@@ -21,6 +22,44 @@ impl Benchmarks {
             tables.push(runs("Sizes", note, &self.sizes, true));
         }
         tables
+    }
+
+    /// Returns the table of samplers, which names the one to use: the fastest of those whose runs pass.
+    fn samplers_table(&self) -> Comparison {
+        let speed = |m: &Measurement| m.run.result.value().map_or(0.0, EngineTimes::min_ess_per_s);
+        let passing = self.samplers.iter().filter(|m| m.quality.converged() && m.divergences == 0);
+        let advice = match passing.max_by(|a, b| speed(a).total_cmp(&speed(b))) {
+            Some(best) => {
+                format!("Use {}: of those that pass without a divergence it has the most ESS/s.", best.run.setting)
+            }
+            None => "None passes without a divergence: use nuts with more draws.".to_owned(),
+        };
+        let row = |m: &Measurement| {
+            let draws = m.config.chains as f64 * m.config.draws as f64;
+            vec![
+                m.run.setting.clone(),
+                m.config.target_accept.to_string(),
+                m.run.result.value().map_or_else(|| "-".to_owned(), |times| format!("{:.3}", times.wall_s())),
+                format!("{:.1}", m.leapfrogs_per_draw),
+                format!("{:.0}", m.quality.min_ess_bulk),
+                format!("{:.2}", 1000.0 * m.quality.min_ess_bulk / (m.leapfrogs_per_draw * draws)),
+                format!("{:.0}", speed(m)),
+                m.error.map_or_else(|| "-".to_owned(), |error| format!("{error:.4}")),
+                format!("{:.4}", m.quality.max_rhat),
+                m.divergences.to_string(),
+                if m.quality.converged() { "yes" } else { "no" }.into(),
+            ]
+        };
+        Comparison::new(
+            "Samplers",
+            format!(
+                "The same chains and draws, each with the target of acceptance that suits it. ESS and R-hat are the worst \
+                 of all parameters; the error is that of the means, in exact standard deviations (root mean square). {advice}"
+            ),
+            "sampler | target | wall s | gradients/draw | bulk ESS | ESS per 1000 gradients | ESS/s | error of means | R-hat \
+             | divergences | passes",
+            self.samplers.iter().map(row),
+        )
     }
 
     /// Returns the table of the GPU's runs, where there is a GPU: the quality of the draws, and on a real one the times.

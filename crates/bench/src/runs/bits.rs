@@ -4,8 +4,7 @@
 
 use octopus_density::LogDensity;
 use octopus_models::HierarchicalNormal;
-use octopus_sampler::{Block, DrawStats, Sampler, SamplerError};
-use octopus_trace::SAMPLE_STATS;
+use octopus_sampler::{Algorithm, Block, DrawStats, ReadStatistic, Sampler, SamplerError};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 
@@ -60,7 +59,7 @@ impl Bits {
 
     /// Returns the number of words of an iteration.
     fn width(&self) -> usize {
-        self.dim + SAMPLE_STATS.len()
+        self.dim + statistics().count()
     }
 
     /// Returns the number of iterations of each chain.
@@ -70,7 +69,7 @@ impl Bits {
 
     /// Returns the number of leapfrog steps of all chains.
     pub(super) fn leapfrogs(&self) -> u64 {
-        let Some(place) = SAMPLE_STATS.iter().position(|name| *name == "n_steps") else { return 0 };
+        let Some(place) = statistics().position(|(name, _)| name == "n_steps") else { return 0 };
         let iterations = self.chains.iter().flat_map(|chain| chain.chunks_exact(self.width()));
         iterations.map(|words| words[self.dim + place]).sum()
     }
@@ -119,13 +118,22 @@ impl Bits {
     }
 
     fn quantity(&self, word: usize) -> String {
-        word.checked_sub(self.dim).map_or_else(|| format!("coordinate {word}"), |at| SAMPLE_STATS[at].to_owned())
+        match self.statistic(word) {
+            Some((name, _)) => name.to_owned(),
+            None => format!("coordinate {word}"),
+        }
     }
 
-    /// Returns the value of a word as text. The coordinates and the first six statistics are real numbers, the others
-    /// are whole.
+    fn statistic(&self, word: usize) -> Option<(&'static str, ReadStatistic)> {
+        word.checked_sub(self.dim).and_then(|at| statistics().nth(at))
+    }
+
+    /// Returns the value of a word as text. Coordinates are real numbers.
     fn value(&self, word: usize, bits: u64) -> String {
-        if word < self.dim + 6 { format!("{:e}", f64::from_bits(bits)) } else { (bits as i64).to_string() }
+        match self.statistic(word) {
+            None | Some((_, ReadStatistic::Real(_))) => format!("{:e}", f64::from_bits(bits)),
+            Some((_, ReadStatistic::Count(_) | ReadStatistic::Flag(_))) => (bits as i64).to_string(),
+        }
     }
 }
 
@@ -148,11 +156,18 @@ impl Trail {
     }
 }
 
-fn words(s: &DrawStats) -> impl Iterator<Item = u64> {
-    let reals = [s.lp, s.acceptance_rate, s.step_size, s.energy, s.energy_error, s.max_energy_error].map(f64::to_bits);
-    // The sign is kept, because the index may be negative.
-    let counts = [u64::from(s.tree_depth), u64::from(s.n_steps), i64::from(s.index_in_trajectory) as u64];
-    reals.into_iter().chain(counts).chain([s.diverging, s.reached_max_treedepth].map(u64::from))
+/// Returns the statistics that are in the bits: NUTS moves the chains of recorded runs.
+fn statistics() -> impl Iterator<Item = (&'static str, ReadStatistic)> {
+    Algorithm::Nuts.statistics()
+}
+
+fn words(stats: &DrawStats) -> impl Iterator<Item = u64> + use<'_> {
+    statistics().map(|(_, read)| match read {
+        ReadStatistic::Real(read) => read(stats).to_bits(),
+        // The sign is kept, because an index may be negative.
+        ReadStatistic::Count(read) => read(stats) as u64,
+        ReadStatistic::Flag(read) => u64::from(read(stats)),
+    })
 }
 
 fn digest<'a>(words: impl Iterator<Item = &'a u64>) -> [u8; 32] {

@@ -269,6 +269,7 @@ mod tests {
             index_in_trajectory: -1,
             diverging: false,
             reached_max_treedepth: false,
+            ..DrawStats::default()
         };
         let same = || ReplayedTransition { x: vec![0.0, 0.0], steps: 3, depth: 2, index: -1, diverging: false };
         for other in [

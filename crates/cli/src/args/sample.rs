@@ -13,7 +13,7 @@ use octopus_device::DeviceChoice;
 use octopus_formats::observations::DecimalMark;
 use octopus_models::{RowFilter, TableFile};
 use octopus_runs::Goal;
-use octopus_sampler::{MetricKind, Parameterization, Precision, SamplerConfig, Strategy};
+use octopus_sampler::{Algorithm, MetricKind, Parameterization, Precision, SamplerConfig, Strategy};
 use serde::de::DeserializeOwned;
 use serde::de::value::{Error as ValueError, StrDeserializer};
 use std::collections::BTreeMap;
@@ -160,10 +160,20 @@ impl FromStr for BatchPart {
     }
 }
 
-/// Settings of NUTS.
+/// Settings of the sampler.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Sampler")]
 pub(crate) struct SamplerArgs {
+    /// What moves the chains; GPUs have kernels for nuts alone [default: nuts]
+    ///
+    /// nuts: the No-U-Turn Sampler. hmc: trajectories of a given length or number of steps. chees: hmc that learns the
+    /// length of its trajectories from all chains, of which it should have 16 or more. mams: the adjusted microcanonical
+    /// sampler, for many coordinates. walnuts: nuts whose steps are halved where the density bends sharply.
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Algorithm::NAMES))]
+    pub(crate) algorithm: Option<String>,
+    /// Settings of that sampler.
+    #[command(flatten)]
+    pub(crate) of_algorithm: AlgorithmArgs,
     /// Draws per chain, at most if there is a target; many-short: 16384 over all chains [default: 2000]
     #[arg(long, value_name = "N")]
     pub(crate) draws: Option<usize>,
@@ -234,8 +244,78 @@ impl SamplerArgs {
         set(&mut settings.precision, self.precision);
         set(&mut settings.max_depth, self.max_depth);
         set(&mut settings.init_radius, self.init_radius);
+        if let Some(algorithm) = self.algorithm.as_deref().and_then(Algorithm::named)
+            && algorithm.name() != settings.algorithm.name()
+        {
+            settings.algorithm = algorithm;
+        }
+        self.of_algorithm.lay_over(&mut settings.algorithm)?;
         if settings.strategy != Strategy::ManyShort && self.superchains.is_some() {
             return Err(UsageError("--superchains: needs --strategy many-short".into()));
+        }
+        Ok(())
+    }
+}
+
+/// Settings that one sampler or another has.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Sampler other than nuts (--algorithm)")]
+pub(crate) struct AlgorithmArgs {
+    /// hmc: leapfrog steps of a trajectory, on average [default: as many as make --length]
+    #[arg(long, value_name = "N")]
+    pub(crate) steps: Option<u32>,
+    /// hmc: step size, which warm-up does not adapt then [default: adapted to --target-accept]
+    #[arg(long, value_name = "X")]
+    pub(crate) step_size: Option<f64>,
+    /// hmc: mean length of a trajectory in posterior standard deviations [default: a quarter of a
+    /// period, 1.57]
+    #[arg(long, value_name = "X")]
+    pub(crate) length: Option<f64>,
+    /// hmc, chees, mams: lengths vary by this share of their mean, 0 to 1 [default: hmc 0.5, else 1]
+    #[arg(long, value_name = "P")]
+    pub(crate) jitter: Option<f64>,
+    /// walnuts: most that the energy may vary along a step of the tree [default: 0.5]
+    #[arg(long, value_name = "X")]
+    pub(crate) max_error: Option<f64>,
+    /// walnuts: most halvings of a step [default: 10]
+    #[arg(long, value_name = "N")]
+    pub(crate) max_halvings: Option<u32>,
+}
+
+impl AlgorithmArgs {
+    /// Lays the options that are given over the settings of `algorithm`.
+    ///
+    /// # Errors
+    /// When an option is given that the sampler does not have.
+    fn lay_over(&self, algorithm: &mut Algorithm) -> Result<(), UsageError> {
+        let integer = |value: Option<u32>| value.map(|value| toml::Value::Integer(value.into()));
+        let real = |value: Option<f64>| value.map(toml::Value::Float);
+        let given = [
+            ("--steps", "steps", integer(self.steps)),
+            ("--step-size", "step_size", real(self.step_size)),
+            ("--length", "length", real(self.length)),
+            ("--jitter", "jitter", real(self.jitter)),
+            ("--max-error", "max_error", real(self.max_error)),
+            ("--max-halvings", "max_halvings", integer(self.max_halvings)),
+        ];
+        for (option, setting, value) in given {
+            let Some(value) = value else { continue };
+            let name = algorithm.name();
+            let wrong = || {
+                UsageError(format!(
+                    "{option}: the sampler {name} has no such setting; leave it out, or choose another --algorithm"
+                ))
+            };
+            let mut settings = match toml::Value::try_from(&*algorithm) {
+                Ok(toml::Value::Table(mut settings)) => match settings.remove(name) {
+                    Some(toml::Value::Table(own)) => own,
+                    _ => toml::Table::new(),
+                },
+                _ => toml::Table::new(),
+            };
+            settings.insert(setting.to_owned(), value);
+            let written = toml::Table::from_iter([(name.to_owned(), toml::Value::Table(settings))]);
+            *algorithm = written.try_into().map_err(|_| wrong())?;
         }
         Ok(())
     }

@@ -1,35 +1,36 @@
 //! Columns of a Stan CSV: `theta.1.2` is an element of `theta`, counted from 1.
 //!
-//! Here are the names of the sampler's statistics (`lp__`, `stepsize__`, ...) in CmdStan and in ArviZ.
+//! The names of the sampler's statistics (`lp__`, `stepsize__`, ...) in CmdStan come from the table of statistics.
 
 use crate::draw_table::is_whole;
 use indexmap::IndexMap;
-use octopus_trace::Values;
+use octopus_trace::{STATISTICS, StatisticKind, Values, statistic_named};
 
-/// The sampler's own columns: CmdStan's name and ArviZ's, in CmdStan's order.
-pub(crate) const STATISTICS: [(&str, &str); 7] = [
-    ("lp__", "lp"),
-    ("accept_stat__", "acceptance_rate"),
-    ("stepsize__", "step_size"),
-    ("treedepth__", "tree_depth"),
-    ("n_leapfrog__", "n_steps"),
-    ("divergent__", "diverging"),
-    ("energy__", "energy"),
-];
+/// Returns the sampler's own columns in CmdStan's order: CmdStan's name and ArviZ's.
+pub(crate) fn statistics() -> Vec<(&'static str, &'static str)> {
+    let mut own: Vec<_> = STATISTICS.iter().filter_map(|own| own.stan.map(|place| (place, own.name))).collect();
+    own.sort_unstable();
+    own.into_iter().map(|((_, theirs), ours)| (theirs, ours)).collect()
+}
+
+/// Returns CmdStan's name of the statistic that ArviZ calls `name`.
+pub(crate) fn name_in_stan(name: &str) -> Option<&'static str> {
+    statistic_named(name).and_then(|own| own.stan).map(|(_, theirs)| theirs)
+}
 
 /// Returns ArviZ's name of the statistic in a column of the sampler's own, or the column's without its underscores.
 pub(crate) fn statistic_name(column: &str) -> &str {
-    let known = STATISTICS.iter().find(|(theirs, _)| *theirs == column).map(|(_, ours)| *ours);
-    known.unwrap_or(column.trim_end_matches('_'))
+    let known = STATISTICS.iter().find(|own| own.stan.is_some_and(|(_, theirs)| theirs == column));
+    known.map_or(column.trim_end_matches('_'), |own| own.name)
 }
 
 /// Returns the values of a statistic in the type that ArviZ gives it, if all of them have it: Stan stores real numbers.
 pub(crate) fn in_type_of_statistic(name: &str, values: Vec<f64>) -> Values {
-    match name {
-        "diverging" if values.iter().all(|flag| *flag == 0.0 || *flag == 1.0) => {
+    match statistic_named(name).map(|own| own.kind) {
+        Some(StatisticKind::Flag) if values.iter().all(|flag| *flag == 0.0 || *flag == 1.0) => {
             Values::Bool(values.into_iter().map(|flag| flag != 0.0).collect())
         }
-        "tree_depth" | "n_steps" if values.iter().copied().all(is_whole) => {
+        Some(StatisticKind::Count) if values.iter().copied().all(is_whole) => {
             Values::I64(values.into_iter().map(|value| value as i64).collect())
         }
         _ => Values::F64(values),

@@ -7,7 +7,7 @@ mod metric;
 mod read;
 mod write;
 
-pub(crate) use columns::{STATISTICS, in_type_of_statistic, statistic_name};
+pub(crate) use columns::{in_type_of_statistic, name_in_stan, statistic_name, statistics};
 pub use metric::{InverseMetric, StanMetric};
 pub use read::{StanCsv, read_stan_csv};
 pub use write::write_stan_csv;

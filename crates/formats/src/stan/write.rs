@@ -3,7 +3,7 @@
 //! The comments with settings, adaptation and version are made here.
 
 use super::StanMetric;
-use super::columns::{STATISTICS, columns_of, keeps_its_name};
+use super::columns::{columns_of, keeps_its_name, name_in_stan, statistics};
 use super::metric::{InverseMetric, to_json};
 use crate::FormatError;
 use crate::checked;
@@ -94,7 +94,7 @@ pub fn write_stan_csv(
 pub(super) fn what_is_lost(data: &InferenceData, sampling: &Table<'_>, has_max_depth: bool) -> Vec<String> {
     let words = sampling.words.iter().map(|name| format!("{name} (text)"));
     let is_written = |name: &str| {
-        let column = STATISTICS.iter().find(|(_, ours)| *ours == name).map(|(theirs, _)| *theirs);
+        let column = name_in_stan(name);
         let has = |column: &str| sampling.statistics().iter().any(|written| written == column);
         column.is_some_and(has) || name == "reached_max_treedepth" && has_max_depth && has("treedepth__")
     };
@@ -148,7 +148,7 @@ impl<'a> Table<'a> {
             columns: Vec::new(),
             stats: data.group(&format!("{prefix}sample_stats")),
         };
-        for (column, name) in STATISTICS {
+        for (column, name) in statistics() {
             let array = table.stats.and_then(|stats| stats.get(name));
             let fits = |array: &&Array| array.is_sampled() && array.shape == [table.chains, table.draws];
             if let Some(array) = array.filter(fits).filter(|array| array.values.is_numeric()) {

@@ -98,6 +98,7 @@ mod tests {
             index_in_trajectory: 0,
             diverging: false,
             reached_max_treedepth: false,
+            ..DrawStats::default()
         };
         acceptances
             .iter()

@@ -127,10 +127,16 @@ impl SamplerEngine for CpuEngine {
         chains.par_iter_mut().enumerate().try_for_each(|(c, chain)| {
             let address = Address { seed: config.seed, chain: c as u32, iteration: done as u32 };
             let Chain { point, averaging, step_size, .. } = chain;
-            let first = averaging.current();
+            let kernel = config.algorithm.kernel();
+            let speed = kernel.steps_of_leapfrog(space.dim);
+            let first = averaging.current() / speed;
             let found = workspaces.lend(|workspace| {
                 phase_space.evaluate(point, &mut workspace.scratch)?;
-                find_reasonable(phase_space, address, point, first, &mut workspace.scratch)
+                match kernel.fixed_step() {
+                    Some(step) => Ok(step),
+                    None => find_reasonable(phase_space, address, point, first, &mut workspace.scratch)
+                        .map(|step| step * speed),
+                }
             });
             *step_size = found.map_err(|source| SamplerError::Density { chain: c, iteration: done, source })?;
             *averaging = DualAveraging::new(*step_size, config.target_accept);
@@ -197,6 +203,8 @@ mod tests {
             adaptation: &adaptation,
             done: 30,
             tuning: Tuning::EachChain,
+            length: None,
+            center: None,
             windows: 0..0,
         };
         test(&mut CpuEngine::new(2, states(2)), &shared);

@@ -58,6 +58,23 @@ impl Metric {
         }
     }
 
+    /// The whitened position about `center`, `z = A^-1 D^-1/2 (x - center)`: it moves by the whitened momentum.
+    pub(crate) fn whiten_position(&self, vectors: &Vectors, x: &[f64], center: &[f64], z: &mut [f64]) {
+        for (((z, x), center), scale) in z.iter_mut().zip(x).zip(center).zip(self.scale.iter()) {
+            *z = (x - center) / scale;
+        }
+        for direction in &self.directions {
+            let along = vectors.dot(&direction.u, z);
+            vectors.axpy(-direction.stretch / (1.0 + direction.stretch) * along, &direction.u, z);
+        }
+    }
+
+    /// A drift by the whitened momentum `r`: `out = x + step D^1/2 A r`; `spare` is overwritten.
+    pub(crate) fn drift(&self, vectors: &Vectors, step: f64, r: &[f64], x: &[f64], spare: &mut [f64], out: &mut [f64]) {
+        self.apply(vectors, r, spare);
+        vectors.drift(step, &self.scale, spare, x, out);
+    }
+
     /// The whitened force `w = A D^1/2 g`; `scratch` is overwritten.
     pub(crate) fn whiten(&self, vectors: &Vectors, g: &[f64], scratch: &mut [f64], w: &mut [f64]) {
         if self.directions.is_empty() {

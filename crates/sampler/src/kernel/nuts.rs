@@ -12,10 +12,14 @@
 use super::address::Address;
 use super::phase_space::PhaseSpace;
 use super::state::{Point, Scratch, State, StateMut};
+use super::workspace::{POINTS, Path, Workspace};
+use super::{Kernel, Tuned};
+use crate::config::SamplerConfig;
 use crate::draw::DrawStats;
 use octopus_density::DensityError;
 use octopus_random::{Purpose, Stream, exact};
-use subtree::{Momenta, Subtree, join};
+use subtree::join;
+pub(super) use subtree::{Momenta, Subtree};
 use weights::Weights;
 
 mod subtree;
@@ -23,10 +27,6 @@ mod weights;
 
 /// Leaves use the blocks of random numbers from here on, doublings those before.
 const FIRST_LEAF_BLOCK: u32 = 64;
-/// Points kept at a time: both ends of the trajectory, the proposal, the candidate of the new half, and the next
-/// leaf. They are known by number, so that none is ever copied.
-const POINTS: usize = 5;
-
 /// The settings of a transition.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NutsSettings {
@@ -35,24 +35,111 @@ pub(crate) struct NutsSettings {
     pub(crate) max_energy_error: f64,
 }
 
-/// Everything that a transition overwrites and nobody reads after it.
-#[derive(Debug)]
-pub(crate) struct Workspace {
-    pub(crate) scratch: Scratch,
-    momenta: Momenta,
-    stack: Vec<Subtree>,
-    points: [Point; POINTS],
+impl NutsSettings {
+    pub(super) fn of(tuned: Tuned<'_>) -> Self {
+        let &SamplerConfig { max_depth, max_energy_error, .. } = tuned.config;
+        Self { step_size: tuned.step_size, max_depth, max_energy_error }
+    }
 }
 
-impl Workspace {
-    pub(crate) fn new(dim: usize) -> Self {
-        Self {
-            scratch: Scratch::new(dim),
-            momenta: Momenta::new(dim),
-            stack: Vec::new(),
-            points: std::array::from_fn(|_| Point::zeros(dim)),
-        }
+/// How a leaf is made of the one before it.
+pub(super) trait Integrator: Copy {
+    /// Makes a step of signed size `step`.
+    fn step(
+        self,
+        phase_space: PhaseSpace<'_, '_>,
+        step: f64,
+        from: State<'_>,
+        to: StateMut<'_>,
+        scratch: &mut Scratch,
+        path: &mut Path,
+    ) -> Result<Arrival, DensityError>;
+}
+
+/// Where a step of a tree has led.
+pub(super) struct Arrival {
+    /// The square of the momentum; `None` where the density has no value.
+    pub(super) square: Option<f64>,
+    /// Gradients that the step took.
+    pub(super) gradients: u32,
+    /// Whether the same step leads back: a tree ends before a leaf from which none does.
+    pub(super) leads_back: bool,
+    /// Whether the step counts for the rate of acceptance, by which the step size is adapted.
+    pub(super) is_whole: bool,
+}
+
+/// One leapfrog step.
+#[derive(Clone, Copy)]
+struct Leapfrog;
+
+impl Integrator for Leapfrog {
+    #[inline(always)]
+    fn step(
+        self,
+        phase_space: PhaseSpace<'_, '_>,
+        step: f64,
+        from: State<'_>,
+        to: StateMut<'_>,
+        scratch: &mut Scratch,
+        _: &mut Path,
+    ) -> Result<Arrival, DensityError> {
+        let square = phase_space.leapfrog(step, from, to, scratch)?;
+        Ok(Arrival { square, gradients: 1, leads_back: true, is_whole: true })
     }
+}
+
+/// The No-U-Turn Sampler, as the list of samplers knows it.
+pub(super) struct Nuts;
+
+impl Kernel for Nuts {
+    fn step(
+        &self,
+        phase_space: PhaseSpace<'_, '_>,
+        tuned: Tuned<'_>,
+        address: Address,
+        point: &mut Point,
+        workspace: &mut Workspace,
+    ) -> Result<DrawStats, DensityError> {
+        transition(phase_space, NutsSettings::of(tuned), address, point, workspace)
+    }
+
+    fn statistics(&self) -> &'static [&'static str] {
+        STATISTICS
+    }
+
+    fn leapfrogs(&self, dim: usize) -> f64 {
+        leapfrogs(dim)
+    }
+
+    fn target_accept(&self) -> f64 {
+        0.8
+    }
+
+    fn is_on_gpu(&self) -> bool {
+        true
+    }
+}
+
+/// The statistics of trees.
+pub(super) const STATISTICS: &[&str] = &[
+    "lp",
+    "acceptance_rate",
+    "step_size",
+    "energy",
+    "energy_error",
+    "max_energy_error",
+    "tree_depth",
+    "n_steps",
+    "index_in_trajectory",
+    "diverging",
+    "reached_max_treedepth",
+];
+
+/// Returns about how many leapfrog steps a tree has: trajectories grow with the fourth root of the dimension, in powers of
+/// two.
+pub(super) fn leapfrogs(dim: usize) -> f64 {
+    const FEW_COORDINATES: usize = 256;
+    if dim > FEW_COORDINATES { 31.0 } else { 15.0 }
 }
 
 /// Moves `point` by one transition of NUTS; where the density is broken, the point stays.
@@ -63,13 +150,27 @@ pub(crate) fn transition(
     point: &mut Point,
     workspace: &mut Workspace,
 ) -> Result<DrawStats, DensityError> {
-    let mut trajectory = Trajectory::begin(phase_space, settings, address, point, workspace);
+    transition_by(Leapfrog, phase_space, settings, address, point, workspace)
+}
+
+/// Moves `point` by one transition whose leaves are made by `integrator`.
+#[inline(always)]
+pub(super) fn transition_by(
+    integrator: impl Integrator,
+    phase_space: PhaseSpace<'_, '_>,
+    settings: NutsSettings,
+    address: Address,
+    point: &mut Point,
+    workspace: &mut Workspace,
+) -> Result<DrawStats, DensityError> {
+    let mut trajectory = Trajectory::begin(integrator, phase_space, settings, address, point, workspace);
     while trajectory.depth < settings.max_depth && trajectory.double()? {}
     Ok(trajectory.choose(point))
 }
 
 /// A trajectory, how far it has grown, and the point chosen of it so far.
-struct Trajectory<'t, 'a, 'd> {
+struct Trajectory<'t, 'a, 'd, I> {
+    integrator: I,
     phase_space: PhaseSpace<'a, 'd>,
     settings: NutsSettings,
     random: Stream,
@@ -86,16 +187,19 @@ struct Trajectory<'t, 'a, 'd> {
     max_energy_error: f64,
     /// The random numbers of two leaves: they come in pairs.
     leaf_uniforms: [f64; 2],
+    /// Leaves.
     n_steps: u32,
+    gradients: u32,
     depth: u32,
     diverging: bool,
     turned: bool,
 }
 
-impl<'t, 'a, 'd> Trajectory<'t, 'a, 'd> {
+impl<'t, 'a, 'd, I: Integrator> Trajectory<'t, 'a, 'd, I> {
     /// Draws a momentum at `point`, which stays as it is.
     #[inline(always)]
     fn begin(
+        integrator: I,
         phase_space: PhaseSpace<'a, 'd>,
         settings: NutsSettings,
         address: Address,
@@ -111,6 +215,7 @@ impl<'t, 'a, 'd> Trajectory<'t, 'a, 'd> {
         points[0].copy_from(point);
         let start_energy = kinetic - point.logp;
         Self {
+            integrator,
             phase_space,
             settings,
             random: address.stream(Purpose::Tree),
@@ -125,6 +230,7 @@ impl<'t, 'a, 'd> Trajectory<'t, 'a, 'd> {
             max_energy_error: 0.0,
             leaf_uniforms: [0.0; 2],
             n_steps: 0,
+            gradients: 0,
             depth: 0,
             diverging: false,
             turned: false,
@@ -170,11 +276,15 @@ impl<'t, 'a, 'd> Trajectory<'t, 'a, 'd> {
         for _ in 0..1u32 << self.depth {
             let chosen = candidate.map_or(self.proposal.point, |chosen| chosen.point);
             let to = free_point([edge.point, far, self.proposal.point, chosen]);
-            let energy;
-            (momentum, energy) = self.step(step, (edge.point, momentum), to)?;
+            let (next, energy, arrival) = self.step(step, (edge.point, momentum), to)?;
+            momentum = next;
             edge = Edge { point: to, index: edge.index + side };
             let uniform = self.next_uniform();
-            let Some(weight) = self.weigh(energy) else { return Ok(None) };
+            if !arrival.leads_back {
+                self.turned = true;
+                return Ok(None);
+            }
+            let Some(weight) = self.weigh(energy, arrival.is_whole) else { return Ok(None) };
             if uniform * self.weights.subtree < weight {
                 candidate = Some(Selected { point: to, energy, index: edge.index });
             }
@@ -191,22 +301,24 @@ impl<'t, 'a, 'd> Trajectory<'t, 'a, 'd> {
         Ok(self.workspace.stack.pop().map(|half| (half, candidate)))
     }
 
-    /// Makes a leapfrog step from a point and a momentum to the point `to`, all known by number; returns the number of
-    /// the new momentum and the energy.
+    /// Makes a step from a point and a momentum to the point `to`, all known by number; returns the number of the new
+    /// momentum, the energy, and how the step went.
     #[inline(always)]
-    fn step(&mut self, step: f64, from: (usize, usize), to: usize) -> Result<(usize, f64), DensityError> {
-        let Workspace { scratch, momenta, points, .. } = &mut *self.workspace;
+    fn step(&mut self, step: f64, from: (usize, usize), to: usize) -> Result<(usize, f64, Arrival), DensityError> {
+        let Workspace { scratch, momenta, points, path, .. } = &mut *self.workspace;
         let next = momenta.take();
         let mut momentum = momenta.borrow_out(next);
         let mut leaf = std::mem::take(&mut points[to]);
         let from = State { point: &points[from.0], momentum: momenta.get(from.1) };
         let to_state = StateMut { point: &mut leaf, momentum: &mut momentum };
-        let square = self.phase_space.leapfrog(step, from, to_state, scratch);
+        let arrival = self.integrator.step(self.phase_space, step, from, to_state, scratch, path);
         let logp = leaf.logp;
         points[to] = leaf;
         momenta.restore(next, momentum);
-        let energy = square?.map_or(f64::INFINITY, |square| 0.5 * square - logp);
-        Ok((next, energy))
+        let arrival = arrival?;
+        self.gradients += arrival.gradients;
+        let energy = arrival.square.map_or(f64::INFINITY, |square| 0.5 * square - logp);
+        Ok((next, energy, arrival))
     }
 
     /// Returns the random number of the next leaf, and counts it.
@@ -222,7 +334,7 @@ impl<'t, 'a, 'd> Trajectory<'t, 'a, 'd> {
 
     /// Takes a leaf's energy into account; returns its weight, or `None` where it diverges.
     #[inline(always)]
-    fn weigh(&mut self, energy: f64) -> Option<f64> {
+    fn weigh(&mut self, energy: f64, is_whole: bool) -> Option<f64> {
         let error = if energy.is_nan() { f64::INFINITY } else { energy - self.start_energy };
         if error.abs() > self.max_energy_error.abs() {
             self.max_energy_error = error;
@@ -232,7 +344,9 @@ impl<'t, 'a, 'd> Trajectory<'t, 'a, 'd> {
             return None;
         }
         let weight = self.weights.add(-error);
-        self.acceptance += if error <= 0.0 {
+        self.acceptance += if !is_whole {
+            0.0
+        } else if error <= 0.0 {
             1.0
         } else if self.weights.are_of_the_start() {
             weight
@@ -259,7 +373,7 @@ impl<'t, 'a, 'd> Trajectory<'t, 'a, 'd> {
 
     /// Puts the chosen point in the place of `point`.
     fn choose(self, point: &mut Point) -> DrawStats {
-        let Self { phase_space, settings, proposal, n_steps, depth, diverging, turned, .. } = self;
+        let Self { phase_space, settings, proposal, n_steps, gradients, depth, diverging, turned, .. } = self;
         std::mem::swap(point, &mut self.workspace.points[proposal.point]);
         DrawStats {
             lp: point.logp - phase_space.space.log_jacobian(&point.x[..phase_space.dim()]),
@@ -269,10 +383,11 @@ impl<'t, 'a, 'd> Trajectory<'t, 'a, 'd> {
             energy_error: proposal.energy - self.start_energy,
             max_energy_error: self.max_energy_error,
             tree_depth: depth,
-            n_steps,
+            n_steps: gradients,
             index_in_trajectory: proposal.index,
             diverging,
             reached_max_treedepth: !diverging && !turned && depth == settings.max_depth,
+            ..DrawStats::default()
         }
     }
 }

@@ -9,10 +9,6 @@
 use crate::adapt::{SPREADING, Schedule, f_quantile};
 use crate::config::{SamplerConfig, Strategy};
 
-/// Leapfrog steps of a transition: trajectories grow with the fourth root of the dimension, in powers of two.
-const LEAPFROGS: (f64, f64) = (15.0, 31.0);
-/// The second number of leapfrog steps is for more coordinates than this.
-const FEW_COORDINATES: usize = 256;
 /// While chains learn together, a transition takes longer by this factor: trajectories are longer before the metric is
 /// known, and threads wait for what is learned.
 const LEARNING: f64 = 1.5;
@@ -41,7 +37,7 @@ pub struct Stage {
 /// Returns the stages of a run of a density with `dim` coordinates. A run costs the sum over its stages of
 /// [`Stage::steps`] times the time of one leapfrog step of all the stage's chains side by side.
 pub fn stages(config: &SamplerConfig, dim: usize) -> Vec<Stage> {
-    let leapfrogs = if dim > FEW_COORDINATES { LEAPFROGS.1 } else { LEAPFROGS.0 };
+    let leapfrogs = config.algorithm.kernel().leapfrogs(dim);
     let of = |chains, transitions: usize, times| Stage {
         chains,
         transitions,

@@ -15,14 +15,14 @@ pub use status::BatchStep;
 pub(crate) use status::{Runs, SetStatus};
 
 use crate::adapt::{
-    Adaptation, LearnedInformation, PooledStep, SPREADING, Schedule, WindowVariance, are_alike, are_mixed, block_sizes,
-    centerings, initial_metric, is_learned, learn,
+    Adaptation, LearnedInformation, PooledStep, SPREADING, Schedule, TrajectoryLength, WindowVariance, are_alike,
+    are_mixed, block_sizes, centerings, initial_metric, is_learned, learn,
 };
-use crate::config::{INIT_CANDIDATES, INIT_STEEPNESS, INIT_TRIES, SamplerConfig, Strategy};
+use crate::config::{ConfigError, INIT_CANDIDATES, INIT_STEEPNESS, INIT_TRIES, SamplerConfig, Strategy};
 use crate::draw::{ChainBlock, Phase};
 use crate::engine::{ChainState, EngineChains, Shared, Tuning};
 use crate::error::SamplerError;
-use crate::kernel::{Address, Space};
+use crate::kernel::{Address, Algorithm, Space};
 use coordinates::are_centerings;
 use octopus_density::{DensityError, LogDensity};
 use octopus_random::Purpose;
@@ -38,6 +38,8 @@ pub(crate) struct RunState<'d> {
     adaptation: Adaptation,
     /// What chains that warm up together have seen; `None` for chains that warm up each for itself.
     pooled: Option<Pooled>,
+    /// The length of trajectories, for a sampler that learns it.
+    length: Option<TrajectoryLength>,
     /// Iterations done, warm-up included.
     done: usize,
     /// Iterations of warm-up, once it is over.
@@ -76,6 +78,17 @@ impl<'d> RunState<'d> {
         density: &'d dyn LogDensity,
         config: SamplerConfig,
     ) -> Result<(Self, Vec<ChainState>), SamplerError> {
+        let kernel = config.algorithm.kernel();
+        if density.dim() < kernel.least_dim() {
+            let value = config.algorithm.name().to_owned();
+            return Err(ConfigError {
+                field: "algorithm",
+                value,
+                expected: "it needs a density of 2 coordinates or more",
+            }
+            .into());
+        }
+        let length = kernel.first_length(density.dim()).map(TrajectoryLength::new);
         let space = Space::new(density, centerings(density, config.parameterization));
         let first = config.first_chains();
         let starts: Vec<(Vec<f64>, Vec<f64>)> = (0..first)
@@ -96,7 +109,7 @@ impl<'d> RunState<'d> {
             stage: Stage::Learning { window: WindowVariance::new(first, density.dim()), agree: false },
         });
         let warm_up = (config.tune == 0).then_some(0);
-        Ok((Self { config, schedule, space, adaptation, pooled, done: 0, warm_up }, states))
+        Ok((Self { config, schedule, space, adaptation, pooled, length, done: 0, warm_up }, states))
     }
 
     pub(crate) fn config(&self) -> &SamplerConfig {
@@ -105,6 +118,10 @@ impl<'d> RunState<'d> {
 
     pub(crate) fn adaptation(&self) -> &Adaptation {
         &self.adaptation
+    }
+
+    pub(crate) fn length(&self) -> Option<f64> {
+        self.length.as_ref().map(TrajectoryLength::current)
     }
 
     pub(crate) fn done(&self) -> usize {
@@ -129,11 +146,14 @@ impl<'d> RunState<'d> {
         let Self { config, space, adaptation, done, .. } = self;
         let tuning = match (self.warm_up, self.stage()) {
             (Some(_), _) => Tuning::Over,
+            (None, _) if config.algorithm.kernel().fixed_step().is_some() => Tuning::Fixed,
             (None, None | Some(Stage::Learning { agree: false, .. })) => Tuning::EachChain,
             (None, Some(_)) => Tuning::Pooled,
         };
         let windows = if self.learns() { self.schedule.windows() } else { 0..0 };
-        Shared { config, space, adaptation, done: *done, tuning, windows }
+        let length = self.length();
+        let center = self.length.as_ref().filter(|_| self.warm_up.is_none()).and_then(TrajectoryLength::center);
+        Shared { config, space, adaptation, done: *done, tuning, length, center, windows }
     }
 
     /// Returns the iterations that are next: at most `limit`; `None` when the run is complete.
@@ -153,7 +173,8 @@ impl<'d> RunState<'d> {
             Some(Stage::Learning { agree: true, .. }) => self.schedule.round_end(self.done),
             _ => self.schedule.next_end(self.done),
         };
-        stop.map_or(self.config.tune, |stop| stop.min(self.config.tune))
+        let round = self.length.as_ref().map(|_| TrajectoryLength::round_end(self.done));
+        [stop, round].into_iter().flatten().fold(self.config.tune, usize::min)
     }
 
     fn stage(&self) -> Option<&Stage> {
@@ -184,6 +205,13 @@ impl<'d> RunState<'d> {
         let from = std::mem::replace(&mut self.done, until);
         if tuning == Tuning::Over {
             return Ok(PendingSteps::default());
+        }
+        if let Some(length) = &mut self.length {
+            length.add(chains);
+            if until == stop {
+                let points = engine.points();
+                length.learn(&points.iter().map(|x| &**x).collect::<Vec<_>>());
+            }
         }
         let before = self.schedule.windows().start.saturating_sub(from);
         if let Some(Pooled { step, stage }) = &mut self.pooled {
@@ -219,6 +247,9 @@ impl<'d> RunState<'d> {
 
     /// Updates the state after a restart: every chain has a new point evaluation and a newly searched step size.
     pub(crate) fn restarted(&mut self, engine: &mut dyn EngineChains) -> Result<(), SamplerError> {
+        if let Some(length) = &mut self.length {
+            length.forget_center();
+        }
         let tuning = self.shared().tuning;
         if let Some(pooled) = self.pooled.as_mut().filter(|_| tuning == Tuning::Pooled) {
             pooled.step.find(&engine.step_sizes());
@@ -283,6 +314,7 @@ impl<'d> RunState<'d> {
             config: self.config.clone(),
             adaptation: self.adaptation.clone(),
             pooled: self.pooled.clone(),
+            length: None,
             done: self.done,
             warm_up: self.warm_up,
             chains,
@@ -290,19 +322,24 @@ impl<'d> RunState<'d> {
         let bad = |error: postcard::Error| SamplerError::Checkpoint(error.to_string());
         let mut bytes = postcard::to_stdvec(&state).map_err(bad)?;
         // What most runs do not learn stands last, and is left out there.
-        if !self.adaptation.learned.is_empty() {
+        let of_sampler = (self.config.algorithm != Algorithm::Nuts)
+            .then(|| OfSampler { algorithm: self.config.algorithm.clone(), length: self.length.clone() });
+        if of_sampler.is_some() || !self.adaptation.learned.is_empty() {
             bytes.extend(postcard::to_stdvec(&self.adaptation.learned).map_err(bad)?);
+        }
+        if let Some(of_sampler) = of_sampler {
+            bytes.extend(postcard::to_stdvec(&of_sampler).map_err(bad)?);
         }
         Ok(bytes)
     }
 
     /// Decodes what [`encode`](Self::encode) has written.
     pub(crate) fn decode(density: &'d dyn LogDensity, bytes: &[u8]) -> Result<(Self, Vec<ChainState>), SamplerError> {
-        let CheckpointState { config, adaptation, pooled, done, warm_up, chains, .. } =
+        let CheckpointState { config, adaptation, pooled, length, done, warm_up, chains, .. } =
             CheckpointState::read(density, bytes)?;
         let schedule = Schedule::of(&config);
         let space = Space::of(density, &adaptation);
-        Ok((Self { config, schedule, space, adaptation, pooled, done, warm_up }, chains))
+        Ok((Self { config, schedule, space, adaptation, pooled, length, done, warm_up }, chains))
     }
 }
 
@@ -313,9 +350,19 @@ struct CheckpointState {
     config: SamplerConfig,
     adaptation: Adaptation,
     pooled: Option<Pooled>,
+    /// It stands with the sampler, after all else.
+    #[serde(skip)]
+    length: Option<TrajectoryLength>,
     done: usize,
     warm_up: Option<usize>,
     chains: Vec<ChainState>,
+}
+
+/// What a checkpoint of another sampler than NUTS has besides, as its last bytes.
+#[derive(Serialize, Deserialize)]
+struct OfSampler {
+    algorithm: Algorithm,
+    length: Option<TrajectoryLength>,
 }
 
 impl CheckpointState {
@@ -340,7 +387,12 @@ impl CheckpointState {
         let bad = |error: postcard::Error| SamplerError::Checkpoint(error.to_string());
         let (mut state, rest): (Self, _) = postcard::take_from_bytes(bytes).map_err(bad)?;
         if !rest.is_empty() {
-            state.adaptation.learned = postcard::from_bytes(rest).map_err(bad)?;
+            let of_sampler;
+            (state.adaptation.learned, of_sampler) = postcard::take_from_bytes(rest).map_err(bad)?;
+            if !of_sampler.is_empty() {
+                let OfSampler { algorithm, length } = postcard::from_bytes(of_sampler).map_err(bad)?;
+                (state.config.algorithm, state.length) = (algorithm, length);
+            }
         }
         let dim = density.dim();
         state.config.validate()?;

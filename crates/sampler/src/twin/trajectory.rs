@@ -227,5 +227,6 @@ pub(super) fn transition<R: TwinReal, T: TwinReal>(
         index_in_trajectory: chosen.index,
         diverging: matches!(stop, Some(Stop::Diverged)),
         reached_max_treedepth: stop.is_none() && tree_depth == limits.max_depth,
+        ..DrawStats::default()
     }
 }

@@ -153,6 +153,7 @@ impl Answer {
             index_in_trajectory: rest as u32 as i32,
             diverging: rest >> 32 & 1 != 0,
             reached_max_treedepth: rest >> 33 & 1 != 0,
+            ..DrawStats::default()
         }
     }
 

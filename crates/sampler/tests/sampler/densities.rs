@@ -187,3 +187,27 @@ impl Breaking {
     }
 }
 log_density!(Breaking, "breaking");
+
+/// Neal's funnel (2003): `x_0 ~ N(0, 3)`, and each other coordinate `~ N(0, exp(x_0 / 2))`.
+pub(crate) struct Funnel {
+    dim: usize,
+    layout: Layout,
+}
+
+impl Funnel {
+    pub(crate) const SD: f64 = 3.0;
+
+    pub(crate) fn new(dim: usize) -> Self {
+        Self { dim, layout: Layout::default() }
+    }
+
+    fn value(&self, x: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
+        let (v, others) = (x[0], &x[1..]);
+        let precision = (-v).exp();
+        let square: f64 = others.iter().map(|x| x * x).sum();
+        gradient[0] = -v / (Self::SD * Self::SD) + 0.5 * (precision * square - others.len() as f64);
+        gradient[1..].iter_mut().zip(others).for_each(|(g, x)| *g = -precision * x);
+        Ok(-0.5 * (v * v / (Self::SD * Self::SD) + precision * square + v * others.len() as f64))
+    }
+}
+log_density!(Funnel, "funnel");

@@ -1,6 +1,7 @@
 //! The sampler as its users see it: whole runs against distributions with known answers, the same bits whatever
 //! the machine does, calibration, and what happens when a density fails.
 
+mod algorithms;
 mod batch;
 mod calibration;
 mod densities;

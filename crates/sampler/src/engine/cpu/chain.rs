@@ -1,11 +1,10 @@
 //! Chains on the CPU between two adaptations: each is alone on a thread (no SIMD over chains), and they take turns.
 
 use crate::adapt::{DualAveraging, Window};
-use crate::config::SamplerConfig;
 use crate::draw::ChainBlock;
 use crate::engine::{Shared, Tuning};
 use crate::error::SamplerError;
-use crate::kernel::{Address, NutsSettings, PhaseSpace, Point, Workspace, transition};
+use crate::kernel::{Address, PhaseSpace, Point, Workspace};
 use octopus_density::DensityError;
 use rayon::ScopeFifo;
 use std::ops::Range;
@@ -112,14 +111,13 @@ impl Chain {
         workspace: &mut Workspace,
     ) -> Result<(), DensityError> {
         let &Mover { shared, phase_space, .. } = mover;
-        let Shared { config, space, .. } = shared;
-        let &SamplerConfig { max_depth, max_energy_error, .. } = *config;
-        let settings = NutsSettings { step_size: self.step_size, max_depth, max_energy_error };
+        let &Shared { config, space, .. } = shared;
         let dim = space.dim;
         // Iteration 0 of the random numbers belongs to the starting points.
         let address = Address { seed: config.seed, chain: number as u32, iteration: iteration as u32 + 1 };
         let point = &mut self.point;
-        let stats = transition(phase_space, settings, address, point, workspace)?;
+        let kernel = config.algorithm.kernel();
+        let stats = kernel.step(phase_space, shared.tuned(self.step_size), address, point, workspace)?;
         let start = block.positions.len();
         block.positions.extend_from_slice(&point.x[..dim]);
         space.make_natural(&mut block.positions[start..]);

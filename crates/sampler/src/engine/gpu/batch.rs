@@ -97,7 +97,7 @@ impl<'d> OnGpu<'d> {
         for (number, set) in sets.iter_mut().enumerate() {
             let SetStatus::Waiting(prepared) = set else { continue };
             let (density, config) = (prepared.run_state.density(), prepared.run_state.config());
-            let kernels = kernel::of_density(density, config.precision);
+            let kernels = kernel::of_density(density, config);
             match kernels.and_then(|kernels| kernel::choose_of_batch(kernels, config.precision).map(|_| kernels)) {
                 Ok(kernels) => {
                     let (name, dim) = (kernels.kernel_name().to_owned(), density.dim());

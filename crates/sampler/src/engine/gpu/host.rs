@@ -154,6 +154,7 @@ impl From<NutsRecord> for DrawStats {
             index_in_trajectory: record.index_in_trajectory,
             diverging: record.diverging,
             reached_max_treedepth: record.reached_max_treedepth,
+            ..DrawStats::default()
         }
     }
 }
@@ -226,6 +227,7 @@ mod tests {
                 index_in_trajectory: 9,
                 diverging,
                 reached_max_treedepth,
+                ..DrawStats::default()
             };
             assert_eq!(DrawStats::from(record(diverging, reached_max_treedepth)), expected);
         }

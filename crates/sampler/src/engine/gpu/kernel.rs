@@ -1,5 +1,6 @@
 //! Chooses the kernels that a density runs with (lanes, rows, team, batch), and lists what they read.
 
+use crate::config::SamplerConfig;
 use crate::engine::Shared;
 use crate::error::SamplerError;
 use octopus_cuda::{
@@ -36,7 +37,15 @@ pub(super) fn choose_of_batch(density: &dyn GpuDensity, precision: Precision) ->
 ///
 /// # Errors
 /// [`SamplerError::NoKernel`] when it has none.
-pub(crate) fn of_density(density: &dyn LogDensity, precision: Precision) -> Result<&dyn GpuDensity, SamplerError> {
+pub(crate) fn of_density<'d>(
+    density: &'d dyn LogDensity,
+    config: &SamplerConfig,
+) -> Result<&'d dyn GpuDensity, SamplerError> {
+    let &SamplerConfig { precision, ref algorithm, .. } = config;
+    if !algorithm.is_on_gpu() {
+        let why = format!("the sampler {} has no kernels", algorithm.name());
+        return Err(refusal(density, precision, why));
+    }
     density.kernels().ok_or_else(|| refusal(density, precision, "none is compiled for it".to_owned()))
 }
 

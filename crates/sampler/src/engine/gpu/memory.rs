@@ -37,7 +37,7 @@ impl GpuMemory {
     /// # Errors
     /// [`SamplerError::NoKernel`] when no kernel is compiled for it.
     pub fn of_run(density: &dyn LogDensity, config: &SamplerConfig, gpu: &GpuConfig) -> Result<Self, SamplerError> {
-        let density = kernel::of_density(density, config.precision)?;
+        let density = kernel::of_density(density, config)?;
         let format = kernel::format(kernel::choose(density, config.precision)?);
         let (element, vector) = (format.element.bytes() as u64, (format.vector() * format.element.bytes()) as u64);
         let field = |field: &KernelField<'_>| match field {

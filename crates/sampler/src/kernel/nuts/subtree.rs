@@ -5,14 +5,14 @@ use octopus_density::warp::Buffer;
 
 /// Momentum vectors lent by number.
 #[derive(Debug)]
-pub(super) struct Momenta {
+pub(in crate::kernel) struct Momenta {
     dim: usize,
     buffers: Vec<Buffer>,
     free: Vec<usize>,
 }
 
 impl Momenta {
-    pub(super) fn new(dim: usize) -> Self {
+    pub(in crate::kernel) fn new(dim: usize) -> Self {
         Self { dim, buffers: Vec::new(), free: Vec::new() }
     }
 
@@ -53,7 +53,7 @@ impl Momenta {
 /// A finished subtree: the momenta at its ends (in the direction of integration) and their sum, by number.
 /// A single leaf has one vector that is all three.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Subtree {
+pub(in crate::kernel) struct Subtree {
     pub(super) level: u32,
     pub(super) begin: usize,
     pub(super) end: usize,

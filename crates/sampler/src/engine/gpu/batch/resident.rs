@@ -68,7 +68,7 @@ fn kernels<'a>(sets: &[&'a BegunRun<'_>]) -> Result<(&'a dyn GpuDensity, &'a Ker
     let largest = sets.iter().max_by_key(|begun| begun.run_state.density().dim());
     let largest = largest.ok_or_else(|| SamplerError::Checkpoint("a turn without data sets".to_owned()))?;
     let config = largest.run_state.config();
-    let density = kernel::of_density(largest.run_state.density(), config.precision)?;
+    let density = kernel::of_density(largest.run_state.density(), config)?;
     Ok((density, kernel::choose_of_batch(density, config.precision)?, config.max_depth))
 }
 

@@ -1,0 +1,242 @@
+//! Hamiltonian Monte Carlo: trajectories of a given length, at whose end a point is accepted or not.
+//!
+//! Duane, Kennedy, Pendleton and Roweth (1987); Neal (2011), section 3.2. Lengths are in standard deviations, because
+//! momenta are whitened. A length is drawn anew for each iteration (Neal 2011, section 3.2: a fixed length may be a period
+//! of some coordinate), the same one for all chains, so that chains in lock step take as many steps.
+
+use super::address::Address;
+use super::phase_space::PhaseSpace;
+use super::state::{Point, State, StateMut};
+use super::workspace::{Path, Workspace};
+use super::{Kernel, Tuned};
+use crate::config::ConfigError;
+use crate::draw::DrawStats;
+use octopus_density::DensityError;
+use octopus_density::warp::Buffer;
+use octopus_random::{Purpose, exact};
+use serde::{Deserialize, Serialize};
+
+/// A quarter of a period of a normal distribution: where a trajectory has forgotten its start.
+const QUARTER: f64 = std::f64::consts::FRAC_PI_2;
+
+/// Settings of Hamiltonian Monte Carlo.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Hmc {
+    /// The number of leapfrog steps of each trajectory; `None` takes as many as make `length`.
+    pub steps: Option<u32>,
+    /// The step size; `None` adapts it in warm-up to the target of acceptance.
+    pub step_size: Option<f64>,
+    /// The mean length of trajectories, in standard deviations of the posterior as far as the metric knows them.
+    pub length: f64,
+    /// Lengths, or numbers of steps, are uniform within this share of their mean, from 0 (all are the same) to 1.
+    pub jitter: f64,
+}
+
+impl Default for Hmc {
+    fn default() -> Self {
+        Self { steps: None, step_size: None, length: QUARTER, jitter: 0.5 }
+    }
+}
+
+impl Kernel for Hmc {
+    fn step(
+        &self,
+        phase_space: PhaseSpace<'_, '_>,
+        tuned: Tuned<'_>,
+        address: Address,
+        point: &mut Point,
+        workspace: &mut Workspace,
+    ) -> Result<DrawStats, DensityError> {
+        let mean = self.steps.map_or(self.length / tuned.step_size, f64::from);
+        let steps = steps_of(mean, self.jitter, tuned, address);
+        transition(phase_space, tuned, steps, address, point, workspace)
+    }
+
+    fn statistics(&self) -> &'static [&'static str] {
+        STATISTICS
+    }
+
+    fn leapfrogs(&self, dim: usize) -> f64 {
+        self.steps.map_or_else(|| leapfrogs(self.length, dim), f64::from)
+    }
+
+    fn target_accept(&self) -> f64 {
+        // Beskos et al. (2013).
+        0.651
+    }
+
+    fn fixed_step(&self) -> Option<f64> {
+        self.step_size
+    }
+
+    fn validate(&self) -> Result<(), ConfigError> {
+        if let Some(0) = self.steps {
+            return Err(ConfigError {
+                field: "steps",
+                value: "0".into(),
+                expected: "at least 1 leapfrog step is needed",
+            });
+        }
+        if let Some(step) = self.step_size {
+            positive("step_size", step)?;
+        }
+        positive("length", self.length)?;
+        share("jitter", self.jitter)
+    }
+}
+
+/// The statistics of trajectories without a tree.
+pub(super) const STATISTICS: &[&str] =
+    &["lp", "acceptance_rate", "step_size", "energy", "energy_error", "max_energy_error", "n_steps", "diverging"];
+
+/// Checks that a setting is a positive number.
+pub(super) fn positive(field: &'static str, value: f64) -> Result<(), ConfigError> {
+    if value > 0.0 && value.is_finite() {
+        return Ok(());
+    }
+    Err(ConfigError { field, value: value.to_string(), expected: "must be finite and positive" })
+}
+
+/// Checks that a setting is a share.
+pub(super) fn share(field: &'static str, value: f64) -> Result<(), ConfigError> {
+    if (0.0..=1.0).contains(&value) {
+        return Ok(());
+    }
+    Err(ConfigError { field, value: value.to_string(), expected: "must lie between 0 and 1" })
+}
+
+/// Returns about how many leapfrog steps a trajectory of this length takes: step sizes shrink with the fourth root of the
+/// dimension (Beskos et al. 2013).
+pub(super) fn leapfrogs(length: f64, dim: usize) -> f64 {
+    (length * (dim as f64).powf(0.25)).max(1.0)
+}
+
+/// Returns the number of steps of the iteration's trajectory: its mean is `mean`, and it lies within the share `jitter` of
+/// that. It is at least 1, and at most what a tree of the greatest depth would have.
+pub(super) fn steps_of(mean: f64, jitter: f64, tuned: Tuned<'_>, address: Address) -> u32 {
+    let all_chains = Address { chain: 0, ..address };
+    let [place, rounding] = all_chains.stream(Purpose::Length).uniform_pair_at(0);
+    let wanted = mean * (1.0 + jitter * (2.0 * place - 1.0));
+    let most = f64::from((1_u32 << tuned.config.max_depth) - 1);
+    // Rounding at random keeps the mean where steps are few.
+    (wanted + rounding).floor().clamp(1.0, most) as u32
+}
+
+/// Moves `point` by one trajectory of so many steps; where it diverges, or is not accepted, the point stays.
+pub(super) fn transition(
+    phase_space: PhaseSpace<'_, '_>,
+    tuned: Tuned<'_>,
+    steps: u32,
+    address: Address,
+    point: &mut Point,
+    workspace: &mut Workspace,
+) -> Result<DrawStats, DensityError> {
+    let Tuned { step_size, config, .. } = tuned;
+    let Workspace { scratch, path, .. } = &mut *workspace;
+    let Path { points: [near, far], momenta: [momentum, next] } = path;
+    let start = 0.5 * phase_space.draw_momentum(&address.stream(Purpose::Momentum), momentum) - point.logp;
+    near.copy_from(point);
+    let mut end = Ending { energy: start, start, largest: 0.0, n_steps: 0, diverging: false };
+    for _ in 0..steps {
+        let from = State { point: near, momentum };
+        let square = phase_space.leapfrog(step_size, from, StateMut { point: far, momentum: next }, scratch)?;
+        std::mem::swap(near, far);
+        std::mem::swap(momentum, next);
+        let energy = square.map_or(f64::INFINITY, |square| 0.5 * square - near.logp);
+        if !end.takes(energy, config.max_energy_error) {
+            break;
+        }
+    }
+    let traveled = f64::from(steps) * step_size;
+    Ok(end.conclude(phase_space, tuned, traveled, address, point, workspace))
+}
+
+/// The end of a trajectory so far.
+pub(super) struct Ending {
+    pub(super) energy: f64,
+    pub(super) start: f64,
+    /// The largest energy error.
+    pub(super) largest: f64,
+    pub(super) n_steps: u32,
+    pub(super) diverging: bool,
+}
+
+impl Ending {
+    /// Takes a step's energy into account; returns whether the trajectory goes on.
+    pub(super) fn takes(&mut self, energy: f64, most: f64) -> bool {
+        self.n_steps += 1;
+        self.energy = energy;
+        let error = if energy.is_nan() { f64::INFINITY } else { energy - self.start };
+        if error.abs() > self.largest.abs() {
+            self.largest = error;
+        }
+        self.diverging = error > most;
+        !self.diverging
+    }
+
+    /// Accepts the end of a trajectory of this length, or not (Metropolis et al. 1953); it is the first point of the
+    /// workspace's path, with the first momentum.
+    pub(super) fn conclude(
+        self,
+        phase_space: PhaseSpace<'_, '_>,
+        tuned: Tuned<'_>,
+        traveled: f64,
+        address: Address,
+        point: &mut Point,
+        workspace: &mut Workspace,
+    ) -> DrawStats {
+        let Self { energy, start, largest, n_steps, diverging } = self;
+        let error = energy - start;
+        let acceptance_rate = match (diverging, error <= 0.0) {
+            (true, _) => 0.0,
+            (false, true) => 1.0,
+            (false, false) => exact::exp(-error),
+        };
+        let Workspace { path: Path { points: [end, _], momenta: [momentum, _] }, scratch, .. } = workspace;
+        let length_slope = match tuned.center {
+            Some(center) if acceptance_rate > 0.0 => {
+                acceptance_rate * traveled * growth(phase_space, center, point, end, momentum, &mut scratch.spare)
+            }
+            _ => 0.0,
+        };
+        let [uniform, _] = address.stream(Purpose::Tree).uniform_pair_at(0);
+        let accepted = uniform < acceptance_rate;
+        if accepted {
+            std::mem::swap(point, end);
+        }
+        DrawStats {
+            lp: point.logp - phase_space.space.log_jacobian(&point.x[..phase_space.dim()]),
+            acceptance_rate,
+            step_size: tuned.step_size,
+            energy: if accepted { energy } else { start },
+            energy_error: if accepted { error } else { 0.0 },
+            max_energy_error: largest,
+            n_steps,
+            diverging,
+            length_slope,
+            ..DrawStats::default()
+        }
+    }
+}
+
+/// Returns how fast, at the end of a trajectory, the square of the change of the square of the distance from `center` grows
+/// with the length (Hoffman, Radul and Sountsov 2021, equation 6, in whitened coordinates). `spare` is overwritten.
+fn growth(
+    phase_space: PhaseSpace<'_, '_>,
+    center: &[f64],
+    from: &Point,
+    to: &Point,
+    momentum: &Buffer,
+    spare: &mut [f64],
+) -> f64 {
+    let PhaseSpace { metric, vectors, .. } = phase_space;
+    let whitened = |point: &Point, spare: &mut [f64]| {
+        metric.whiten_position(vectors, &point.x, center, spare);
+        vectors.dot(spare, spare)
+    };
+    let before = whitened(from, spare);
+    let after = whitened(to, spare);
+    let slope = (after - before) * vectors.dot(spare, momentum);
+    if slope.is_finite() { slope } else { 0.0 }
+}

@@ -1,0 +1,69 @@
+//! Every sampler against distributions whose moments are known: each must be right, whatever its speed.
+
+use crate::densities::{Funnel, Gaussian};
+use crate::monte_carlo::run;
+use octopus_density::LogDensity;
+use octopus_models::EightSchools;
+use octopus_models::exact::SchoolsPosterior;
+use octopus_sampler::{Algorithm, SamplerConfig};
+
+fn config(name: &str) -> SamplerConfig {
+    let algorithm = Algorithm::named(name).expect("known");
+    let target_accept = algorithm.target_accept();
+    SamplerConfig { algorithm, target_accept, draws: 4000, tune: 1000, chains: 4, seed: 4, ..SamplerConfig::default() }
+}
+
+#[test]
+fn a_correlated_normal_in_100_dimensions() {
+    const DIM: usize = 100;
+    let density = Gaussian::correlated(DIM, 0.6);
+    for name in Algorithm::NAMES {
+        let draws = run(&density, config(name));
+        assert_eq!(draws.divergences(), 0, "{name}");
+        let moments = draws.moments(DIM, |x, out| out.copy_from_slice(x));
+        for (i, [mean, sd]) in moments.iter().enumerate() {
+            mean.check(&format!("{name}: mean of x[{i}]"), density.mean[i], 4.5);
+            sd.check(&format!("{name}: sd of x[{i}]"), density.variance(i).sqrt(), 4.5);
+        }
+    }
+}
+
+#[test]
+fn eight_schools() {
+    let model = EightSchools::rubin();
+    let exact = SchoolsPosterior::compute(&model);
+    let expected: Vec<_> = [exact.mu, exact.tau].into_iter().chain(exact.theta).chain(exact.theta_trans).collect();
+    for name in Algorithm::NAMES {
+        let draws = run(&model, config(name));
+        let moments = draws.moments(model.layout().width(), |x, out| model.expand(x, out));
+        for (at, [mean, sd]) in moments.iter().enumerate() {
+            mean.check(&format!("{name}: mean of value {at}"), expected[at].mean, 4.5);
+            sd.check(&format!("{name}: sd of value {at}"), expected[at].sd, 4.5);
+        }
+        assert!(draws.divergences() < 4, "{name}: {} divergences", draws.divergences());
+    }
+}
+
+/// The funnel's own coordinates, which only a sampler whose steps follow the curvature can walk: the mean and the standard
+/// deviation of its axis, over eight seeds.
+#[test]
+fn walnuts_walk_the_funnel() {
+    const SEEDS: u64 = 8;
+    let density = Funnel::new(10);
+    let (mut means, mut sds) = (Vec::new(), Vec::new());
+    for seed in 0..SEEDS {
+        let draws = run(&density, SamplerConfig { seed, ..config("walnuts") });
+        assert_eq!(draws.divergences(), 0, "seed {seed}");
+        let [mean, sd] = draws.moments(1, |x, out| out[0] = x[0])[0];
+        means.push(mean.value);
+        sds.push(sd.value);
+    }
+    for (what, values, expected) in [("mean", means, 0.0), ("sd", sds, Funnel::SD)] {
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let variance = values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (n - 1.0);
+        let z = (mean - expected) / (variance / n).sqrt();
+        // Student's t with 7 degrees of freedom: a false alarm in 3000.
+        assert!(z.abs() < 6.0, "{what}: {mean} (z = {z:.2})");
+    }
+}
