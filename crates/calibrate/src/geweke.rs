@@ -315,7 +315,7 @@ fn move_on(
         }
     }
     let (adaptation, steps) = (learners.adaptation(), learners.step_sizes());
-    let step = steps.iter().sum::<f64>() / steps.len().max(1) as f64;
+    let (step, length) = (steps.iter().sum::<f64>() / steps.len().max(1) as f64, learners.length());
     adaptation.take_natural(density, position);
     let mut chain = ReferenceChain::new(density, adaptation, position)?;
     let mut divergences = 0;
@@ -325,7 +325,7 @@ fn move_on(
         }
         // A chain that the learners do not have: its random numbers are its own.
         let place = RandomAddress { seed, chain: config.chains as u32, iteration };
-        let stats = chain.transition(step, config.max_depth, config.max_energy_error, place)?;
+        let stats = chain.step(config, step, length, place)?;
         divergences += u64::from(stats.diverging);
     }
     *position = chain.natural();

@@ -143,7 +143,8 @@ mod in_text {
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Algorithm, D::Error> {
         if deserializer.is_human_readable() {
-            return Algorithm::deserialize(deserializer);
+            // Not the function that derives from the list, which has the same name.
+            return <Algorithm as Deserialize>::deserialize(deserializer);
         }
         <()>::deserialize(deserializer).map(|()| Algorithm::default())
     }

@@ -2,10 +2,11 @@
 
 use crate::adapt::Adaptation;
 use crate::adapt::DualAveraging;
+use crate::config::SamplerConfig;
 use crate::draw::DrawStats;
 use crate::engine::ChainState;
 use crate::kernel::{
-    Address, Metric, NutsSettings, PhaseSpace, Point, Space, State, StateMut, Vectors, Workspace, transition,
+    Address, Metric, NutsSettings, PhaseSpace, Point, Space, State, StateMut, Tuned, Vectors, Workspace, transition,
 };
 use crate::run::Sampler;
 use octopus_density::warp::Buffer;
@@ -29,6 +30,14 @@ pub struct RandomAddress {
     pub chain: u32,
     /// The number of iterations before the transition, warm-up included.
     pub iteration: u32,
+}
+
+impl RandomAddress {
+    fn of_transition(self) -> Address {
+        let Self { seed, chain, iteration } = self;
+        // Iteration 0 of the random numbers belongs to the starting points.
+        Address { seed, chain, iteration: iteration + 1 }
+    }
 }
 
 impl<'d> ReferenceChain<'d> {
@@ -94,6 +103,23 @@ impl<'d> ReferenceChain<'d> {
         Ok(square)
     }
 
+    /// Makes one transition of the run's sampler, with this step size and, where the sampler learns it, this mean length
+    /// of trajectories.
+    ///
+    /// # Errors
+    /// When the density is broken.
+    pub fn step(
+        &mut self,
+        config: &SamplerConfig,
+        step_size: f64,
+        length: Option<f64>,
+        address: RandomAddress,
+    ) -> Result<DrawStats, DensityError> {
+        let (phase_space, point, workspace) = self.parts();
+        let tuned = Tuned { config, step_size, length, center: None };
+        config.algorithm.kernel().step(phase_space, tuned, address.of_transition(), point, workspace)
+    }
+
     /// Makes one transition of NUTS.
     ///
     /// # Errors
@@ -106,11 +132,8 @@ impl<'d> ReferenceChain<'d> {
         address: RandomAddress,
     ) -> Result<DrawStats, DensityError> {
         let (phase_space, point, workspace) = self.parts();
-        let RandomAddress { seed, chain, iteration } = address;
-        // Iteration 0 of the random numbers belongs to the starting points.
-        let address = Address { seed, chain, iteration: iteration + 1 };
         let settings = NutsSettings { step_size, max_depth, max_energy_error };
-        transition(phase_space, settings, address, point, workspace)
+        transition(phase_space, settings, address.of_transition(), point, workspace)
     }
 }
 
@@ -146,7 +169,6 @@ pub fn snapshot(sampler: &Sampler<'_>) -> Vec<ChainSnapshot> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SamplerConfig;
     use octopus_models::EightSchools;
 
     /// The draws of a run without warm-up are the transitions of its chains from where they start, with the run's seed.

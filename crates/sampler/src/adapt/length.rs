@@ -111,3 +111,60 @@ impl TrajectoryLength {
         self.open.fill(0.0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::DrawStats;
+
+    fn round(length: &mut TrajectoryLength, slopes: &[f64]) {
+        let block = |&length_slope| ChainBlock {
+            positions: vec![],
+            stats: vec![DrawStats { length_slope, ..DrawStats::default() }],
+        };
+        length.add(&slopes.iter().map(block).collect::<Vec<_>>());
+        length.learn(&[&[1.0, 3.0], &[3.0, 5.0]]);
+    }
+
+    /// A criterion whose maximum is at 2.5 is climbed from below and from above, whatever its scale.
+    #[test]
+    fn the_maximum_is_found() {
+        for (first, scale) in [(0.5, 1.0), (9.0, 1e-8), (2.5, 1e12)] {
+            let mut length = TrajectoryLength::new(first);
+            for number in 0..400 {
+                let noise = if number % 2 == 0 { 0.3 } else { -0.3 };
+                let slope = scale * ((2.5 / length.current()).ln() + noise);
+                round(&mut length, &[0.25 * slope, 0.75 * slope]);
+            }
+            assert!((length.current() / 2.5 - 1.0).abs() < 0.1, "{first}: {}", length.current());
+        }
+    }
+
+    #[test]
+    fn lengths_keep_to_their_range_and_nothing_is_learned_from_nothing() {
+        let mut length = TrajectoryLength::new(2.0);
+        for slope in [0.0, f64::NAN, f64::INFINITY] {
+            round(&mut length, &[slope]);
+            assert!((length.current() - 2.0).abs() < 1e-12);
+        }
+        for (slope, bound) in [(1.0, 64.0), (-1.0, 1.0 / 16.0)] {
+            (0..400).for_each(|_| round(&mut length, &[slope]));
+            assert!((length.current() / bound - 1.0).abs() < 1e-12, "{}", length.current());
+        }
+    }
+
+    #[test]
+    fn the_center_is_the_mean_of_the_rounds() {
+        let mut length = TrajectoryLength::new(1.0);
+        assert_eq!(length.center(), None);
+        round(&mut length, &[0.0]);
+        length.learn(&[&[5.0, 10.0]]);
+        assert_eq!(length.center(), Some(&[3.5, 7.0][..]));
+        length.forget_center();
+        assert_eq!(length.center(), None);
+        assert_eq!(
+            (TrajectoryLength::round_end(0), TrajectoryLength::round_end(3), TrajectoryLength::round_end(4)),
+            (4, 4, 8)
+        );
+    }
+}

@@ -78,7 +78,7 @@ mod tests {
         const INSIDE: &str = "OCTOPUS_SAMPLER_TEST_INSIDE";
         if std::env::var_os(INSIDE).is_none() {
             let mut command = std::process::Command::new(std::env::current_exe().unwrap());
-            let name = "host_memory::tests::a_run_takes_what_was_foretold_or_some_more";
+            let name = "engine::host_memory::tests::a_run_takes_what_was_foretold_or_some_more";
             let output = command.args([name, "--exact", "--nocapture"]).env(INSIDE, "1").output().unwrap();
             let told = String::from_utf8_lossy(&output.stdout);
             // A name that matches no test would pass in silence.

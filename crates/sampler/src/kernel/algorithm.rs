@@ -128,3 +128,83 @@ impl<'de> Visitor<'de> for Written {
         Algorithm::deserialize(MapAccessDeserializer::new(map))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SamplerConfig;
+    use serde::de::IntoDeserializer;
+    use serde::de::value::{Error as ValueError, MapDeserializer};
+    use std::collections::BTreeMap;
+
+    fn of_text(name: &str) -> Result<Algorithm, ValueError> {
+        <Algorithm as Deserialize>::deserialize(name.into_deserializer())
+    }
+
+    fn of_table(name: &str, settings: &[(&str, f64)]) -> Result<Algorithm, ValueError> {
+        let settings: BTreeMap<&str, f64> = settings.iter().copied().collect();
+        <Algorithm as Deserialize>::deserialize(MapDeserializer::new([(name, settings)].into_iter()))
+    }
+
+    #[test]
+    fn a_name_or_a_table_is_a_sampler() {
+        for name in Algorithm::NAMES {
+            let algorithm = of_text(name).unwrap();
+            assert_eq!((algorithm.name(), Algorithm::named(name)), (*name, Some(algorithm.clone())));
+            assert_eq!(algorithm.kernel().validate(), Ok(()));
+        }
+        let short = Algorithm::Hmc(Hmc { length: 0.5, ..Hmc::default() });
+        assert_eq!(of_table("hmc", &[("length", 0.5)]).unwrap(), short);
+        let unknown = of_text("gibbs").unwrap_err().to_string();
+        assert!(unknown.contains("\"gibbs\"") && unknown.contains("nuts, hmc, chees"), "{unknown}");
+        let foreign = of_table("chees", &[("steps", 3.0)]).unwrap_err().to_string();
+        assert!(foreign.contains("`steps`") && foreign.contains("`jitter`"), "{foreign}");
+    }
+
+    /// Checkpoints of NUTS have no byte of it; those of others have it with its settings.
+    #[test]
+    fn bytes_of_settings_know_no_sampler() {
+        let algorithm = Algorithm::Hmc(Hmc { steps: Some(3), ..Hmc::default() });
+        let (nuts, hmc) = (SamplerConfig::default(), SamplerConfig { algorithm, ..SamplerConfig::default() });
+        let bytes = postcard::to_stdvec(&hmc).unwrap();
+        assert_eq!(bytes, postcard::to_stdvec(&nuts).unwrap());
+        assert_eq!(postcard::from_bytes::<SamplerConfig>(&bytes).unwrap(), nuts);
+        let own = postcard::to_stdvec(&hmc.algorithm).unwrap();
+        assert_eq!(postcard::from_bytes::<Algorithm>(&own).unwrap(), hmc.algorithm);
+    }
+
+    /// The table of names and meanings has every one of them.
+    #[test]
+    fn samplers_report_statistics_of_the_table() {
+        for name in Algorithm::NAMES {
+            let algorithm = Algorithm::named(name).unwrap();
+            let own = algorithm.kernel().statistics();
+            assert_eq!(algorithm.statistics().count(), own.len(), "{name}");
+            assert!(own.contains(&"lp"), "{name}");
+        }
+    }
+
+    #[test]
+    fn settings_are_refused_beyond_their_limits() {
+        let field = |algorithm: Algorithm| {
+            let config = SamplerConfig { algorithm, ..SamplerConfig::default() };
+            config.validate().err().map(|error| error.field)
+        };
+        let hmc = |change: &dyn Fn(&mut Hmc)| {
+            let mut settings = Hmc::default();
+            change(&mut settings);
+            field(Algorithm::Hmc(settings))
+        };
+        assert_eq!((hmc(&|h| h.steps = Some(1)), hmc(&|h| h.steps = Some(0))), (None, Some("steps")));
+        assert_eq!((hmc(&|h| h.step_size = Some(1e-9)), hmc(&|h| h.step_size = Some(0.0))), (None, Some("step_size")));
+        assert_eq!((hmc(&|h| h.length = 1e-9), hmc(&|h| h.length = f64::INFINITY)), (None, Some("length")));
+        for (jitter, expected) in [(0.0, None), (1.0, None), (1.0 + 1e-9, Some("jitter")), (-1e-9, Some("jitter"))] {
+            assert_eq!(hmc(&|h| h.jitter = jitter), expected);
+            assert_eq!(field(Algorithm::Chees(Chees { jitter })), expected);
+            assert_eq!(field(Algorithm::Mams(Mams { jitter })), expected);
+        }
+        let walnuts = |max_error, max_halvings| field(Algorithm::Walnuts(Walnuts { max_error, max_halvings }));
+        assert_eq!((walnuts(1e-9, 0), walnuts(0.5, 20)), (None, None));
+        assert_eq!((walnuts(0.0, 0), walnuts(0.5, 21)), (Some("max_error"), Some("max_halvings")));
+    }
+}

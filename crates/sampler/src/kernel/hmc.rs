@@ -240,3 +240,39 @@ fn growth(
     let slope = (after - before) * vectors.dot(spare, momentum);
     if slope.is_finite() { slope } else { 0.0 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SamplerConfig;
+
+    fn steps(mean: f64, jitter: f64, max_depth: u32) -> Vec<u32> {
+        let config = SamplerConfig { max_depth, ..SamplerConfig::default() };
+        let tuned = Tuned { config: &config, step_size: 0.1, length: None, center: None };
+        let address = |iteration: u32| Address { seed: 7, chain: iteration % 5, iteration };
+        (0..4000).map(|iteration| steps_of(mean, jitter, tuned, address(iteration))).collect()
+    }
+
+    /// Means of 4000 draws, whose standard errors are below 0.04.
+    #[test]
+    fn trajectories_have_the_mean_and_the_range_of_their_settings() {
+        let mean = |steps: &[u32]| steps.iter().sum::<u32>() as f64 / steps.len() as f64;
+        assert!(steps(20.0, 0.0, 10).iter().all(|&n| n == 20));
+        let fractional = steps(2.3, 0.0, 10);
+        assert!(fractional.iter().all(|&n| n == 2 || n == 3) && (mean(&fractional) - 2.3).abs() < 0.04);
+        let jittered = steps(8.0, 0.5, 10);
+        assert_eq!((jittered.iter().min(), jittered.iter().max()), (Some(&4), Some(&12)));
+        assert!((mean(&jittered) - 8.0).abs() < 0.15);
+        assert!(steps(1e9, 0.0, 3).iter().all(|&n| n == 7) && steps(1e-9, 0.0, 3).iter().all(|&n| n == 1));
+    }
+
+    /// Chains in lock step take as many steps, and iterations take different numbers.
+    #[test]
+    fn all_chains_of_an_iteration_go_as_far() {
+        let config = SamplerConfig::default();
+        let tuned = Tuned { config: &config, step_size: 0.1, length: None, center: None };
+        let of = |chain, iteration| steps_of(30.0, 1.0, tuned, Address { seed: 7, chain, iteration });
+        assert!((0..50).all(|iteration| (1..9).all(|chain| of(chain, iteration) == of(0, iteration))));
+        assert!((0..50).any(|iteration| of(0, iteration) != of(0, iteration + 1)));
+    }
+}

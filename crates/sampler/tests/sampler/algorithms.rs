@@ -1,11 +1,14 @@
 //! Every sampler against distributions whose moments are known: each must be right, whatever its speed.
 
 use crate::densities::{Funnel, Gaussian};
+use crate::many_short::short;
 use crate::monte_carlo::run;
+use crate::reproducible;
+use crate::resume::resumes;
 use octopus_density::LogDensity;
 use octopus_models::EightSchools;
 use octopus_models::exact::SchoolsPosterior;
-use octopus_sampler::{Algorithm, SamplerConfig};
+use octopus_sampler::{Algorithm, ConfigError, Hmc, Parameterization, Sampler, SamplerConfig, SamplerError, Strategy};
 
 fn config(name: &str) -> SamplerConfig {
     let algorithm = Algorithm::named(name).expect("known");
@@ -66,4 +69,34 @@ fn walnuts_walk_the_funnel() {
         // Student's t with 7 degrees of freedom: a false alarm in 3000.
         assert!(z.abs() < 6.0, "{what}: {mean} (z = {z:.2})");
     }
+}
+
+/// What a checkpoint keeps of each, whatever the threads and the spans, and with chains that warm up together.
+#[test]
+fn resumed_runs_give_the_same_bits() {
+    for name in Algorithm::NAMES {
+        let algorithm = Algorithm::named(name).expect("known");
+        resumes(SamplerConfig { algorithm: algorithm.clone(), ..reproducible::config() });
+        let parameterization = Parameterization::NonCentered;
+        resumes(SamplerConfig { algorithm, tune: 120, parameterization, ..short() });
+    }
+}
+
+/// The timing suite's run: the step size is not adapted, and each trajectory has as many steps.
+#[test]
+fn fixed_trajectories_are_as_long_as_they_are_asked_for() {
+    let fixed = Hmc { steps: Some(20), step_size: Some(0.01), jitter: 0.0, ..Hmc::default() };
+    let config = SamplerConfig { algorithm: Algorithm::Hmc(fixed), draws: 50, tune: 60, ..SamplerConfig::default() };
+    for config in [config.clone(), SamplerConfig { strategy: Strategy::ManyShort, ..config }] {
+        let draws = run(&EightSchools::rubin(), config);
+        assert!(draws.stats.iter().all(|draw| draw.n_steps == 20 && draw.step_size == 0.01));
+    }
+}
+
+/// One coordinate has no direction to turn.
+#[test]
+fn mams_needs_two_coordinates() {
+    let wrong = Sampler::new(&Gaussian::correlated(1, 0.0), config("mams")).err().expect("refused");
+    assert!(matches!(wrong, SamplerError::Config(ConfigError { field: "algorithm", .. })), "{wrong}");
+    assert_eq!(wrong.to_string(), "algorithm = mams: it needs a density of 2 coordinates or more");
 }

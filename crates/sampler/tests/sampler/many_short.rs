@@ -70,7 +70,7 @@ fn many_chains_of_many_groups() {
     meets_the_exact_posterior(&[500, 1000], 8192, 64);
 }
 
-fn short() -> SamplerConfig {
+pub(crate) fn short() -> SamplerConfig {
     SamplerConfig { chains: 12, superchains: 4, draws: 20, tune: 400, ..prd(16384, 4) }
 }
 
