@@ -663,7 +663,7 @@ fn names_a_table(data: &Value) -> bool {
 mod tests {
     use super::*;
     use crate::args::Command;
-    use octopus_sampler::{MetricKind, Parameterization, Precision, WindowConfig};
+    use octopus_sampler::{Hmc, MetricKind, Parameterization, Precision, WindowConfig};
 
     fn read(text: &str) -> Result<RunConfig> {
         let folder = tempfile::tempdir().unwrap();
@@ -789,7 +789,7 @@ mod tests {
     fn every_option_of_a_run_reaches_its_setting() {
         let words = "octopus sample hierarchical-normal --out run --keep-warmup --draws 7 --tune 33 --chains 6 \
                      --target-accept 0.7 --max-depth 3 --seed 9 --parameterization centered --metric diag-draws \
-                     --init-radius 0.5 --precision mixed --target-ess 123 --target-rhat 1.07 --max-seconds 45";
+                     --init-radius 0.5 --precision mixed --algorithm hmc --leapfrogs 3 --target-ess 123 --target-rhat 1.07 --max-seconds 45";
         let given = |words: &str| {
             let models = Registry::shipped();
             let cli = Cli::read(models, words.split_whitespace()).unwrap();
@@ -812,6 +812,7 @@ mod tests {
             init_radius: 0.5,
             windows: WindowConfig::default(),
             precision: Precision::Mixed,
+            algorithm: Algorithm::Hmc(Hmc { leapfrogs: Some(3), ..Hmc::default() }),
         };
         assert_eq!(config.sampler, expected);
         assert_eq!(config.goal, Goal { target_ess: Some(123.0), target_rhat: Some(1.07), max_seconds: Some(45.0) });

@@ -263,7 +263,7 @@ impl SamplerArgs {
 pub(crate) struct AlgorithmArgs {
     /// hmc: leapfrog steps of a trajectory, on average [default: as many as make --length]
     #[arg(long, value_name = "N")]
-    pub(crate) steps: Option<u32>,
+    pub(crate) leapfrogs: Option<u32>,
     /// hmc: step size, which warm-up does not adapt then [default: adapted to --target-accept]
     #[arg(long, value_name = "X")]
     pub(crate) step_size: Option<f64>,
@@ -291,7 +291,7 @@ impl AlgorithmArgs {
         let integer = |value: Option<u32>| value.map(|value| toml::Value::Integer(value.into()));
         let real = |value: Option<f64>| value.map(toml::Value::Float);
         let given = [
-            ("--steps", "steps", integer(self.steps)),
+            ("--leapfrogs", "leapfrogs", integer(self.leapfrogs)),
             ("--step-size", "step_size", real(self.step_size)),
             ("--length", "length", real(self.length)),
             ("--jitter", "jitter", real(self.jitter)),

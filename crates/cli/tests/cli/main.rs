@@ -1,5 +1,6 @@
 //! The command as its users meet it: every test starts the program.
 
+mod algorithms;
 mod as_given;
 mod bad_input;
 mod batch;

@@ -276,7 +276,7 @@ fn each_data_set_of_a_batch_has_every_setting() {
 }
 
 /// The leapfrog steps of a run's draws, for each draw: no two runs that draw otherwise agree in it.
-fn leapfrogs_a_draw(run: &Path) -> f64 {
+pub(crate) fn leapfrogs_a_draw(run: &Path) -> f64 {
     let data = RunFolder::open(run).unwrap().read().unwrap();
     let steps = data.groups["sample_stats"].variables["n_steps"].values.to_f64();
     steps.iter().sum::<f64>() / steps.len() as f64

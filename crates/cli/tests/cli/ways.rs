@@ -131,6 +131,7 @@ const BATCH: Cell = In("batch.rs", "a_folder_of_data_sets_is_sampled_and_one_tha
 const TABLES: Cell = In("tables.rs", "how_a_table_is_read_goes_every_way");
 const OUTPUTS: Cell = In("outputs.rs", "a_dry_run_refuses_the_outputs_that_the_run_refuses");
 const PROGRAM: Cell = In("programs.rs", "a_program_goes_every_way");
+const ALGORITHM: Cell = In("algorithms.rs", "a_sampler_goes_every_way");
 const ON_GPU: Cell = In("told.rs", "notes_on_a_gpu_are_told_unless_quiet");
 const F32: Cell = Refused("--precision f32", "the CPU computes in f64");
 
@@ -184,6 +185,14 @@ const CELLS: &[(&str, [Cell; WAYS.len()])] = &[
     ("--precision", [Row, F32, F32, No, F32, No, Row]),
     ("--max-depth", [Set, Set, Set, No, Set, No, Set]),
     ("--init-radius", [Set, Set, Set, No, Set, No, Set]),
+
+    ("--algorithm", [ALGORITHM, ALGORITHM, ALGORITHM, No, ALGORITHM, No, ALGORITHM]),
+    ("--leapfrogs", [ALGORITHM, ALGORITHM, ALGORITHM, No, ALGORITHM, No, ALGORITHM]),
+    ("--step-size", [ALGORITHM, ALGORITHM, ALGORITHM, No, ALGORITHM, No, ALGORITHM]),
+    ("--length", [ALGORITHM, ALGORITHM, ALGORITHM, No, ALGORITHM, No, ALGORITHM]),
+    ("--jitter", [ALGORITHM, ALGORITHM, ALGORITHM, No, ALGORITHM, No, ALGORITHM]),
+    ("--max-error", [ALGORITHM, ALGORITHM, ALGORITHM, No, ALGORITHM, No, ALGORITHM]),
+    ("--max-halvings", [ALGORITHM, ALGORITHM, ALGORITHM, No, ALGORITHM, No, ALGORITHM]),
 
     ("--target-ess", [Row, Refused("--target-ess 5", "--batch"), Shows("--target-ess 5 --json", "\"target_ess\": 5.0"), No, No, No, No]),
     ("--target-rhat", [Row, Refused("--target-rhat 5", "--batch"), Shows("--target-rhat 5 --json", "\"target_rhat\": 5.0"), No, No, No, No]),

@@ -14,7 +14,7 @@ macro_rules! algorithms {
         /// The sampler that moves the chains, with its settings.
         ///
         /// In a file of settings it is a name, `algorithm = "hmc"`, or a name with settings,
-        /// `algorithm = { hmc = { steps = 20 } }`.
+        /// `algorithm = { hmc = { leapfrogs = 20 } }`.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(remote = "Self")]
         pub enum Algorithm {
@@ -164,7 +164,7 @@ mod tests {
     /// Checkpoints of NUTS have no byte of it; those of others have it with its settings.
     #[test]
     fn bytes_of_settings_know_no_sampler() {
-        let algorithm = Algorithm::Hmc(Hmc { steps: Some(3), ..Hmc::default() });
+        let algorithm = Algorithm::Hmc(Hmc { leapfrogs: Some(3), ..Hmc::default() });
         let (nuts, hmc) = (SamplerConfig::default(), SamplerConfig { algorithm, ..SamplerConfig::default() });
         let bytes = postcard::to_stdvec(&hmc).unwrap();
         assert_eq!(bytes, postcard::to_stdvec(&nuts).unwrap());
@@ -195,7 +195,7 @@ mod tests {
             change(&mut settings);
             field(Algorithm::Hmc(settings))
         };
-        assert_eq!((hmc(&|h| h.steps = Some(1)), hmc(&|h| h.steps = Some(0))), (None, Some("steps")));
+        assert_eq!((hmc(&|h| h.leapfrogs = Some(1)), hmc(&|h| h.leapfrogs = Some(0))), (None, Some("leapfrogs")));
         assert_eq!((hmc(&|h| h.step_size = Some(1e-9)), hmc(&|h| h.step_size = Some(0.0))), (None, Some("step_size")));
         assert_eq!((hmc(&|h| h.length = 1e-9), hmc(&|h| h.length = f64::INFINITY)), (None, Some("length")));
         for (jitter, expected) in [(0.0, None), (1.0, None), (1.0 + 1e-9, Some("jitter")), (-1e-9, Some("jitter"))] {

@@ -24,7 +24,7 @@ const QUARTER: f64 = std::f64::consts::FRAC_PI_2;
 #[serde(default, deny_unknown_fields)]
 pub struct Hmc {
     /// The number of leapfrog steps of each trajectory; `None` takes as many as make `length`.
-    pub steps: Option<u32>,
+    pub leapfrogs: Option<u32>,
     /// The step size; `None` adapts it in warm-up to the target of acceptance.
     pub step_size: Option<f64>,
     /// The mean length of trajectories, in standard deviations of the posterior as far as the metric knows them.
@@ -35,7 +35,7 @@ pub struct Hmc {
 
 impl Default for Hmc {
     fn default() -> Self {
-        Self { steps: None, step_size: None, length: QUARTER, jitter: 0.5 }
+        Self { leapfrogs: None, step_size: None, length: QUARTER, jitter: 0.5 }
     }
 }
 
@@ -48,7 +48,7 @@ impl Kernel for Hmc {
         point: &mut Point,
         workspace: &mut Workspace,
     ) -> Result<DrawStats, DensityError> {
-        let mean = self.steps.map_or(self.length / tuned.step_size, f64::from);
+        let mean = self.leapfrogs.map_or(self.length / tuned.step_size, f64::from);
         let steps = steps_of(mean, self.jitter, tuned, address);
         transition(phase_space, tuned, steps, address, point, workspace)
     }
@@ -58,7 +58,7 @@ impl Kernel for Hmc {
     }
 
     fn leapfrogs(&self, dim: usize) -> f64 {
-        self.steps.map_or_else(|| leapfrogs(self.length, dim), f64::from)
+        self.leapfrogs.map_or_else(|| leapfrogs(self.length, dim), f64::from)
     }
 
     fn target_accept(&self) -> f64 {
@@ -71,9 +71,9 @@ impl Kernel for Hmc {
     }
 
     fn validate(&self) -> Result<(), ConfigError> {
-        if let Some(0) = self.steps {
+        if let Some(0) = self.leapfrogs {
             return Err(ConfigError {
-                field: "steps",
+                field: "leapfrogs",
                 value: "0".into(),
                 expected: "at least 1 leapfrog step is needed",
             });

@@ -85,7 +85,7 @@ fn resumed_runs_give_the_same_bits() {
 /// The timing suite's run: the step size is not adapted, and each trajectory has as many steps.
 #[test]
 fn fixed_trajectories_are_as_long_as_they_are_asked_for() {
-    let fixed = Hmc { steps: Some(20), step_size: Some(0.01), jitter: 0.0, ..Hmc::default() };
+    let fixed = Hmc { leapfrogs: Some(20), step_size: Some(0.01), jitter: 0.0, ..Hmc::default() };
     let config = SamplerConfig { algorithm: Algorithm::Hmc(fixed), draws: 50, tune: 60, ..SamplerConfig::default() };
     for config in [config.clone(), SamplerConfig { strategy: Strategy::ManyShort, ..config }] {
         let draws = run(&EightSchools::rubin(), config);
