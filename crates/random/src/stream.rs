@@ -41,6 +41,8 @@ pub enum Purpose {
     Probe = 12,
     /// Lengths of trajectories, the same for all chains of an iteration.
     Length = 13,
+    /// Particles of a population, their moves and their resampling.
+    Particle = 14,
 }
 
 /// The random numbers of one (seed, chain, iteration, purpose): as many as are asked for, each addressed

@@ -35,6 +35,37 @@ pub enum SamplerError {
         /// The density's error.
         source: DensityError,
     },
+    /// The density reported that it is broken where a particle is.
+    #[error("particle {particle}: {source}")]
+    Particle {
+        /// The number of the particle, of the path, or of the coordinate that was moved.
+        particle: usize,
+        /// The density's error.
+        source: DensityError,
+    },
+    /// The density vanishes at all particles.
+    #[error("the density vanishes at all particles: check the data and the priors, or draw more particles")]
+    NoWeights,
+    /// No path of Pathfinder has met any curvature.
+    #[error("none of {paths} paths has found a normal approximation: the log density may be flat or without bounds")]
+    NoPath {
+        /// The number of paths.
+        paths: usize,
+    },
+    /// The density does not tell its likelihood apart from its prior.
+    #[error("'{density}' does not tell its likelihood apart from its prior, which particles from the prior need")]
+    NoLikelihood {
+        /// The density's name.
+        density: String,
+    },
+    /// The density has too many coordinates for a dense matrix.
+    #[error("{dim} coordinates are too many for the curvature at the mode, which is computed for at most {most}")]
+    ManyCoordinates {
+        /// The number of coordinates.
+        dim: usize,
+        /// The most there may be.
+        most: usize,
+    },
     /// The gradient is not the derivative of the log density.
     #[error(transparent)]
     Gradient(Box<WrongGradient>),

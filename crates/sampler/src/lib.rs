@@ -6,6 +6,7 @@
 //! | the same on GPUs, or to go on with a run | [`Sampler::begin`] with a [`Backend`] and a [`Begin`] |
 //! | draws for many data sets at once | [`BatchSampler`] |
 //! | the memory that a run takes of a GPU | [`GpuMemory`] |
+//! | the evidence, or draws without a chain | [`importance`], [`smc`], [`pathfinder`] |
 //! | how many chains reach a number of effective draws soonest | [`plan`] |
 //!
 //! A run is described by one [`SamplerConfig`]. Draws depend on it and on the density only: not on threads, not on how many
@@ -85,6 +86,7 @@ mod draw;
 mod engine;
 mod error;
 mod kernel;
+mod population;
 #[doc(hidden)]
 pub mod reference;
 mod run;
@@ -98,6 +100,10 @@ pub use engine::{Backend, GpuConfig, GpuMemory, GpuNote, least_host_memory};
 pub use error::{SamplerError, WrongGradient};
 pub use kernel::{Algorithm, Chees, Hmc, Mams, MetricEstimate, Walnuts};
 pub use octopus_density::gpu::Precision;
+pub use population::{
+    ImportanceConfig, ImportanceProposal, ParticlePopulation, PathfinderConfig, PopulationEvidence, SmcConfig,
+    SmcPopulation, SmcStage, importance, importance_from_prior, pathfinder, smc,
+};
 pub use run::plan;
 pub use run::{BatchSampler, BatchStep, Begin, DataSet, Sampler};
 

@@ -10,7 +10,7 @@ mod state;
 
 pub use batch::{BatchSampler, DataSet};
 pub use state::{BatchStep, Begin};
-pub(crate) use state::{BegunRun, PendingSteps, RunState, Runs, SetStatus};
+pub(crate) use state::{BegunRun, PendingSteps, RunState, Runs, SetStatus, starting_point};
 
 use crate::adapt::Adaptation;
 use crate::config::{ConfigError, SamplerConfig};

@@ -19,7 +19,7 @@ const MAY_KNOW: [(&str, &[&str]); 27] = [
     ("crates/density", &["random", "trace"]),
     ("crates/program", &["density", "random"]),
     ("crates/bind", &["program", "stan", "density", "random"]),
-    ("crates/sampler", &["density", "random", "cuda"]),
+    ("crates/sampler", &["density", "random", "cuda", "diag"]),
     ("crates/diag", &["trace"]),
     ("crates/formats", &["trace", "files"]),
     ("crates/models", &["density", "random", "formats", "trace", "stan", "program", "bind"]),

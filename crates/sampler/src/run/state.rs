@@ -433,7 +433,7 @@ impl CheckpointState {
 /// It is the first of some random points where the density is not absurdly steep, measured by the others. Half of the
 /// points of a moving average (arma11 of posteriordb) let its errors grow without bounds: the log density is -1e58 there, and
 /// a chain would stay where it is, with steps of 1e-46.
-fn starting_point(
+pub(crate) fn starting_point(
     space: &Space<'_>,
     config: &SamplerConfig,
     chain: usize,

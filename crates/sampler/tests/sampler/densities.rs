@@ -60,6 +60,11 @@ impl Gaussian {
         self.diagonal[i] * self.diagonal[i] + self.below[i] * self.below[i]
     }
 
+    /// The logarithm of its integral.
+    pub(crate) fn log_integral(&self) -> f64 {
+        self.diagonal.iter().map(|sd| (sd * (2.0 * std::f64::consts::PI).sqrt()).ln()).sum()
+    }
+
     /// Covariance of coordinates `i - 1` and `i`.
     pub(crate) fn covariance(&self, i: usize) -> f64 {
         self.diagonal[i - 1] * self.below[i]

@@ -13,6 +13,7 @@ mod known;
 mod learned;
 mod many_short;
 mod monte_carlo;
+mod population;
 mod reproducible;
 mod resume;
 mod warm_up;
