@@ -147,9 +147,13 @@ impl RunConfig {
         Ok(config)
     }
 
-    /// Takes the target of acceptance that suits another sampler than NUTS, unless one is given.
+    /// Takes the target of acceptance that suits another sampler than NUTS, unless one is given; a population has no
+    /// warm-up.
     fn suit_algorithm(&mut self, given: bool) {
-        let SamplerConfig { algorithm, target_accept, .. } = &mut self.sampler;
+        let SamplerConfig { algorithm, target_accept, tune, .. } = &mut self.sampler;
+        if algorithm.draws_population() {
+            *tune = 0;
+        }
         if *algorithm != Algorithm::Nuts && !given {
             *target_accept = algorithm.target_accept();
         }

@@ -1,7 +1,8 @@
 //! Runs in memory, which leave nothing on the disk.
 
 use crate::draws::{Draws, expanded, positions, posterior, shape};
-use crate::{Placement, RunError, RunRecord, Tally, adaptation, warn};
+use crate::drive::of_sampler;
+use crate::{Placement, RunError, RunRecord, Tally, warn};
 use octopus_density::LogDensity;
 use octopus_sampler::{Block, Phase, SamplerConfig};
 use octopus_trace::{Dataset, InferenceData};
@@ -47,7 +48,7 @@ pub fn sample_in_memory(
             }
         }
         let sampling_s = begin.elapsed().as_secs_f64() - warmup_s;
-        let adaptation = adaptation(sampler.density(), sampler.adaptation(), &sampler.step_sizes(), sampler.warm_up());
+        let adaptation = of_sampler(&sampler);
         Ok(MemoryRun { blocks, warmup_s, sampling_s, tally, adaptation })
     })
 }

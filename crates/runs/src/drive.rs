@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 
 /// The length of one step, which is as long as Ctrl-C waits.
 const STEP: Duration = Duration::from_millis(50);
+/// The name under which `adaptation` of `run.toml` has what a population tells of itself.
+const POPULATION: &str = "population";
 /// The time between checkpoints, unless the settings say otherwise.
 const CHECKPOINT: Duration = Duration::from_secs(1);
 
@@ -282,7 +284,12 @@ fn keep(sampler: &mut Sampler<'_>, writer: &mut RunWriter) -> Result<(), RunErro
     writer.checkpoint(&state)
 }
 
-fn of_sampler(sampler: &Sampler<'_>) -> toml::Table {
+pub(crate) fn of_sampler(sampler: &Sampler<'_>) -> toml::Table {
+    if sampler.config().algorithm.draws_population() {
+        // What a population tells of itself can always be written as TOML.
+        let found = sampler.population().and_then(|found| toml::Value::try_from(found).ok());
+        return found.map(|found| (POPULATION.to_owned(), found)).into_iter().collect();
+    }
     adaptation(sampler.density(), sampler.adaptation(), &sampler.step_sizes(), sampler.warm_up())
 }
 
@@ -323,7 +330,10 @@ pub fn adaptation(
 
 /// Returns the settings of a run's chains in a few words.
 pub fn describe(config: &SamplerConfig) -> String {
-    let SamplerConfig { chains, tune, draws, target_accept, seed, superchains, .. } = config;
+    let SamplerConfig { chains, tune, draws, target_accept, seed, superchains, algorithm, .. } = config;
+    if algorithm.draws_population() {
+        return format!("{} with {} x {draws} draws, seed {seed}", algorithm.name(), counted(*chains, "chain"));
+    }
     let strategy = match config.strategy {
         Strategy::FourLong => format!("{} x ({tune} warm-up + {draws} draws)", counted(*chains, "chain")),
         Strategy::ManyShort => {

@@ -258,6 +258,9 @@ impl SamplerConfig {
         if !(self.init_radius >= 0.0 && self.init_radius.is_finite()) {
             return fail("init_radius", &self.init_radius, "must be finite and not negative");
         }
+        if self.strategy == Strategy::ManyShort && self.algorithm.draws_population() {
+            return fail("strategy", &"many-short", "a population has no warm-up: four-long");
+        }
         self.algorithm.kernel().validate()
     }
 }

@@ -17,6 +17,7 @@ use crate::config::SamplerConfig;
 use crate::draw::ChainBlock;
 use crate::error::SamplerError;
 use crate::kernel::{Space, Tuned};
+use crate::population::PopulationFindings;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -112,6 +113,11 @@ pub(crate) trait SamplerEngine: EngineChains {
     /// Evaluates every chain's point in coordinates and metric that are new, searches a step size there, and begins
     /// dual averaging with it.
     fn restart(&mut self, shared: &Shared<'_, '_>) -> Result<(), SamplerError>;
+
+    /// Returns what a population that is drawn tells of itself.
+    fn findings(&self) -> Option<PopulationFindings> {
+        None
+    }
 
     /// Returns what has happened to several devices since the last call.
     fn take_notes(&mut self) -> Vec<GpuNote> {

@@ -36,6 +36,7 @@ pub(crate) use workspace::Workspace;
 
 use crate::config::{ConfigError, SamplerConfig};
 use crate::draw::DrawStats;
+use crate::population::PopulationMethod;
 use octopus_density::DensityError;
 
 /// What a run tells a kernel of a transition.
@@ -88,6 +89,11 @@ pub(crate) trait Kernel {
 
     /// Returns the mean length of trajectories with which warm-up begins to learn it.
     fn first_length(&self, _dim: usize) -> Option<f64> {
+        None
+    }
+
+    /// Returns the method that draws the whole population at once, where no chain is moved.
+    fn population(&self) -> Option<&dyn PopulationMethod> {
         None
     }
 

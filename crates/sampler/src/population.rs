@@ -10,6 +10,7 @@
 //! All work in the density's own coordinates. The evidence is the logarithm of the density's integral: a density that
 //! leaves constants out leaves them out of its evidence.
 
+mod engine;
 mod evaluate;
 mod importance;
 mod inverse_hessian;
@@ -21,12 +22,15 @@ mod proposal;
 mod smc;
 mod weights;
 
+pub use engine::PopulationFindings;
+pub(crate) use engine::{PopulationEngine, PopulationMethod};
 pub use importance::{ImportanceConfig, ImportanceProposal, importance, importance_from_prior};
 pub use pathfinder::{PathfinderConfig, pathfinder};
-pub use smc::{SmcConfig, SmcPopulation, SmcStage, smc};
+pub use smc::{SmcConfig, SmcPopulation, SmcSize, SmcStage, smc};
 
 use crate::error::SamplerError;
 use evaluate::ParticleStreams;
+use octopus_diag::pareto_k_threshold;
 use octopus_random::exact;
 
 /// The logarithm of a density's integral, estimated.
@@ -54,8 +58,9 @@ pub struct ParticlePopulation {
     /// How many draws of the posterior the particles are worth, as far as their weights tell (Kish).
     pub ess: f64,
     /// The shape of the tail of the weights: above [the limit for this number of particles](Self::is_reliable), at most
-    /// 0.7, neither draws nor evidence can be relied on (Vehtari et al. 2024).
-    pub pareto_k: f64,
+    /// 0.7, neither draws nor evidence can be relied on (Vehtari et al. 2024). `None` where particles were moved after they
+    /// had been weighted, as in [`smc`].
+    pub pareto_k: Option<f64>,
     /// Gradients that were computed.
     pub evaluations: u64,
 }
@@ -68,8 +73,8 @@ impl ParticlePopulation {
 
     /// Takes the shape of other weights of the same particles for its own where it is larger.
     fn judged_by(self, others: &[f64]) -> Result<Self, SamplerError> {
-        let pareto_k = self.pareto_k.max(weights::smoothed(others)?.1);
-        Ok(Self { pareto_k, ..self })
+        let of_others = weights::smoothed(others)?.1;
+        Ok(Self { pareto_k: self.pareto_k.map(|k| k.max(of_others)), ..self })
     }
 
     /// Returns the position of a particle.
@@ -80,9 +85,10 @@ impl ParticlePopulation {
         &self.positions[particle * self.dim..(particle + 1) * self.dim]
     }
 
-    /// Returns whether the weights have a tail that estimates can be made with: k is at most `min(1 - 1 / log10(n), 0.7)`.
+    /// Returns whether the weights have a tail that estimates can be made with: k, if there is one, is at most
+    /// `min(1 - 1 / log10(n), 0.7)`.
     pub fn is_reliable(&self) -> bool {
-        weights::is_reliable(self.pareto_k, self.particles())
+        self.pareto_k.is_none_or(|k| k <= pareto_k_threshold(self.particles()))
     }
 
     /// Returns the numbers of `count` particles, drawn by their Pareto smoothed weights, in random order: draws of the

@@ -21,6 +21,7 @@ use crate::engine::gpu::{GpuEngine, kernel};
 use crate::engine::gpu_note::{GpuNote, loss};
 use crate::engine::{ChainState, SamplerEngine, Shared};
 use crate::error::SamplerError;
+use crate::population::{PopulationEngine, PopulationFindings};
 use fallback::Fallback;
 use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;
@@ -85,10 +86,12 @@ impl<'d> Sampler<'d> {
     pub(crate) fn on_cpu(prepared: BegunRun<'d>) -> Result<Self, SamplerError> {
         computes_in_f64(prepared.run_state.config())?;
         Self::on(prepared, |shared, states, goes_on| {
-            Ok(Box::new(match goes_on {
-                true => CpuEngine::resume(shared, states)?,
-                false => CpuEngine::new(shared.space.dim, states),
-            }))
+            Ok(match (shared.config.algorithm.draws_population(), goes_on) {
+                (false, true) => Box::new(CpuEngine::resume(shared, states)?),
+                (false, false) => Box::new(CpuEngine::new(shared.space.dim, states)),
+                (true, true) => Box::new(PopulationEngine::resume(shared, states)?),
+                (true, false) => Box::new(PopulationEngine::new(states)),
+            })
         })
     }
 
@@ -133,6 +136,12 @@ impl<'d> Sampler<'d> {
     /// Returns the mean length of trajectories, of a sampler that learns it.
     pub fn length(&self) -> Option<f64> {
         self.run_state.length()
+    }
+
+    /// Returns what the population of a sampler that [draws one](crate::Algorithm::draws_population) tells of itself, once it
+    /// is drawn.
+    pub fn population(&self) -> Option<PopulationFindings> {
+        self.engine.findings()
     }
 
     /// Returns the number of iterations done of each chain, warm-up included.

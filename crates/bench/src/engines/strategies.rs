@@ -47,7 +47,7 @@ pub(super) fn strategies(base: &SamplerConfig, hierarchical: bool) -> Vec<(Strin
     all
 }
 
-/// Returns every sampler with its name: the run's own as it is, the others with their default settings and with the target
+/// Returns every sampler that moves chains with its name: the run's own as it is, the others with their default settings and with the target
 /// of acceptance that suits each.
 pub(super) fn samplers(base: &SamplerConfig) -> Vec<(String, SamplerConfig)> {
     let of = |name: &&str| {
@@ -58,7 +58,8 @@ pub(super) fn samplers(base: &SamplerConfig) -> Vec<(String, SamplerConfig)> {
         };
         ((*name).to_owned(), config)
     };
-    Algorithm::NAMES.iter().map(of).collect()
+    let moves = |name: &&&str| Algorithm::named(name).is_some_and(|algorithm| !algorithm.draws_population());
+    Algorithm::NAMES.iter().filter(moves).map(of).collect()
 }
 
 #[cfg(test)]

@@ -169,6 +169,11 @@ pub(crate) struct SamplerArgs {
     /// nuts: the No-U-Turn Sampler. hmc: trajectories of a given length or number of steps. chees: hmc that learns the
     /// length of its trajectories from all chains, of which it should have 16 or more. mams: the adjusted microcanonical
     /// sampler, for many coordinates. walnuts: nuts whose steps are halved where the density bends sharply.
+    ///
+    /// The others move no chain and have no warm-up; run.toml has the evidence that they find. importance: draws are chosen
+    /// among weighted particles. smc: sequential Monte Carlo, each chain a repetition and each of its draws a particle.
+    /// pathfinder: an approximation by normals. Where Pareto k or the moves say that draws cannot be relied on, a warning
+    /// says so and the exit code is 1.
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Algorithm::NAMES))]
     pub(crate) algorithm: Option<String>,
     /// Settings of that sampler.
@@ -280,6 +285,29 @@ pub(crate) struct AlgorithmArgs {
     /// walnuts: most halvings of a step [default: 10]
     #[arg(long, value_name = "N")]
     pub(crate) max_halvings: Option<u32>,
+    /// importance: particles among which draws are chosen [default: 10000]
+    #[arg(long, value_name = "N")]
+    pub(crate) particles: Option<u32>,
+    /// importance: where particles are drawn: laplace, a Student t at the mode; mixture, one adapted to
+    /// particles, and a wide one [default: mixture]
+    #[arg(long, value_parser = PossibleValuesParser::new(["mixture", "laplace"]))]
+    pub(crate) proposal: Option<String>,
+    /// importance: degrees of freedom of the Student t, inf for a normal [default: 5]
+    #[arg(long, value_name = "X")]
+    pub(crate) degrees: Option<f64>,
+    /// smc: share of the particles that their effective number may fall to from one temperature to the
+    /// next [default: 0.5]
+    #[arg(long, value_name = "P")]
+    pub(crate) ess_share: Option<f64>,
+    /// pathfinder: paths [default: 4]
+    #[arg(long, value_name = "N")]
+    pub(crate) paths: Option<u32>,
+    /// pathfinder: draws that judge each point of a path [default: 25]
+    #[arg(long, value_name = "N")]
+    pub(crate) elbo_draws: Option<u32>,
+    /// pathfinder: draws of each path, among which draws are chosen [default: 1000]
+    #[arg(long, value_name = "N")]
+    pub(crate) draws_per_path: Option<u32>,
 }
 
 impl AlgorithmArgs {
@@ -297,6 +325,13 @@ impl AlgorithmArgs {
             ("--jitter", "jitter", real(self.jitter)),
             ("--max-error", "max_error", real(self.max_error)),
             ("--max-halvings", "max_halvings", integer(self.max_halvings)),
+            ("--particles", "particles", integer(self.particles)),
+            ("--proposal", "proposal", self.proposal.clone().map(toml::Value::String)),
+            ("--degrees", "degrees", real(self.degrees)),
+            ("--ess-share", "ess_share", real(self.ess_share)),
+            ("--paths", "paths", integer(self.paths)),
+            ("--elbo-draws", "elbo_draws", integer(self.elbo_draws)),
+            ("--draws-per-path", "draws_per_path", integer(self.draws_per_path)),
         ];
         for (option, setting, value) in given {
             let Some(value) = value else { continue };

@@ -2,6 +2,7 @@
 
 use super::{Chees, Hmc, Kernel, Mams, Walnuts, nuts};
 use crate::draw::{DrawStats, ReadStatistic};
+use crate::population::{ImportanceConfig, PathfinderConfig, SmcConfig};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -64,6 +65,12 @@ algorithms! {
     Mams(Mams) = "mams",
     /// NUTS whose steps are halved where the energy asks for it (Bou-Rabee, Carpenter, Kleppe and Liu 2025).
     Walnuts(Walnuts) = "walnuts",
+    /// [Importance sampling](crate::importance): draws are chosen among weighted particles.
+    Importance(ImportanceConfig) = "importance",
+    /// [Sequential Monte Carlo](crate::smc): each chain is a repetition, each of its draws a particle.
+    Smc(SmcConfig) = "smc",
+    /// [Pathfinder](crate::pathfinder), an approximation: draws are chosen among those of normals.
+    Pathfinder(PathfinderConfig) = "pathfinder",
 }
 
 impl Default for Algorithm {
@@ -83,6 +90,11 @@ impl Algorithm {
     /// Returns the target of acceptance that suits it.
     pub fn target_accept(&self) -> f64 {
         self.kernel().target_accept()
+    }
+
+    /// Returns whether it draws a population of particles, without warm-up, and moves no chain.
+    pub fn draws_population(&self) -> bool {
+        self.kernel().population().is_some()
     }
 
     /// Returns whether it has kernels for GPUs.

@@ -279,5 +279,14 @@ pub(super) fn of_weighted(
         }
     }
     let evidence = PopulationEvidence { log_evidence: all.log_mean, standard_error: variance.sqrt() };
-    Ok(ParticlePopulation { dim, positions, logp, log_weights, evidence, ess: all.ess, pareto_k, evaluations })
+    Ok(ParticlePopulation {
+        dim,
+        positions,
+        logp,
+        log_weights,
+        evidence,
+        ess: all.ess,
+        pareto_k: Some(pareto_k),
+        evaluations,
+    })
 }

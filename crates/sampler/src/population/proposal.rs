@@ -115,7 +115,11 @@ impl ShapedProposal {
     }
 }
 
-/// A mixture of multivariate Student t of 5 degrees of freedom with the centers and covariances of normals.
+/// How much wider a reference is than the normals that it is made of: those with the highest evidence lower bound are
+/// narrower than what they approximate. Without it the evidence of eight schools was 0.01 too low.
+const WIDER: f64 = 1.5;
+
+/// A mixture of multivariate Student t of 5 degrees of freedom with the centers of normals, and [wider](WIDER).
 #[derive(Clone, Debug)]
 pub(super) struct HeavyMixture {
     normals: Vec<PathNormal>,
@@ -127,7 +131,7 @@ impl HeavyMixture {
     pub(super) fn new(normals: Vec<PathNormal>) -> Self {
         let dim = normals.first().map_or(0, |normal| normal.mean().len()) as f64;
         let gamma = Gamma::new(0.5 * HEAVY, 2.0 / HEAVY).expect("5 degrees of freedom are allowed");
-        let height = student_height(HEAVY, dim) - exact::ln(normals.len() as f64);
+        let height = student_height(HEAVY, dim) - dim * exact::ln(WIDER) - exact::ln(normals.len() as f64);
         Self { normals, gamma, height }
     }
 
@@ -135,7 +139,7 @@ impl HeavyMixture {
     pub(super) fn draw(&self, key: Key, particle: usize, out: &mut [f64]) {
         let normal = &self.normals[particle % self.normals.len()];
         normal.draw(&mut Stream::new(key.bits(), particle as u32, 0, Purpose::Particle), out);
-        let stretch = stretch(&self.gamma, key, particle);
+        let stretch = WIDER * stretch(&self.gamma, key, particle);
         out.iter_mut().zip(normal.mean()).for_each(|(out, mean)| *out = mean + stretch * (*out - mean));
     }
 
@@ -146,7 +150,7 @@ impl HeavyMixture {
             .iter()
             .map(|normal| {
                 let away = normal.away(x);
-                let square = normal.square(&away).max(0.0);
+                let square = normal.square(&away).max(0.0) / (WIDER * WIDER);
                 let log = normal.log_root() - 0.5 * (HEAVY + x.len() as f64) * exact::ln_1p(square / HEAVY);
                 (away, square, log)
             })
@@ -154,7 +158,7 @@ impl HeavyMixture {
         let all = parts.iter().map(|(.., log)| *log).reduce(exact::log_sum_exp).unwrap_or(f64::NEG_INFINITY);
         if share != 0.0 {
             for (normal, (away, square, log)) in self.normals.iter().zip(&parts) {
-                let slope = exact::exp(log - all) * (HEAVY + x.len() as f64) / (HEAVY + square);
+                let slope = exact::exp(log - all) * (HEAVY + x.len() as f64) / (WIDER * WIDER * (HEAVY + square));
                 normal.add_slope(-share * slope, away, gradient);
             }
         }

@@ -10,7 +10,7 @@ use super::evaluate::{Coordinates, ParticleStreams, broken};
 use super::importance::check_particles;
 use super::pathfinder::best_normals;
 use super::proposal::HeavyMixture;
-use super::weights::{WeightMoments, multinomial, smoothed};
+use super::weights::{WeightMoments, multinomial};
 use super::{ParticlePopulation, PathfinderConfig, PopulationEvidence};
 use crate::config::ConfigError;
 use crate::error::SamplerError;
@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 /// The acceptance that the step size is adapted to. Buchholz et al. take 0.9, and 0.65 would be best for one long chain.
 const TARGET: f64 = 0.8;
 /// Trajectories of each particle at a temperature, at most.
-const MOST_MOVES: usize = 50;
+const MOST_MOVES: usize = 100;
 /// Particles have forgotten where they were when no coordinate is correlated with itself by more than this and what chance
 /// makes.
 const CORRELATION: f64 = 0.1;
@@ -36,10 +36,6 @@ const LEAST_STEP: f64 = 1e-100;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SmcConfig {
-    /// The number of particles of each repetition.
-    pub particles: usize,
-    /// Independent repetitions, whose evidences are averaged.
-    pub repetitions: usize,
     /// The share of the particles that their effective sample size may fall to from one temperature to the next: the
     /// higher, the more temperatures.
     pub ess_share: f64,
@@ -47,7 +43,7 @@ pub struct SmcConfig {
 
 impl Default for SmcConfig {
     fn default() -> Self {
-        Self { particles: 1000, repetitions: 4, ess_share: 0.5 }
+        Self { ess_share: 0.5 }
     }
 }
 
@@ -57,16 +53,32 @@ impl SmcConfig {
     /// # Errors
     /// When a setting is out of range; the error is about the first one.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let fail =
-            |field, value: &dyn ToString, expected| Err(ConfigError { field, value: value.to_string(), expected });
-        if !(1..=10_000).contains(&self.repetitions) {
-            return fail("repetitions", &self.repetitions, "from 1 to 10000");
+        if self.ess_share >= 0.1 && self.ess_share <= 0.99 {
+            return Ok(());
+        }
+        Err(ConfigError { field: "ess_share", value: self.ess_share.to_string(), expected: "from 0.1 to 0.99" })
+    }
+}
+
+/// The particles that are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SmcSize {
+    /// Independent repetitions, whose evidences are averaged.
+    pub repetitions: usize,
+    /// The number of particles of each repetition.
+    pub particles: usize,
+}
+
+impl SmcSize {
+    /// # Errors
+    /// When there are too few or too many.
+    fn check(self) -> Result<(), ConfigError> {
+        let fail = |field, value: usize, expected| Err(ConfigError { field, value: value.to_string(), expected });
+        if self.repetitions == 0 {
+            return fail("repetitions", self.repetitions, "at least 1 is needed");
         }
         if self.particles < 10 {
-            return fail("particles", &self.particles, "their covariance and weights need at least 10");
-        }
-        if !(self.ess_share >= 0.1 && self.ess_share <= 0.99) {
-            return fail("ess_share", &self.ess_share, "from 0.1 to 0.99");
+            return fail("particles", self.particles, "their covariance and weights need at least 10");
         }
         check_particles(self.particles.saturating_mul(self.repetitions))
     }
@@ -79,8 +91,6 @@ pub struct SmcStage {
     pub temperature: f64,
     /// Effective sample size of the weights with which the particles came here.
     pub ess: f64,
-    /// The shape of these weights' tail.
-    pub pareto_k: f64,
     /// Trajectories that each particle was moved by.
     pub moves: usize,
     /// Mean acceptance of the last trajectory of each particle.
@@ -110,8 +120,8 @@ impl SmcPopulation {
 
 /// Draws particles from the density by way of tempered distributions `reference^(1 - t) density^t`, t from 0 to 1.
 ///
-/// The reference is a mixture of Student t of 5 degrees of freedom with the means and covariances of [`pathfinder`]'s normals:
-/// near the posterior, so that the path is short and meets no phase transition, and with heavier tails, so that weights have
+/// The reference is a mixture of Student t of 5 degrees of freedom with the means of [`pathfinder`]'s normals, and half as
+/// wide again: near the posterior, so that the path is short and meets no phase transition, and with heavier tails, so that weights have
 /// a variance. (A wide reference about the center has such transitions: the evidence of ten groups of a hierarchical normal
 /// was 0.35 too low, with an error of 0.05. Surjanovic et al. 2022, NeurIPS 35, fit the reference for the same reason.) A
 /// mode that no path of Pathfinder has found is missed.
@@ -127,17 +137,23 @@ impl SmcPopulation {
 ///
 /// # Errors
 /// When a setting is out of range, the density is broken, or vanishes at all particles of the reference.
-pub fn smc(density: &dyn LogDensity, config: &SmcConfig, seed: u64) -> Result<SmcPopulation, SamplerError> {
+pub fn smc(
+    density: &dyn LogDensity,
+    config: &SmcConfig,
+    size: SmcSize,
+    seed: u64,
+) -> Result<SmcPopulation, SamplerError> {
     config.validate()?;
+    size.check()?;
     let coordinates = Coordinates::new(density);
     let (normals, evaluations) = best_normals(&coordinates, &PathfinderConfig::default(), seed)?;
     let reference = HeavyMixture::new(normals);
-    let repetitions: Vec<SmcRepetition<'_>> = (0..config.repetitions)
+    let repetitions: Vec<SmcRepetition<'_>> = (0..size.repetitions)
         .into_par_iter()
         .map(|number| {
             // The groups before are Pathfinder's paths.
             let streams = ParticleStreams::new(seed, PathfinderConfig::default().paths + number);
-            let mut repetition = SmcRepetition::new(&coordinates, &reference, *config, streams)?;
+            let mut repetition = SmcRepetition::new(&coordinates, &reference, (*config, size.particles), streams)?;
             while repetition.advance()? {}
             Ok(repetition)
         })
@@ -167,11 +183,11 @@ impl<'a> SmcRepetition<'a> {
     fn new(
         coordinates: &'a Coordinates<'a>,
         reference: &'a HeavyMixture,
-        config: SmcConfig,
+        (config, particles): (SmcConfig, usize),
         streams: ParticleStreams,
     ) -> Result<Self, SamplerError> {
         let dim = coordinates.dim();
-        let particles = (0..config.particles)
+        let particles = (0..particles)
             .into_par_iter()
             .map(|particle| {
                 let (mut x, mut gradient) = (vec![0.0; dim], vec![0.0; dim]);
@@ -210,11 +226,10 @@ impl<'a> SmcRepetition<'a> {
         let moments = WeightMoments::of(log_weights.iter().copied()).ok_or(SamplerError::NoWeights)?;
         self.evidence += moments.log_mean;
         self.variance += moments.relative_variance / self.particles.len() as f64;
-        let pareto_k = smoothed(&log_weights)?.1;
         self.resample(&log_weights, moments);
         let (moves, acceptance_rate, mixed) = self.stir()?;
         let temperature = self.temperature;
-        self.stages.push(SmcStage { temperature, ess: moments.ess, pareto_k, moves, acceptance_rate, mixed });
+        self.stages.push(SmcStage { temperature, ess: moments.ess, moves, acceptance_rate, mixed });
         Ok(!last)
     }
 
@@ -314,7 +329,8 @@ fn genealogical_variance(ancestors: impl ExactSizeIterator<Item = usize>, resamp
     1.0 - (count / (count - 1.0)).powi(resamplings as i32 + 1) * (1.0 - same)
 }
 
-/// Where particles were, coordinate after coordinate, and last the logarithm of the density over the reference.
+/// Where particles were: each coordinate about its mean, its square, and last the logarithm of the density over the
+/// reference. Squares tell of arms that particles reach late, though they cross the middle at each move.
 struct Correlations {
     columns: Vec<Vec<f64>>,
 }
@@ -322,16 +338,19 @@ struct Correlations {
 impl Correlations {
     fn of(particles: &[Particle]) -> Self {
         let dim = particles.first().map_or(0, |particle| particle.x.len());
-        let column = |i: usize| {
-            let mut column: Vec<f64> = particles
-                .iter()
-                .map(|particle| particle.x.get(i).copied().unwrap_or_else(|| particle.log_ratio()))
-                .collect();
+        let about_mean = |mut column: Vec<f64>| {
             let mean = column.iter().sum::<f64>() / column.len() as f64;
             column.iter_mut().for_each(|value| *value -= mean);
             column
         };
-        Self { columns: (0..=dim).into_par_iter().map(column).collect() }
+        let coordinate = |i: usize| {
+            let plain = about_mean(particles.iter().map(|particle| particle.x[i]).collect());
+            let square = about_mean(plain.iter().map(|x| x * x).collect());
+            [plain, square]
+        };
+        let mut columns: Vec<Vec<f64>> = (0..dim).into_par_iter().flat_map_iter(coordinate).collect();
+        columns.push(about_mean(particles.iter().map(Particle::log_ratio).collect()));
+        Self { columns }
     }
 
     /// Returns whether each column is correlated with the same one now by no more than is allowed.
@@ -380,7 +399,6 @@ fn joined(coordinates: &Coordinates<'_>, repetitions: Vec<SmcRepetition<'_>>, sp
         PopulationEvidence { log_evidence: highest + exact::ln(sum / count), standard_error: variance.sqrt() };
     let stages: Vec<Vec<SmcStage>> = repetitions.iter().map(|one| one.stages.clone()).collect();
     let ess = stages.iter().filter_map(|stages| stages.last()).map(|last| last.ess).sum();
-    let pareto_k = stages.iter().flatten().map(|stage| stage.pareto_k).fold(f64::NEG_INFINITY, f64::max);
     let evaluations = spent + repetitions.iter().map(|one| one.evaluations).sum::<u64>();
     let (mut positions, mut logp, mut log_weights) = (vec![], vec![], vec![]);
     for repetition in repetitions {
@@ -391,6 +409,7 @@ fn joined(coordinates: &Coordinates<'_>, repetitions: Vec<SmcRepetition<'_>>, sp
         }
     }
     coordinates.make_natural(&mut positions, &mut logp);
-    let population = ParticlePopulation { dim, positions, logp, log_weights, evidence, ess, pareto_k, evaluations };
+    let population =
+        ParticlePopulation { dim, positions, logp, log_weights, evidence, ess, pareto_k: None, evaluations };
     SmcPopulation { population, of_repetitions, stages }
 }

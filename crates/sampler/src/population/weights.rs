@@ -1,7 +1,7 @@
 //! Importance weights: what they say of the evidence and of themselves, and draws by them.
 
 use crate::error::SamplerError;
-use octopus_diag::{pareto_k_threshold, psis};
+use octopus_diag::psis;
 use octopus_random::{Stream, exact};
 
 /// Weights whose logarithms differ by less are equal: what is left are rounding errors, which have no tail.
@@ -46,11 +46,6 @@ pub(super) fn smoothed(log_weights: &[f64]) -> Result<(Vec<f64>, f64), SamplerEr
     let smoothed = psis(log_weights, 1.0).ok().filter(|_| bounds.1.is_finite()).ok_or(SamplerError::NoWeights)?;
     let k = if bounds.1 - bounds.0 < EQUAL { 0.0 } else { smoothed.pareto_k };
     Ok((smoothed.log_weights, k))
-}
-
-/// Returns whether an estimate from `particles` weights of shape `pareto_k` can be relied on (Vehtari et al. 2024).
-pub(super) fn is_reliable(pareto_k: f64, particles: usize) -> bool {
-    pareto_k <= pareto_k_threshold(particles)
 }
 
 /// Returns the numbers of `count` particles, each as often as its weight says to within 1 (systematic resampling, Kitagawa

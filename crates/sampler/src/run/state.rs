@@ -108,7 +108,7 @@ impl<'d> RunState<'d> {
             step: PooledStep::new(first),
             stage: Stage::Learning { window: WindowVariance::new(first, density.dim()), agree: false },
         });
-        let warm_up = (config.tune == 0).then_some(0);
+        let warm_up = (config.tune == 0 || config.algorithm.draws_population()).then_some(0);
         Ok((Self { config, schedule, space, adaptation, pooled, length, done: 0, warm_up }, states))
     }
 

@@ -3,6 +3,7 @@
 mod exact;
 mod importance;
 mod pathfinder;
+mod runs;
 mod smc;
 
 use octopus_density::LogDensity;

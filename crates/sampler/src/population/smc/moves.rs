@@ -9,12 +9,14 @@ use rayon::prelude::*;
 
 /// The most coordinates with a dense covariance; of more only the variances are used.
 const MOST_DENSE: usize = 512;
-/// How long a trajectory is in whitened coordinates: a quarter of a turn, after which a normal has forgotten its start.
-const LENGTH: f64 = std::f64::consts::FRAC_PI_2;
+/// How long a trajectory is in whitened coordinates, at the common step size: a normal has forgotten its start after a
+/// quarter of a turn, pi / 2, and steps are shorter than the common one on average.
+const LENGTH: f64 = 2.0;
 /// The most leapfrog steps of a trajectory.
 const MOST_STEPS: f64 = 256.0;
-/// How far a particle's step size lies from that of all, at most: no period of the trajectories stays unbroken.
-const JITTER: f64 = 0.2;
+/// The step sizes of particles, in units of the common one: uniform from the first for so far. Short ones free particles
+/// from narrow places (Buchholz et al. 2021 draw them from 0 on).
+const STEPS: [f64; 2] = [0.2, 1.0];
 /// The energy error with which a trajectory is given up.
 const DIVERGING: f64 = 1000.0;
 
@@ -135,7 +137,7 @@ impl ParticleMover<'_> {
         let TrajectorySpace { moved, momentum, force, drift } = space;
         moved.clone_from(particle);
         momentum.iter_mut().for_each(|momentum| *momentum = random.normal());
-        let step = self.step_size * (1.0 + JITTER * (2.0 * random.uniform() - 1.0));
+        let step = self.step_size * (STEPS[0] + STEPS[1] * random.uniform());
         let count = (LENGTH / self.step_size).ceil().clamp(1.0, MOST_STEPS) as u64;
         let start = self.log_tempered(particle) - 0.5 * dot(momentum, momentum);
         let mut change = f64::NEG_INFINITY;

@@ -21,8 +21,8 @@ fn posteriors_near_a_normal() {
     }
     for (what, data) in [("balanced", balanced(10)), ("unbalanced", unbalanced(10))] {
         let (model, posterior, log_integral) = exact::hierarchical(data);
-        let found = pathfinder(&model, &config(), 2).expect("draws");
-        assert!(found.is_reliable(), "{what}: {}", found.pareto_k);
+        let found = pathfinder(&model, &config(), 1).expect("draws");
+        assert!(found.is_reliable(), "{what}: {:?}", found.pareto_k);
         check_evidence(what, found.evidence, log_integral);
         for (i, moments) in [posterior.mu_pop, posterior.sigma_pop, posterior.sigma_obs].iter().enumerate() {
             check_mean(what, &found, moments.mean, |x| expand(&model, x)[i]);
@@ -48,7 +48,7 @@ fn a_mode_counts_once() {
 fn a_funnel_is_not_reliable() {
     for seed in 1..=10 {
         let found = pathfinder(&Funnel::new(10), &PathfinderConfig::default(), seed).expect("draws");
-        assert!(found.pareto_k > 0.7 && !found.is_reliable(), "{seed}: {}", found.pareto_k);
+        assert!(found.pareto_k.is_some_and(|k| k > 0.7) && !found.is_reliable(), "{seed}: {:?}", found.pareto_k);
     }
 }
 

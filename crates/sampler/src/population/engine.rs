@@ -1,0 +1,257 @@
+//! Populations as runs: the draws are there at once, and are handed out as those of chains are.
+
+use super::importance::ImportanceConfig;
+use super::pathfinder::PathfinderConfig;
+use super::smc::{SmcConfig, SmcSize};
+use super::weights::shuffle;
+use super::{ParticlePopulation, importance, pathfinder, smc};
+use crate::adapt::{HostPool, WindowPool};
+use crate::config::{ConfigError, SamplerConfig};
+use crate::draw::{ChainBlock, DrawStats};
+use crate::engine::{ChainState, EngineChains, SamplerEngine, Shared};
+use crate::error::SamplerError;
+use crate::kernel::{Address, Kernel, PhaseSpace, Point, Tuned, Workspace};
+use crate::population::evaluate::ParticleStreams;
+use octopus_density::{DensityError, LogDensity};
+use serde::Serialize;
+use std::ops::Range;
+
+/// What a population tells of itself, for the record of its run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PopulationFindings {
+    /// The number of particles.
+    pub particles: usize,
+    /// Gradients that were computed.
+    pub evaluations: u64,
+    /// The logarithm of the density's integral.
+    pub log_evidence: f64,
+    /// Its standard error.
+    pub standard_error: f64,
+    /// The draws that the particles are worth by their weights.
+    pub ess: f64,
+    /// The shape of the tail of the weights.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pareto_k: Option<f64>,
+    /// Why draws and evidence cannot be relied on; `None` where they can, as far as the method tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<String>,
+}
+
+/// A population with the particles that are the draws of each chain.
+pub(crate) struct DrawnPopulation {
+    population: ParticlePopulation,
+    chains: Vec<Vec<usize>>,
+    /// Whether particles that were moved have moved freely.
+    mixed: bool,
+}
+
+impl DrawnPopulation {
+    /// Takes particles by their weights.
+    fn resampled(population: ParticlePopulation, config: &SamplerConfig) -> Result<Self, SamplerError> {
+        let chosen = population.resample(config.chains * config.draws, config.seed)?;
+        let chains = chosen.chunks(config.draws).map(<[usize]>::to_vec).collect();
+        Ok(Self { population, chains, mixed: true })
+    }
+
+    fn findings(&self) -> PopulationFindings {
+        let ParticlePopulation { evidence, ess, pareto_k, evaluations, .. } = self.population;
+        let doubt = match pareto_k {
+            Some(k) if !self.population.is_reliable() => Some(format!(
+                "Pareto k of the weights is {k:.2}, above 0.7 or what so few particles can bear: neither the draws nor the \
+                 evidence can be relied on"
+            )),
+            _ if !self.mixed => Some(
+                "the particles have not moved freely: between modes, or in a narrow place; the error of the evidence is \
+                 larger than it says"
+                    .to_owned(),
+            ),
+            _ => None,
+        };
+        PopulationFindings {
+            particles: self.population.particles(),
+            evaluations,
+            log_evidence: evidence.log_evidence,
+            standard_error: evidence.standard_error,
+            ess,
+            pareto_k,
+            doubt,
+        }
+    }
+}
+
+/// A method that draws a population for a run.
+pub(crate) trait PopulationMethod {
+    /// Draws the population.
+    fn draw(&self, density: &dyn LogDensity, config: &SamplerConfig) -> Result<DrawnPopulation, SamplerError>;
+
+    /// Checks the method's settings.
+    fn check(&self) -> Result<(), ConfigError>;
+}
+
+impl PopulationMethod for ImportanceConfig {
+    fn draw(&self, density: &dyn LogDensity, config: &SamplerConfig) -> Result<DrawnPopulation, SamplerError> {
+        DrawnPopulation::resampled(importance(density, self, config.seed)?, config)
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        self.validate()
+    }
+}
+
+impl PopulationMethod for PathfinderConfig {
+    fn draw(&self, density: &dyn LogDensity, config: &SamplerConfig) -> Result<DrawnPopulation, SamplerError> {
+        DrawnPopulation::resampled(pathfinder(density, self, config.seed)?, config)
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        self.validate()
+    }
+}
+
+impl PopulationMethod for SmcConfig {
+    /// Each chain is a repetition, and each of its draws a particle, in random order.
+    fn draw(&self, density: &dyn LogDensity, config: &SamplerConfig) -> Result<DrawnPopulation, SamplerError> {
+        let size = SmcSize { repetitions: config.chains, particles: config.draws };
+        let found = smc(density, self, size, config.seed)?;
+        let of_chain = |chain: usize| {
+            let mut numbers: Vec<usize> = (chain * config.draws..(chain + 1) * config.draws).collect();
+            shuffle(&mut numbers, &mut ParticleStreams::new(config.seed, chain).shared(u32::MAX as usize));
+            numbers
+        };
+        let mixed = found.mixed();
+        Ok(DrawnPopulation { population: found.population, chains: (0..config.chains).map(of_chain).collect(), mixed })
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        self.validate()
+    }
+}
+
+/// A method that draws populations stands among the samplers by its settings; it moves no chain.
+impl<M: PopulationMethod> Kernel for M {
+    fn step(
+        &self,
+        _phase_space: PhaseSpace<'_, '_>,
+        _tuned: Tuned<'_>,
+        _address: Address,
+        _point: &mut Point,
+        _workspace: &mut Workspace,
+    ) -> Result<DrawStats, DensityError> {
+        Err(DensityError::Broken("a population has no transitions".to_owned()))
+    }
+
+    fn statistics(&self) -> &'static [&'static str] {
+        &["lp", "log_weight"]
+    }
+
+    fn leapfrogs(&self, _dim: usize) -> f64 {
+        1.0
+    }
+
+    fn target_accept(&self) -> f64 {
+        SamplerConfig::default().target_accept
+    }
+
+    fn validate(&self) -> Result<(), ConfigError> {
+        self.check()
+    }
+
+    fn population(&self) -> Option<&dyn PopulationMethod> {
+        Some(self)
+    }
+}
+
+/// The engine of a run that draws a population: at the first [`advance`](SamplerEngine::advance), also of a run that goes
+/// on from a checkpoint, and then to the same particles.
+pub(crate) struct PopulationEngine {
+    /// Starting points, by whose log density a checkpoint knows its density.
+    states: Vec<ChainState>,
+    drawn: Option<DrawnPopulation>,
+}
+
+impl PopulationEngine {
+    pub(crate) fn new(states: Vec<ChainState>) -> Self {
+        Self { states, drawn: None }
+    }
+
+    /// Makes the engine of a run that goes on.
+    ///
+    /// # Errors
+    /// When the log density at the starting points is not what it was.
+    pub(crate) fn resume(shared: &Shared<'_, '_>, states: Vec<ChainState>) -> Result<Self, SamplerError> {
+        let mut engine = Self::new(states.clone());
+        engine.restart(shared)?;
+        let each = states.iter().zip(&engine.states).enumerate();
+        each.into_iter().try_for_each(|(chain, (saved, now))| saved.expect_same_logp(chain, now.logp))?;
+        Ok(engine)
+    }
+}
+
+impl EngineChains for PopulationEngine {
+    fn pool(&mut self) -> Box<dyn WindowPool + '_> {
+        Box::new(HostPool { windows: vec![], dim: 0 })
+    }
+
+    fn clear_windows(&mut self) {}
+
+    fn points(&mut self) -> Vec<&mut [f64]> {
+        self.states.iter_mut().map(|state| &mut state.x[..]).collect()
+    }
+
+    fn set_step(&mut self, _step: f64) -> Result<(), SamplerError> {
+        Ok(())
+    }
+
+    fn spread(&mut self, _shared: &Shared<'_, '_>, _each: usize) -> Result<(), SamplerError> {
+        Ok(())
+    }
+
+    fn settle(&mut self, _shared: &Shared<'_, '_>) -> Result<(), SamplerError> {
+        Ok(())
+    }
+
+    fn step_sizes(&self) -> Vec<f64> {
+        Vec::new()
+    }
+
+    fn states(&self) -> Result<Vec<ChainState>, SamplerError> {
+        Ok(self.states.clone())
+    }
+}
+
+impl SamplerEngine for PopulationEngine {
+    fn advance(&mut self, shared: &Shared<'_, '_>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError> {
+        let drawn = match (&mut self.drawn, shared.config.algorithm.kernel().population()) {
+            (Some(drawn), _) => drawn,
+            (none, Some(method)) => none.insert(method.draw(shared.space.density, shared.config)?),
+            (None, None) => return Ok(vec![]),
+        };
+        let DrawnPopulation { population, chains, .. } = drawn;
+        let block = |chain: &Vec<usize>| {
+            let mut block = ChainBlock::default();
+            for &particle in &chain[span.clone()] {
+                block.positions.extend_from_slice(population.position(particle));
+                let (lp, log_weight) = (population.logp[particle], population.log_weights[particle]);
+                block.stats.push(DrawStats { lp, log_weight, ..DrawStats::default() });
+            }
+            block
+        };
+        Ok(chains.iter().map(block).collect())
+    }
+
+    fn restart(&mut self, shared: &Shared<'_, '_>) -> Result<(), SamplerError> {
+        let mut gradient = vec![0.0; shared.space.dim];
+        for (chain, state) in self.states.iter_mut().enumerate() {
+            state.logp = shared.space.logp_grad(&state.x, &mut gradient).map_err(|source| SamplerError::Density {
+                chain,
+                iteration: 0,
+                source,
+            })?;
+        }
+        Ok(())
+    }
+
+    fn findings(&self) -> Option<PopulationFindings> {
+        self.drawn.as_ref().map(DrawnPopulation::findings)
+    }
+}
