@@ -133,6 +133,10 @@ impl RunConfig {
         let given = |name: &str, option: bool| option || file.as_ref().is_some_and(|file| sets_sampler(file, name));
         config.suit_algorithm(given("target_accept", args.sampler.target_accept.is_some()));
         if args.sampler.strategy.map_or(in_file, |choice| choice == StrategyChoice::Auto) {
+            if config.sampler.algorithm.draws_population() {
+                let name = config.sampler.algorithm.name();
+                return Err(UsageError(format!("--strategy auto: {name} moves no chains; leave it out")).into());
+            }
             config.auto = Some(given("draws", args.sampler.draws.is_some()));
         } else if config.sampler.strategy == Strategy::ManyShort {
             config.fill_many_short(&args.sampler, &given)?;

@@ -4,6 +4,7 @@
 
 use crate::goal::{ConvergenceMonitor, Step};
 use crate::placement::recorded;
+use crate::record::POPULATION;
 use crate::{EndedBy, RECORD_SCHEMA, RunError, RunRecord, RunWriter, Tally, Timing};
 use octopus_density::gpu::Precision;
 use octopus_density::{Centering, LogDensity};
@@ -16,8 +17,6 @@ use std::time::{Duration, Instant};
 
 /// The length of one step, which is as long as Ctrl-C waits.
 const STEP: Duration = Duration::from_millis(50);
-/// The name under which `adaptation` of `run.toml` has what a population tells of itself.
-const POPULATION: &str = "population";
 /// The time between checkpoints, unless the settings say otherwise.
 const CHECKPOINT: Duration = Duration::from_secs(1);
 

@@ -16,6 +16,9 @@ use std::path::Path;
 /// chosen, 5 how the cells of a table are read and what was left out of it.
 pub const RECORD_SCHEMA: u32 = 5;
 
+/// The name under which [`adaptation`](RunRecord::adaptation) has what a population tells of itself.
+pub(crate) const POPULATION: &str = "population";
+
 /// How far a run came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -143,7 +146,8 @@ pub struct RunRecord {
     /// The wall-clock times.
     #[serde(default)]
     pub timing: Timing,
-    /// What warm-up found: metric, rank, coordinates, step sizes; empty before warm-up ends.
+    /// What warm-up found: metric, rank, coordinates, step sizes; empty before warm-up ends. Of a sampler without warm-up
+    /// [what its population tells](Self::population).
     #[serde(default)]
     pub adaptation: toml::Table,
     /// What the last session used of its device: memory, kernels, copies. For several devices it is a list `devices` of
@@ -181,6 +185,12 @@ impl RunRecord {
             parts: Vec::new(),
             layout,
         }
+    }
+
+    /// Returns what the run's population tells of itself: `particles`, `evaluations`, `log_evidence`, `standard_error`, `ess`,
+    /// `pareto_k` where there is one, and `doubt`, why draws and evidence cannot be relied on. `None` where chains moved.
+    pub fn population(&self) -> Option<&toml::Table> {
+        self.adaptation.get(POPULATION)?.as_table()
     }
 
     /// Parses the text of `path`.

@@ -151,7 +151,9 @@ pub(super) fn conclude(dir: &Path, outcome: &Driven, problem: &dyn Problem, glob
         let timing = &record.timing;
         let (warmup, sampling) = (timing.warmup_s, timing.sampling_s);
         let seconds = format!("{:.2} s (warm-up {warmup:.2} s, sampling {sampling:.2} s)", seconds_of(timing));
-        output::print(&format!("{}\n{seconds}\nrun folder: {shown}", diagnosis.to_text(Rows::AtMost(ROWS))))?;
+        let found = record.population().map(|found| format!("{}\n", evidence_line(found))).unwrap_or_default();
+        let table = diagnosis.to_text(Rows::AtMost(ROWS));
+        output::print(&format!("{table}\n{found}{seconds}\nrun folder: {shown}"))?;
     }
     problem.failures().iter().for_each(output::warn);
     let conflicts = prior_conflicts(problem, record.sampler.seed, &diagnosis.summary.parameters);
@@ -159,10 +161,26 @@ pub(super) fn conclude(dir: &Path, outcome: &Driven, problem: &dyn Problem, glob
     if !diagnosis.usable() {
         output::warn(format!("the draws should not be used as they are: see `octopus diagnose {shown}`"));
     }
-    let checked = if diagnosis.usable() { Exit::Fine } else { Exit::Bad };
+    let doubt = record.population().and_then(|found| found.get("doubt")?.as_str());
+    doubt.iter().for_each(output::warn);
+    let checked = if diagnosis.usable() && doubt.is_none() { Exit::Fine } else { Exit::Bad };
     let Some(ending) = &record.ending else { return Ok(checked) };
     output::note(ending.describe(Duration::from_secs_f64(seconds_of(&record.timing))));
     Ok(if reached(ending.by, record.goal) { checked } else { Exit::Bad })
+}
+
+/// Returns what a population has found of the evidence, in a line.
+fn evidence_line(found: &toml::Table) -> String {
+    let number = |name: &str| found.get(name).and_then(toml::Value::as_float).unwrap_or(f64::NAN);
+    let k = found.get("pareto_k").and_then(toml::Value::as_float).map(|k| format!(", Pareto k {k:.2}"));
+    format!(
+        "log evidence {:.3} +- {:.3} (of the log density as it is, without the constants that it leaves out), ESS of the \
+         weights {:.0}{}",
+        number("log_evidence"),
+        number("standard_error"),
+        number("ess"),
+        k.unwrap_or_default()
+    )
 }
 
 /// Returns the seconds of warm-up and sampling together.
@@ -202,6 +220,7 @@ fn result(dir: &Path, record: &RunRecord, diagnosis: Value, outcome: &Driven) ->
         "ending": record.ending,
         "timing": record.timing,
         "leapfrogs": outcome.tally.leapfrogs,
+        "population": record.population(),
         "diagnosis": diagnosis,
     })
 }

@@ -175,3 +175,85 @@ impl PathNormal {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_random::Purpose;
+
+    /// What three steps tell of a density with the precision `[[2, 1, 0], [1, 3, 1], [0, 1, 4]]`, and of one along which the
+    /// slope falls.
+    fn learned() -> InverseHessian {
+        let mut inverse = InverseHessian::new(vec![1.0; 3]);
+        for step in [[1.0, 0.0, 0.5], [0.2, 1.0, 0.0], [0.0, -0.3, 1.0]] {
+            let [x, y, z] = step;
+            inverse.learn(step.to_vec(), vec![2.0 * x + y, x + 3.0 * y + z, y + 4.0 * z]);
+        }
+        inverse.learn(vec![1.0, 0.0, 0.0], vec![-1.0, 0.0, 0.0]);
+        inverse
+    }
+
+    fn unit(i: usize) -> Vec<f64> {
+        (0..3).map(|j| if i == j { 1.0 } else { 0.0 }).collect()
+    }
+
+    /// The estimate maps the last change of the slope to the step that made it, is symmetric and positive.
+    #[test]
+    fn the_secant_equation_holds() {
+        let inverse = learned();
+        let last = inverse.secants.back().unwrap();
+        let mapped = inverse.times(&last.change);
+        assert!(mapped.iter().zip(&last.step).all(|(a, b)| (a - b).abs() < 1e-14), "{mapped:?}");
+        let columns: Vec<Vec<f64>> = (0..3).map(|i| inverse.times(&unit(i))).collect();
+        for i in 0..3 {
+            assert!(columns[i][i] > 0.0);
+            assert!((0..3).all(|j| (columns[i][j] - columns[j][i]).abs() < 1e-14), "{columns:?}");
+        }
+        assert_eq!(inverse.secants.len(), 3);
+    }
+
+    /// Square, slope and determinant are those of the inverse of what `times` multiplies by.
+    #[test]
+    fn the_normal_is_that_of_the_estimate() {
+        let inverse = learned();
+        let columns: Vec<Vec<f64>> = (0..3).map(|i| inverse.times(&unit(i))).collect();
+        let normal = PathNormal::new(inverse.clone(), &[1.0, 2.0, 3.0], &[0.5, 0.0, -0.5]).unwrap();
+        let v = [0.3, -1.0, 2.0];
+        let product = inverse.times(&v);
+        assert!((normal.square(&product) - dot(&v, &product)).abs() < 1e-12);
+        let mut slope = vec![0.0; 3];
+        normal.add_slope(1.0, &product, &mut slope);
+        assert!(slope.iter().zip(&v).all(|(a, b)| (a - b).abs() < 1e-12), "{slope:?}");
+        let [a, b, c] = [&columns[0], &columns[1], &columns[2]];
+        let determinant = a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0])
+            + a[2] * (b[0] * c[1] - b[1] * c[0]);
+        assert!((normal.log_root() + 0.5 * determinant.ln()).abs() < 1e-12, "{}", normal.log_root());
+        let newton = inverse.times(&[0.5, 0.0, -0.5]);
+        assert!((normal.mean()[0] - 1.0 - newton[0]).abs() < 1e-14);
+    }
+
+    /// Means and covariances of 20,000 draws, to 5 standard errors.
+    #[test]
+    fn draws_have_the_covariance_of_the_estimate() {
+        const DRAWS: usize = 20_000;
+        let inverse = learned();
+        let normal = PathNormal::new(inverse.clone(), &[1.0, 2.0, 3.0], &[0.0; 3]).unwrap();
+        let mut sums = [[0.0; 3]; 3];
+        for draw in 0..DRAWS {
+            let mut x = vec![0.0; 3];
+            normal.draw(&mut Stream::new(1, draw as u32, 0, Purpose::User), &mut x);
+            let away = normal.away(&x);
+            for (i, row) in sums.iter_mut().enumerate() {
+                row.iter_mut().zip(&away).for_each(|(sum, other)| *sum += away[i] * other / DRAWS as f64);
+            }
+        }
+        let columns: Vec<Vec<f64>> = (0..3).map(|i| inverse.times(&unit(i))).collect();
+        for (i, row) in sums.iter().enumerate() {
+            for (j, found) in row.iter().enumerate() {
+                let expected = columns[i][j];
+                let error = ((columns[i][i] * columns[j][j] + expected * expected) / DRAWS as f64).sqrt();
+                assert!((found - expected).abs() < 5.0 * error, "{i} {j}: {found}, not {expected}");
+            }
+        }
+    }
+}
