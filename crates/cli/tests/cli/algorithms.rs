@@ -81,6 +81,60 @@ fn a_sampler_goes_every_way() {
     }
 }
 
+/// Settings of methods that draw populations, each off its default; it changes the draws.
+const POPULATIONS: [&str; 3] = [
+    "--algorithm importance --particles 500 --proposal laplace --degrees 7",
+    "--algorithm smc --ess-share 0.9",
+    "--algorithm pathfinder --paths 2 --elbo-draws 9 --draws-per-path 300",
+];
+
+/// As options and in a file, alone, in a `--batch`, a `--dry-run`, a `sweep` and a `calibrate`. The record has what they
+/// find, and a run has no warm-up.
+#[test]
+fn a_population_goes_every_way() {
+    let dir = tempfile::tempdir().unwrap();
+    let (here, at) = (dir.path(), |name: &str| dir.path().join(name));
+    tables(here);
+    for given in POPULATIONS {
+        run(here, &format!("{SAMPLE} --out {{}}/whole {given}")).sampled();
+        let (whole, algorithm) = (fingerprints(&at("whole")), sampler(&at("whole")));
+        let record: toml::Table = fs::read_to_string(at("whole/run.toml")).unwrap().parse().unwrap();
+        assert_eq!(record["sampler"]["tune"].as_integer(), Some(0), "{given}");
+        assert!(record["adaptation"]["population"]["log_evidence"].is_float(), "{given}");
+        for left_out in &pairs(given)[1..] {
+            let rest = given.replace(&format!(" {left_out}"), "");
+            run(here, &format!("{SAMPLE} --out {{}}/rest {rest}")).sampled();
+            assert_ne!(fingerprints(&at("rest")), whole, "{left_out} changes nothing");
+        }
+        fs::write(at("c.toml"), file(given).replace("laplace", "\"laplace\"")).unwrap();
+        run(here, &format!("{SAMPLE} --out {{}}/file --config {{}}/c.toml")).sampled();
+        assert_eq!((fingerprints(&at("file")), sampler(&at("file"))), (whole, algorithm.clone()), "{given}");
+        let as_json = serde_json::to_value(&algorithm).unwrap();
+        let told = run(here, &format!("{SAMPLE} --dry-run {given}").replace(" --force", "")).succeeds().json();
+        assert_eq!(told["sampler"]["algorithm"], as_json, "{given}");
+        let swept = "sweep hierarchical-normal --groups 9 --draws 40 --tune 60 --seeds 1 --quiet --json";
+        assert!(run(here, &format!("{swept} {given}")).json()["sweep"].is_object(), "{given}");
+        let calibrated = "calibrate eight-schools --datasets 2 --chains 2 --draws 20 --quiet --force --out {}/c";
+        run(here, &format!("{calibrated} {given}"));
+        let settings = fs::read_to_string(at("c/settings.json")).unwrap();
+        let settings: serde_json::Value = serde_json::from_str(&settings).unwrap();
+        assert_eq!(settings["sampler"]["algorithm"], as_json, "{given}");
+        let batch = "sample hierarchical-normal --batch {}/in --out {}/batch --group city --value y --draws 30 --quiet";
+        run(here, &format!("{batch} --device cpu --json --force {given}"));
+        assert_eq!(sampler(&at("batch/sets/oslo")), algorithm, "{given}");
+    }
+}
+
+/// Neal's funnel is near no normal: Pathfinder says so, and the exit code, too.
+#[test]
+fn a_doubtful_population_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let funnel = "parameters { real v; vector[9] x; } model { v ~ normal(0, 3); x ~ normal(0, exp(v / 2)); }";
+    fs::write(dir.path().join("f.stan"), funnel).unwrap();
+    let told = run(dir.path(), "sample {}/f.stan --out {}/run --algorithm pathfinder --draws 100 --device cpu");
+    told.fails(1, &["log evidence", "Pareto k", "cannot be relied on"]);
+}
+
 /// A target of acceptance that nobody gives is the sampler's own; one that is given stays.
 #[test]
 fn the_target_of_acceptance_suits_the_sampler() {
@@ -106,8 +160,11 @@ fn the_target_of_acceptance_suits_the_sampler() {
 fn a_sampler_without_kernels_stays_on_the_cpu() {
     let dir = tempfile::tempdir().unwrap();
     let told = run(dir.path(), "sample eight-schools --algorithm gibbs --dry-run");
-    told.fails(2, &["gibbs", "nuts, hmc, chees, mams, walnuts"]);
+    told.fails(2, &["gibbs", "nuts, hmc, chees, mams, walnuts, importance, smc, pathfinder"]);
     fs::write(dir.path().join("c.toml"), "[sampler]\nalgorithm = \"gibbs\"\n").unwrap();
     let told = run(dir.path(), "sample eight-schools --config {}/c.toml --dry-run");
-    told.fails(2, &["c.toml", "sampler.algorithm", "\"gibbs\"", "nuts, hmc, chees, mams, walnuts"]);
+    told.fails(
+        2,
+        &["c.toml", "sampler.algorithm", "\"gibbs\"", "nuts, hmc, chees, mams, walnuts, importance, smc, pathfinder"],
+    );
 }

@@ -131,6 +131,7 @@ const BATCH: Cell = In("batch.rs", "a_folder_of_data_sets_is_sampled_and_one_tha
 const TABLES: Cell = In("tables.rs", "how_a_table_is_read_goes_every_way");
 const OUTPUTS: Cell = In("outputs.rs", "a_dry_run_refuses_the_outputs_that_the_run_refuses");
 const PROGRAM: Cell = In("programs.rs", "a_program_goes_every_way");
+const POPULATION: Cell = In("algorithms.rs", "a_population_goes_every_way");
 const ALGORITHM: Cell = In("algorithms.rs", "a_sampler_goes_every_way");
 const ON_GPU: Cell = In("told.rs", "notes_on_a_gpu_are_told_unless_quiet");
 const F32: Cell = Refused("--precision f32", "the CPU computes in f64");
@@ -193,6 +194,13 @@ const CELLS: &[(&str, [Cell; WAYS.len()])] = &[
     ("--jitter", [ALGORITHM, ALGORITHM, ALGORITHM, No, ALGORITHM, No, ALGORITHM]),
     ("--max-error", [ALGORITHM, ALGORITHM, ALGORITHM, No, ALGORITHM, No, ALGORITHM]),
     ("--max-halvings", [ALGORITHM, ALGORITHM, ALGORITHM, No, ALGORITHM, No, ALGORITHM]),
+    ("--particles", [POPULATION, POPULATION, POPULATION, No, POPULATION, No, POPULATION]),
+    ("--proposal", [POPULATION, POPULATION, POPULATION, No, POPULATION, No, POPULATION]),
+    ("--degrees", [POPULATION, POPULATION, POPULATION, No, POPULATION, No, POPULATION]),
+    ("--ess-share", [POPULATION, POPULATION, POPULATION, No, POPULATION, No, POPULATION]),
+    ("--paths", [POPULATION, POPULATION, POPULATION, No, POPULATION, No, POPULATION]),
+    ("--elbo-draws", [POPULATION, POPULATION, POPULATION, No, POPULATION, No, POPULATION]),
+    ("--draws-per-path", [POPULATION, POPULATION, POPULATION, No, POPULATION, No, POPULATION]),
 
     ("--target-ess", [Row, Refused("--target-ess 5", "--batch"), Shows("--target-ess 5 --json", "\"target_ess\": 5.0"), No, No, No, No]),
     ("--target-rhat", [Row, Refused("--target-rhat 5", "--batch"), Shows("--target-rhat 5 --json", "\"target_rhat\": 5.0"), No, No, No, No]),
