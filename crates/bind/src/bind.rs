@@ -6,6 +6,7 @@ use crate::error::BindError;
 use crate::generated::{GeneratedBlock, SizedVariable, for_each_bound};
 use crate::generative::{Obstacle, ReadObservations, likelihood, observations};
 use crate::interpreter::{Budget, Interpreter, RandomStreams, Run, Stop, is_supported};
+use crate::normalised::NormalisedProgram;
 use crate::observations::TraceGroups;
 use crate::shape::rows_to_columns;
 use crate::stan_density::{DensityParts, StanDensity, stream_at};
@@ -19,6 +20,7 @@ use octopus_program::{
 use octopus_random::{Purpose, Stream};
 use octopus_stan::{Callee, Diagnostic, FunctionId, ProgramBlock, Span, Statement, StatementKind, VariableId};
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// Numbers that each draw has: a parameter, a transformed parameter or a generated quantity.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,6 +108,7 @@ pub struct BoundModel {
     pub(crate) read: Option<ReadObservations>,
     /// The statement in which log likelihoods cannot be told apart.
     unread: Option<Diagnostic>,
+    normalised: Arc<NormalisedProgram>,
     /// What is odd about the data or left out.
     pub warnings: Vec<String>,
 }
@@ -165,15 +168,10 @@ impl BoundModel {
             me.values[id.0] = Some(value.clone());
         }
         let values = me.values.clone();
+        let normalised = Arc::new(NormalisedProgram::new(&me, program, &values));
         let mut quantities = Vec::new();
         let mut outputs = Vec::new();
-        for statement in &program.parameters {
-            if let StatementKind::Declare(declaration) = &statement.kind {
-                me.room_for_parameter(declaration).map_err(refused)?;
-                let value = transform::parameter(&mut me, declaration, statement.span).map_err(refused)?;
-                me.values[declaration.variable.0] = Some(value);
-            }
-        }
+        run_parameters(&mut me).map_err(refused)?;
         let mut known = record(&mut me, &program.parameters, ProgramBlock::Parameters, &mut quantities, &mut outputs);
         me.statements(&program.transformed_parameters).map_err(refused)?;
         guard_bounds(&mut me).map_err(refused)?;
@@ -253,6 +251,7 @@ impl BoundModel {
             groups,
             read,
             unread,
+            normalised,
             warnings,
         };
         Ok((model, values))
@@ -382,6 +381,7 @@ impl BoundModel {
             groups,
             terms,
             replicate,
+            normalised: Arc::clone(&self.normalised),
         }))
     }
 
@@ -405,6 +405,26 @@ pub(crate) fn give_data(
         me.statements(&me.program.transformed_data)?;
         me.random = None;
     }
+    Ok(())
+}
+
+/// Makes the parameters of new coordinates.
+fn run_parameters(me: &mut Interpreter<'_>) -> Run<()> {
+    for statement in &me.program.parameters {
+        if let StatementKind::Declare(declaration) = &statement.kind {
+            me.room_for_parameter(declaration)?;
+            let value = transform::parameter(me, declaration, statement.span)?;
+            me.values[declaration.variable.0] = Some(value);
+        }
+    }
+    Ok(())
+}
+
+/// Runs everything that the log density is made of, given the data.
+pub(crate) fn run_density(me: &mut Interpreter<'_>) -> Run<()> {
+    run_parameters(me)?;
+    me.statements(&me.program.transformed_parameters)?;
+    me.statements(&me.program.model)?;
     Ok(())
 }
 

@@ -70,6 +70,8 @@ pub(crate) struct Interpreter<'a> {
     /// Whether densities by the names `_lupdf` and `_lupmf` are without their constants: not in a function that was
     /// called as `_lpdf` or `_lpmf`.
     pub(crate) drops_constants: bool,
+    /// Whether every density has all of its constants, whatever its name.
+    pub(crate) keeps_constants: bool,
     /// The loop that is bound for all of its passes at once.
     lanes: Option<LoopLanes>,
     /// Loops that have to be bound pass by pass.
@@ -103,6 +105,7 @@ impl<'a> Interpreter<'a> {
             normals: Vec::new(),
             last_normal: None,
             drops_constants: true,
+            keeps_constants: false,
             lanes: None,
             one_by_one: HashSet::new(),
             uses_lanes: true,

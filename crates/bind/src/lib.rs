@@ -13,6 +13,7 @@
 //! | generated quantities that the graph cannot hold, draw by draw | `generated.rs` |
 //! | draws of Stan's distributions | `generator/` |
 //! | log likelihoods, and draws of parameters and data, by sampling statements | `generative/` |
+//! | constants that statements drop | `normalised.rs` |
 //! | what comes out | `bind.rs`, `stan_density.rs`, `observations.rs` |
 //!
 //! ```
@@ -41,6 +42,7 @@ mod generative;
 mod generator;
 mod interface;
 mod interpreter;
+mod normalised;
 mod observations;
 mod shape;
 mod stan_density;

@@ -3,12 +3,13 @@
 
 use crate::generated::{BlockFailure, GeneratedBlock};
 use crate::generative::ReplicateBlock;
+use crate::normalised::NormalisedProgram;
 use crate::observations::{ObservedData, TraceGroups};
 use octopus_density::{DensityEffects, DensityError, DrawAddress, Layout, LogDensity, Variable};
 use octopus_program::{Program, ProgramDensity};
 use octopus_random::{Key, Purpose, Stream};
 use std::ops::Range;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A Stan program with its data, compiled.
 ///
@@ -40,6 +41,9 @@ pub struct StanDensity {
     terms: Option<ProgramDensity>,
     /// Replicates by the sampling statements.
     replicate: Option<ReplicateBlock>,
+    normalised: Arc<NormalisedProgram>,
+    /// What the log density lacks, once somebody has asked.
+    constant: OnceLock<Option<f64>>,
     width: usize,
     failures: Mutex<Failures>,
     /// Why generated quantities have no end, once a draw has shown it: then nothing is computed any more.
@@ -74,14 +78,30 @@ pub(crate) struct DensityParts {
     pub(crate) groups: TraceGroups,
     pub(crate) terms: Option<ProgramDensity>,
     pub(crate) replicate: Option<ReplicateBlock>,
+    pub(crate) normalised: Arc<NormalisedProgram>,
 }
 
 impl StanDensity {
     pub(crate) fn new(parts: DensityParts) -> Self {
-        let DensityParts { compiled, block, layout, kept, bounds, generated, groups, terms, replicate } = parts;
+        let DensityParts { compiled, block, layout, kept, bounds, generated, groups, terms, replicate, normalised } =
+            parts;
         let width = compiled.layout().width() + block.as_ref().map_or(0, GeneratedBlock::width);
-        let (failures, endless) = (Mutex::default(), OnceLock::new());
-        Self { compiled, block, layout, kept, bounds, generated, groups, terms, replicate, width, failures, endless }
+        Self {
+            compiled,
+            block,
+            layout,
+            kept,
+            bounds,
+            generated,
+            groups,
+            terms,
+            replicate,
+            normalised,
+            constant: OnceLock::new(),
+            width,
+            failures: Mutex::default(),
+            endless: OnceLock::new(),
+        }
     }
 
     /// Returns the compiled log density with its gradient.
@@ -177,6 +197,14 @@ impl LogDensity for StanDensity {
         };
         *slope = -x;
         Ok(-0.5 * x * x)
+    }
+
+    /// Returns what statements with `~` and functions by the names `_lupdf` and `_lupmf` drop. A program that branches on
+    /// parameters inside of such a function may drop no constant: then it is `None`.
+    fn log_constant(&self) -> Option<f64> {
+        // Without parameters there is no prior.
+        (self.compiled.dim() > 0).then_some(())?;
+        *self.constant.get_or_init(|| self.normalised.log_constant(self))
     }
 
     fn expand(&self, position: &[f64], out: &mut [f64]) {

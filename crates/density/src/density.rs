@@ -45,6 +45,13 @@ pub trait LogDensity: Send + Sync {
     /// [`DensityError::Broken`] stops the run.
     fn logp_grad(&self, position: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError>;
 
+    /// Returns what is to be added to the value of [`logp_grad`](Self::logp_grad) so that it is the logarithm of prior density
+    /// times likelihood with all of their constants, in the same coordinates; `None` where nobody knows. The evidence of
+    /// a model needs it, draws do not.
+    fn log_constant(&self) -> Option<f64> {
+        None
+    }
+
     /// Writes all variables of the layout at `position` to `out`, which has the layout's width.
     fn expand(&self, position: &[f64], out: &mut [f64]);
 

@@ -116,6 +116,15 @@ pub trait DensityEffects: Send + Sync {
         written
     }
 
+    /// Returns the logarithm of the factor by which volumes grow from the density's own coordinates to those in which the
+    /// model was written: the sum of the logarithms of the scales of centered effects.
+    fn log_scales_as_written(&self, natural: &[f64]) -> f64 {
+        let (_, scales) = self.values(natural);
+        let blocks = self.blocks().iter().flat_map(|block| std::iter::repeat_n(block, block.coordinates.len()));
+        let centered = blocks.zip(scales).filter(|(block, _)| block.written == Centering::Centered);
+        centered.map(|(_, scale)| octopus_random::exact::ln(scale)).sum()
+    }
+
     /// Returns the point in the density's own coordinates, given the one in the coordinates in which the model was written.
     fn natural_of(&self, written: &[f64]) -> Vec<f64> {
         let places = || self.blocks().iter().flat_map(|block| block.coordinates.iter().map(move |&at| (block, at)));

@@ -84,6 +84,7 @@
 #![forbid(unsafe_code)]
 
 mod centering;
+mod constant;
 mod density;
 mod effects;
 mod error;
@@ -96,6 +97,7 @@ pub use centering::{
     Centering, IntegratedEffects, StandardisedScalars, gradient_to_centered, log_jacobian, logp_grad_by_chain_rule,
     to_centered, to_non_centered,
 };
+pub use constant::constant_between;
 pub use density::{DrawAddress, LogDensity};
 pub use effects::{DensityEffects, EffectBlock, EffectCoordinates};
 pub use error::DensityError;

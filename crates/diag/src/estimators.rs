@@ -2,6 +2,7 @@
 
 pub(crate) mod autocov;
 pub(crate) mod bfmi;
+pub(crate) mod bridge;
 pub(crate) mod definition;
 pub(crate) mod ess;
 pub(crate) mod evolution;

@@ -1,5 +1,6 @@
 //! The errors of reading a trace, and of making something from it.
 
+use octopus_density::DensityError;
 use octopus_diag::DiagError;
 use octopus_models::BuildError;
 use octopus_runs::RunError;
@@ -29,6 +30,9 @@ pub enum TraceError {
         /// The reason why the statistic cannot be computed.
         source: DiagError,
     },
+    /// The model's log density cannot be computed.
+    #[error(transparent)]
+    Density(DensityError),
     /// The run has no draws yet.
     #[error("the run in {name} has no draws yet, it is still in warm-up: continue it with `octopus resume {name}`")]
     InWarmUp {

@@ -29,6 +29,8 @@ pub struct ProgramBuilder {
     terms: Vec<NodeId>,
     normals: Vec<NormalStatement>,
     variables: Vec<(Variable, NodeId)>,
+    /// What statements leave out.
+    constant: f64,
 }
 
 macro_rules! statements {
@@ -152,7 +154,11 @@ impl ProgramBuilder {
         let nodes: Vec<NodeId> = args.iter().map(|arg| arg.node(&mut self.graph)).collect();
         self.note_normal(distribution, &nodes);
         let term = match Distribution::named(distribution) {
-            Some(distribution) => self.graph.log_density(distribution, &nodes),
+            Some(distribution) => {
+                let (term, constant) = self.graph.log_density_and_constant(distribution, &nodes);
+                self.constant += constant;
+                term
+            }
             None => self.graph.refuse(ProgramError::Distribution(distribution.into())),
         };
         self.terms.push(term);
@@ -196,7 +202,8 @@ impl ProgramBuilder {
             }
         }
         let target = TargetTerms { terms: &self.terms, statements: &self.normals };
-        ProgramDensity::compile(name, &self.graph, target, Layout { variables }, &values)
+        let density = ProgramDensity::compile(name, &self.graph, target, Layout { variables }, &values)?;
+        Ok(density.with_whole_target(self.graph, self.terms, self.constant))
     }
 
     fn name(&mut self, name: &str, length: Option<usize>, role: Role, value: NodeId) {

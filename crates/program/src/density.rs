@@ -4,9 +4,10 @@ use crate::effects::{NormalStatement, ProgramEffects, WithEffects};
 use crate::error::ProgramError;
 use crate::evaluate::Workspace;
 use crate::graph::{Graph, NodeId};
+use crate::plain::evaluate;
 use crate::program::{Program, Values};
 use octopus_density::{
-    Centering, DensityEffects, DensityError, EffectBlock, EffectCoordinates, Layout, LogDensity, Role,
+    Centering, DensityEffects, DensityError, EffectBlock, EffectCoordinates, Layout, LogDensity, Role, constant_between,
 };
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -55,6 +56,17 @@ pub struct ProgramDensity {
     values: Values,
     effects: Option<ProgramEffects>,
     places: Box<[WorkspacePlace]>,
+    /// The target as it was written, where it is known what its terms leave out.
+    written: Option<WrittenTarget>,
+}
+
+/// A target in the coordinates in which it was written.
+#[derive(Debug)]
+struct WrittenTarget {
+    graph: Graph,
+    terms: Vec<NodeId>,
+    /// What its terms leave out.
+    constant: f64,
 }
 
 /// A target as the sum of its terms.
@@ -100,7 +112,12 @@ impl ProgramDensity {
         }
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let places = (0..PLACES_A_THREAD * threads).map(|_| WorkspacePlace::default()).collect();
-        Ok(Self { name: name.into(), layout, program, values, effects, places })
+        Ok(Self { name: name.into(), layout, program, values, effects, places, written: None })
+    }
+
+    /// Adds the terms of the target as they were compiled, and the constant that they leave out.
+    pub(crate) fn with_whole_target(self, graph: Graph, terms: Vec<NodeId>, constant: f64) -> Self {
+        Self { written: Some(WrittenTarget { graph, terms, constant }), ..self }
     }
 
     /// Returns the program.
@@ -149,6 +166,20 @@ impl LogDensity for ProgramDensity {
                 Ok(self.program.logp_grad(program, whole, gradient)?)
             }
         })
+    }
+
+    /// Returns what the statements of a [`ProgramBuilder`](crate::ProgramBuilder) leave out.
+    fn log_constant(&self) -> Option<f64> {
+        let WrittenTarget { graph, terms, constant } = self.written.as_ref()?;
+        // Coordinates of effects have constants of their own.
+        if self.effects.is_none() {
+            return Some(*constant);
+        }
+        let mut graph = graph.clone();
+        let terms = graph.concat(terms);
+        let target = graph.sum(terms);
+        let between = constant_between(self, |position| evaluate(&graph, &[target], position)[0][0])?;
+        Some(constant + between)
     }
 
     fn expand(&self, position: &[f64], out: &mut [f64]) {

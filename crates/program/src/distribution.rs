@@ -136,14 +136,23 @@ impl Graph {
     /// depend on no parameter. Arguments outside their domain are refused where they are data, and guarded where they
     /// depend on parameters.
     pub fn log_density(&mut self, distribution: &Distribution, args: &[NodeId]) -> NodeId {
+        self.log_density_and_constant(distribution, args).0
+    }
+
+    /// The same, and the sum of what is left out.
+    pub(crate) fn log_density_and_constant(&mut self, distribution: &Distribution, args: &[NodeId]) -> (NodeId, f64) {
         let rows = args.iter().map(|&arg| self.len(arg)).find(|&length| length != 1).unwrap_or(1);
         let terms = match self.density_terms(distribution, args) {
             Ok(terms) => terms,
-            Err(error) => return self.refuse(error),
+            Err(error) => return (self.refuse(error), 0.0),
         };
-        let kept = self.without_constants(terms);
+        let kept = self.without_constants(terms.clone());
+        let dropped = terms.iter().filter(|term| !kept.contains(term)).filter_map(|&term| self.known(term));
+        // One number serves every row.
+        let sum = |values: Vec<f64>| values.iter().sum::<f64>() * (rows / values.len().max(1)) as f64;
+        let constant = dropped.map(sum).sum();
         let total = self.total(&kept);
-        self.sum_of_rows(total, rows)
+        (self.sum_of_rows(total, rows), constant)
     }
 
     /// Returns the terms that depend on parameters, and those whose values are not finite: data outside of the support.

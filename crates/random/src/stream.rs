@@ -43,6 +43,8 @@ pub enum Purpose {
     Length = 13,
     /// Particles of a population, their moves and their resampling.
     Particle = 14,
+    /// Draws of a proposal that bridges to a posterior.
+    Bridge = 15,
 }
 
 /// The random numbers of one (seed, chain, iteration, purpose): as many as are asked for, each addressed

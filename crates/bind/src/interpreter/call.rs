@@ -32,7 +32,7 @@ impl Interpreter<'_> {
             Callee::Solver(id) => self.solved(id, call, &values, ty.unwrap_or(StanType::REAL), span),
             Callee::Math => {
                 let types = call.arguments.iter().map(|argument| argument.ty).collect();
-                let drops = call.suffix.is_unnormalised() && self.drops_constants;
+                let drops = call.suffix.is_unnormalised() && self.drops_constants && !self.keeps_constants;
                 let arguments = Arguments { values, types, ty: ty.unwrap_or(StanType::REAL), drops, span };
                 self.library_function(&call.name, arguments)
             }

@@ -166,6 +166,14 @@ impl LogDensity for EightSchools {
         self.evaluate(Centering::NonCentered, position, gradient)
     }
 
+    /// Returns the constants of a normal density for each effect, each measurement and mu, and of tau's half-Cauchy.
+    fn log_constant(&self) -> Option<f64> {
+        let densities = (2 * self.schools() + 1) as f64;
+        let scales: f64 = self.sigma.iter().copied().chain([MU_SD, TAU_SCALE]).map(exact::ln).sum();
+        let pi = std::f64::consts::PI;
+        Some(exact::ln(2.0 / pi) - 0.5 * densities * exact::ln(2.0 * pi) - scales)
+    }
+
     fn has_tested_gradient(&self) -> bool {
         true
     }

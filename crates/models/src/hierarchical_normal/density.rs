@@ -215,6 +215,15 @@ impl LogDensity for HierarchicalNormal {
         self.evaluate(Centering::NonCentered, position, gradient)
     }
 
+    /// Returns the constants of `groups + 3` normal densities of the prior, two of them halved, and of one for each
+    /// observation.
+    fn log_constant(&self) -> Option<f64> {
+        let densities = self.observed.total + self.dim() as f64;
+        let HierarchicalPrior { mu_sd, sigma_pop_scale, sigma_obs_scale, .. } = self.prior;
+        let scales: f64 = [mu_sd, sigma_pop_scale, sigma_obs_scale].map(exact::ln).iter().sum();
+        Some(2.0 * exact::ln(2.0) - 0.5 * densities * exact::ln(2.0 * std::f64::consts::PI) - scales)
+    }
+
     fn has_tested_gradient(&self) -> bool {
         true
     }

@@ -1,0 +1,174 @@
+//! The evidence of a model, the integral of prior times likelihood, from the draws of a run: by a bridge from a normal
+//! distribution. Of several models: Bayes factors, and their probabilities.
+//!
+//! When an estimate is doubtful is decided here.
+
+mod proposal;
+mod text;
+
+use crate::observed::Positions;
+use crate::{Trace, TraceError};
+use octopus_density::{DensityError, LogDensity};
+use octopus_diag::{BridgeEstimate, Chains, bridge};
+use octopus_models::Problem;
+use octopus_random::{Purpose, Stream};
+use proposal::NormalProposal;
+use rayon::prelude::*;
+
+/// The largest standard error of a log evidence that is not doubtful: the evidence is known to a tenth.
+const DOUBTFUL_ERROR: f64 = 0.1;
+/// How many standard errors of their difference the two halves' estimates may be apart.
+const APART: f64 = 4.0;
+/// The fewest draws of each chain: each half has its effective sample size.
+const FEWEST: usize = 8;
+
+/// A log evidence with how well it is known.
+///
+/// Each half of the draws has an estimate: a normal distribution is fitted to the other half, in the density's coordinates, and
+/// [`bridge`] leads from it to the draws. The evidence is the mean of both.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Evidence {
+    /// The logarithm of the integral of prior times likelihood, with all constants.
+    pub log_evidence: f64,
+    /// Its standard error, which is the relative error of the evidence.
+    pub standard_error: f64,
+    /// The estimates of the first halves of the chains, and of the second halves, constants left out as the density leaves
+    /// them out.
+    pub halves: [BridgeEstimate; 2],
+    /// The draws that were used, of all chains.
+    pub draws: usize,
+}
+
+impl Evidence {
+    /// Estimates the evidence of a density from draws of it: `positions` has `chains` chains, one after the other, of rows of
+    /// the density's own coordinates. As many draws of normal distributions are made; they depend on `seed` alone.
+    ///
+    /// # Errors
+    /// [`TraceError::Lacks`] where the density's [constant](LogDensity::log_constant) is not known, there are too few
+    /// draws, or a coordinate does not move; [`TraceError::Density`] where the density is broken.
+    pub fn of_draws(density: &dyn LogDensity, positions: &[f64], chains: usize, seed: u64) -> Result<Self, TraceError> {
+        let constant = density.log_constant().ok_or_else(|| {
+            TraceError::lacks(format!(
+                "{}: the constants of its log density are not known, which the evidence is made of: a density of your own \
+                 tells them by `LogDensity::log_constant`",
+                density.name()
+            ))
+        })?;
+        let dim = density.dim();
+        let draws = positions.len() / (chains * dim).max(1);
+        if draws < FEWEST {
+            return Err(TraceError::lacks(format!("{draws} draws of each chain: at least {FEWEST} are needed")));
+        }
+        let chain = |chain: usize| &positions[chain * draws * dim..(chain + 1) * draws * dim];
+        let middle = draws / 2 * dim;
+        let first: Vec<f64> = (0..chains).flat_map(|k| &chain(k)[..middle]).copied().collect();
+        let second: Vec<f64> = (0..chains).flat_map(|k| &chain(k)[middle..]).copied().collect();
+        let halves = [
+            half(density, [&first, &second], chains, |k| Stream::new(seed, 0, k, Purpose::Bridge))?,
+            half(density, [&second, &first], chains, |k| Stream::new(seed, 1, k, Purpose::Bridge))?,
+        ];
+        let [one, other] = halves;
+        Ok(Self {
+            log_evidence: constant + 0.5 * (one.log_integral + other.log_integral),
+            standard_error: 0.5 * one.standard_error.hypot(other.standard_error),
+            halves,
+            draws: chains * draws,
+        })
+    }
+
+    /// Returns why the estimate is not to be trusted as it is, as a sentence.
+    pub fn doubt(&self) -> Option<String> {
+        let [one, other] = self.halves;
+        let apart = (one.log_integral - other.log_integral).abs();
+        let more = "draw more, or compute it by another method";
+        if !(self.log_evidence.is_finite() && self.standard_error.is_finite()) {
+            return Some("there is no estimate: the log density is NaN or infinite at draws".to_owned());
+        }
+        if self.standard_error > DOUBTFUL_ERROR {
+            return Some(format!("its standard error is above {DOUBTFUL_ERROR}: {more}"));
+        }
+        if apart > APART * one.standard_error.hypot(other.standard_error) {
+            return Some(format!("the two halves of the draws differ by {apart:.2}, more than by chance: {more}"));
+        }
+        None
+    }
+
+    /// Returns how much the draws and the normal distributions have in common, from 0 to 1: the less the larger the error.
+    pub fn overlap(&self) -> f64 {
+        self.halves[0].overlap.min(self.halves[1].overlap)
+    }
+
+    /// Returns the effective sample size of all draws in the bridges.
+    pub fn ess(&self) -> f64 {
+        self.halves.iter().map(|half| half.ess).sum()
+    }
+
+    /// Returns the logarithm of the Bayes factor of this model over another one of the same data, and its standard error.
+    pub fn log_bayes_factor(&self, other: &Self) -> (f64, f64) {
+        (self.log_evidence - other.log_evidence, self.standard_error.hypot(other.standard_error))
+    }
+}
+
+/// Returns the probabilities of models of the same data, where each has the same probability before the data.
+pub fn model_probabilities(models: &[Evidence]) -> Vec<f64> {
+    let highest = models.iter().map(|model| model.log_evidence).fold(f64::NEG_INFINITY, f64::max);
+    let weights: Vec<f64> = models.iter().map(|model| (model.log_evidence - highest).exp()).collect();
+    let total: f64 = weights.iter().sum();
+    weights.into_iter().map(|weight| weight / total).collect()
+}
+
+impl Trace {
+    /// Estimates the evidence of the trace's model from at most `per_chain` draws of each chain, evenly spread.
+    /// [`problem`](Self::problem) builds the model.
+    ///
+    /// # Errors
+    /// As [`Evidence::of_draws`], and where the trace lacks the unconstrained positions of its draws.
+    pub fn evidence(&self, problem: &dyn Problem, per_chain: usize, seed: u64) -> Result<Evidence, TraceError> {
+        let density = problem.density();
+        self.posterior()?;
+        let positions = Positions::new(&self.data, density)?;
+        let count = per_chain.min(positions.draws);
+        let mut chosen = vec![0.0; positions.chains * count * density.dim()];
+        for (k, row) in chosen.chunks_exact_mut(density.dim()).enumerate() {
+            positions.read(k / count, k % count * positions.draws / count, row);
+        }
+        Evidence::of_draws(density, &chosen, positions.chains, seed)
+    }
+}
+
+/// The bridge to `draws` from the normal distribution fitted to `others`.
+fn half(
+    density: &dyn LogDensity,
+    [draws, others]: [&[f64]; 2],
+    chains: usize,
+    random: impl Fn(u32) -> Stream + Sync,
+) -> Result<BridgeEstimate, TraceError> {
+    let dim = density.dim();
+    let proposal = NormalProposal::fit(others, dim).ok_or_else(|| {
+        TraceError::lacks(
+            "a coordinate of the draws does not move, or is not finite: there is no posterior to integrate",
+        )
+    })?;
+    let of_draws: Vec<f64> = draws
+        .par_chunks_exact(dim)
+        .map(|x| Ok(value(density, x)? - proposal.log_density(x)))
+        .collect::<Result<_, TraceError>>()?;
+    let of_proposals: Vec<f64> = (0..of_draws.len())
+        .into_par_iter()
+        .map(|k| {
+            let (x, log) = proposal.draw(random(k as u32));
+            Ok(value(density, &x)? - log)
+        })
+        .collect::<Result<_, TraceError>>()?;
+    let length = of_draws.len() / chains;
+    Ok(bridge(&Chains::new(&of_draws, chains, length)?, &of_proposals)?)
+}
+
+/// The log density; minus infinity where it vanishes.
+fn value(density: &dyn LogDensity, x: &[f64]) -> Result<f64, TraceError> {
+    match density.logp_grad(x, &mut vec![0.0; x.len()]) {
+        Ok(value) => Ok(value),
+        Err(DensityError::NotFinite { .. }) => Ok(f64::NEG_INFINITY),
+        Err(error) => Err(TraceError::Density(error)),
+    }
+}

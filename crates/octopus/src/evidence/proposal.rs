@@ -1,0 +1,162 @@
+//! A normal distribution fitted to draws, from which a bridge leads to their density.
+
+use octopus_random::{Stream, exact};
+
+/// Coordinates up to which correlations are estimated: their factor has as many rows.
+const MOST_CORRELATED: usize = 2000;
+
+/// A normal distribution with a mean and a lower triangular factor of its covariance.
+#[derive(Clone, Debug)]
+pub(super) struct NormalProposal {
+    mean: Vec<f64>,
+    scale: Vec<f64>,
+    /// The factor of the correlations, row after row with the diagonal in the end: none where each coordinate is alone.
+    factor: Vec<f64>,
+    log_scale: f64,
+}
+
+impl NormalProposal {
+    /// Fits means, variances and correlations to draws, `dim` numbers each; `None` where a coordinate does not move, or is
+    /// not finite.
+    ///
+    /// Correlations are shrunk as Schaefer and Strimmer (2005, Statistical Applications in Genetics and Molecular Biology
+    /// 4(1), 32) shrink them: by the share of their squares that is noise. So there may be more coordinates than draws.
+    pub(super) fn fit(draws: &[f64], dim: usize) -> Option<Self> {
+        let rows = || draws.chunks_exact(dim);
+        let count = rows().len() as f64;
+        let mut mean = vec![0.0; dim];
+        rows().for_each(|row| mean.iter_mut().zip(row).for_each(|(mean, x)| *mean += x / count));
+        let mut scale = vec![0.0; dim];
+        for row in rows() {
+            scale.iter_mut().zip(row.iter().zip(&mean)).for_each(|(sum, (x, mean))| *sum += (x - mean) * (x - mean));
+        }
+        scale.iter_mut().for_each(|sum| *sum = (*sum / (count - 1.0)).sqrt());
+        if !scale.iter().all(|scale| *scale > 0.0 && scale.is_finite()) {
+            return None;
+        }
+        let factor = if dim > MOST_CORRELATED { Vec::new() } else { correlation_factor(draws, &mean, &scale)? };
+        let logs: f64 = scale.iter().map(|&scale| exact::ln(scale)).sum();
+        let diagonal: f64 = (0..dim).filter_map(|row| factor.get(row * (row + 3) / 2)).map(|&x| exact::ln(x)).sum();
+        Some(Self { mean, scale, factor, log_scale: logs + diagonal })
+    }
+
+    /// Draws a point, and returns it with its log density.
+    pub(super) fn draw(&self, mut random: Stream) -> (Vec<f64>, f64) {
+        let z: Vec<f64> = self.mean.iter().map(|_| random.normal()).collect();
+        let log = self.log_density_of(&z);
+        let place = |row: usize| {
+            let turned = match self.row(row) {
+                Some(factor) => factor.iter().zip(&z).map(|(l, z)| l * z).sum(),
+                None => z[row],
+            };
+            self.mean[row] + self.scale[row] * turned
+        };
+        ((0..z.len()).map(place).collect(), log)
+    }
+
+    /// Returns the log density at a point.
+    pub(super) fn log_density(&self, x: &[f64]) -> f64 {
+        let mut z: Vec<f64> =
+            x.iter().zip(self.mean.iter().zip(&self.scale)).map(|(x, (mean, scale))| (x - mean) / scale).collect();
+        for row in 0..z.len() {
+            if let Some((last, factor)) = self.row(row).and_then(<[f64]>::split_last) {
+                let known: f64 = factor.iter().zip(&z).map(|(l, z)| l * z).sum();
+                z[row] = (z[row] - known) / last;
+            }
+        }
+        self.log_density_of(&z)
+    }
+
+    fn row(&self, row: usize) -> Option<&[f64]> {
+        self.factor.get(row * (row + 1) / 2..(row + 1) * (row + 2) / 2)
+    }
+
+    /// The log density at the point that is `z` in units of the distribution.
+    fn log_density_of(&self, z: &[f64]) -> f64 {
+        let squares: f64 = z.iter().map(|z| z * z).sum();
+        -0.5 * (squares + z.len() as f64 * exact::ln(2.0 * std::f64::consts::PI)) - self.log_scale
+    }
+}
+
+/// The Cholesky factor of the shrunk correlations.
+fn correlation_factor(draws: &[f64], mean: &[f64], scale: &[f64]) -> Option<Vec<f64>> {
+    let dim = mean.len();
+    let standard: Vec<f64> = draws
+        .chunks_exact(dim)
+        .flat_map(|row| row.iter().zip(mean.iter().zip(scale)).map(|(x, (mean, scale))| (x - mean) / scale))
+        .collect();
+    let count = (draws.len() / dim) as f64;
+    // Each coordinate by itself, so that sums go along memory.
+    let columns: Vec<Vec<f64>> = (0..dim).map(|k| standard.iter().skip(k).step_by(dim).copied().collect()).collect();
+    let mut correlations = vec![0.0; dim * (dim + 1) / 2];
+    let (mut noise, mut squares) = (0.0, 0.0);
+    for i in 0..dim {
+        for j in 0..i {
+            let products = || columns[i].iter().zip(&columns[j]).map(|(a, b)| a * b);
+            let center = products().sum::<f64>() / count;
+            let spread: f64 = products().map(|x| (x - center) * (x - center)).sum();
+            let correlation = center * count / (count - 1.0);
+            noise += spread * count / (count - 1.0).powi(3);
+            squares += correlation * correlation;
+            correlations[i * (i + 1) / 2 + j] = correlation;
+        }
+        correlations[i * (i + 3) / 2] = 1.0;
+    }
+    let kept = if squares > 0.0 { (1.0 - noise / squares).max(0.0) } else { 0.0 };
+    for i in 0..dim {
+        for j in 0..=i {
+            let start = |row: usize| row * (row + 1) / 2;
+            let known: f64 = (0..j).map(|k| correlations[start(i) + k] * correlations[start(j) + k]).sum();
+            let own = correlations[start(i) + j];
+            correlations[start(i) + j] =
+                if i == j { (own - known).sqrt() } else { (kept * own - known) / correlations[start(j) + j] };
+        }
+        if !(correlations[i * (i + 3) / 2] > 0.0) {
+            return None;
+        }
+    }
+    Some(correlations)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octopus_random::Purpose;
+
+    /// Draws of a known normal distribution: the fit is near it, and its density is the formula's.
+    #[test]
+    fn the_fit_has_the_moments_and_the_density_of_a_normal() {
+        let truth = NormalProposal {
+            mean: vec![1.0, -2.0],
+            scale: vec![3.0, 0.5],
+            factor: vec![1.0, 0.6, 0.8],
+            log_scale: 1.5_f64.ln() + 0.8_f64.ln(),
+        };
+        // The covariance is [[9, 0.9], [0.9, 0.25]], with the determinant 1.44.
+        let found = truth.log_density(&[0.0, -1.5]);
+        assert!((found + 3.200754178758856).abs() < 1e-12, "{found}");
+        let draws: Vec<f64> = (0..20_000).flat_map(|k| truth.draw(Stream::new(1, 0, k, Purpose::User)).0).collect();
+        let fit = NormalProposal::fit(&draws, 2).unwrap();
+        let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 0.03 * (1.0 + b.abs()));
+        assert!(
+            near(&fit.mean, &truth.mean) && near(&fit.scale, &truth.scale) && near(&fit.factor, &truth.factor),
+            "{fit:?}"
+        );
+        let (x, log) = fit.draw(Stream::new(2, 0, 0, Purpose::User));
+        assert!((fit.log_density(&x) - log).abs() < 1e-12);
+    }
+
+    /// Of independent coordinates, more than there are draws, hardly any correlation is left; one that does not move has no
+    /// fit.
+    #[test]
+    fn more_coordinates_than_draws_are_no_obstacle() {
+        let mut random = Stream::new(3, 0, 0, Purpose::User);
+        let mut draws: Vec<f64> = (0..30 * 50).map(|_| random.normal()).collect();
+        let fit = NormalProposal::fit(&draws, 50).unwrap();
+        let largest =
+            (0..50).flat_map(|row| fit.row(row).unwrap()[..row].to_vec()).fold(0.0, |a: f64, x| a.max(x.abs()));
+        assert!(largest < 0.3, "{largest}");
+        draws.iter_mut().step_by(50).for_each(|x| *x = 1.0);
+        assert!(NormalProposal::fit(&draws, 50).is_none());
+    }
+}
