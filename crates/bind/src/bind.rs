@@ -167,7 +167,9 @@ impl BoundModel {
         for (id, value) in replaced {
             me.values[id.0] = Some(value.clone());
         }
-        let values = me.values.clone();
+        // Numbers, not nodes: other graphs read them, too.
+        let values: Vec<Option<Value>> =
+            me.values.iter().map(|value| value.clone().map(|value| me.settled(value))).collect();
         let normalised = Arc::new(NormalisedProgram::new(&me, program, &values));
         let mut quantities = Vec::new();
         let mut outputs = Vec::new();

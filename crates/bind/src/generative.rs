@@ -10,7 +10,7 @@
 //!
 //! `sampling.rs` says what a sampling statement is, `rewrite.rs` puts others in their place, `reach.rs` says which data a
 //! value depends on. With data, `observed.rs` has log likelihoods and replicates, `model.rs` draws of parameters and data, and
-//! `second.rs` such draws by another program, and `predict.rs` draws of new data.
+//! `second.rs` such draws by another program, and `predict.rs` draws of new data. `proper.rs` makes priors integrate to 1.
 
 mod draws;
 mod joint;
@@ -21,6 +21,7 @@ mod order;
 mod outcomes;
 mod predict;
 mod prior;
+mod proper;
 mod reach;
 mod rewrite;
 mod sampling;
@@ -34,6 +35,7 @@ pub(crate) use draws::{DrawStatements, replicate};
 pub(crate) use joint::joint;
 pub(crate) use likelihood::{LikelihoodStatements, ModelledData, likelihood};
 pub(crate) use observed::{ReadObservations, ReplicateBlock, observations};
+pub(crate) use proper::{ProperPriors, with_proper_priors};
 pub(crate) use sampling::{DRAWN, EACH};
 
 use octopus_stan::{Diagnostic, Span, StanProgram};

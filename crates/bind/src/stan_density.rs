@@ -42,8 +42,8 @@ pub struct StanDensity {
     /// Replicates by the sampling statements.
     replicate: Option<ReplicateBlock>,
     normalised: Arc<NormalisedProgram>,
-    /// What the log density lacks, once somebody has asked.
-    constant: OnceLock<Option<f64>>,
+    /// What the log density lacks, and why the prior may not integrate to 1 with it, once somebody has asked.
+    constant: OnceLock<(Option<f64>, Option<String>)>,
     width: usize,
     failures: Mutex<Failures>,
     /// Why generated quantities have no end, once a draw has shown it: then nothing is computed any more.
@@ -125,6 +125,16 @@ impl StanDensity {
         DrawFailures { count: failures.count, first: failures.first.as_ref().map(|(_, reason)| reason.clone()) }
     }
 
+    /// Returns why the prior may not integrate to 1 even with [`log_constant`](LogDensity::log_constant): it is not proper,
+    /// or the program does not tell. The sentence has its place in the program.
+    pub fn prior_obstacle(&self) -> Option<String> {
+        self.normalising().1.clone()
+    }
+
+    fn normalising(&self) -> &(Option<f64>, Option<String>) {
+        self.constant.get_or_init(|| self.normalised.log_constant(self))
+    }
+
     /// What is compiled of a draw: parameters and transformed parameters come first.
     pub(crate) fn known(&self, position: &[f64]) -> Vec<f64> {
         let mut known = vec![0.0; self.compiled.layout().width()];
@@ -199,12 +209,13 @@ impl LogDensity for StanDensity {
         Ok(-0.5 * x * x)
     }
 
-    /// Returns what statements with `~` and functions by the names `_lupdf` and `_lupmf` drop. A program that branches on
-    /// parameters inside of such a function may drop no constant: then it is `None`.
+    /// Returns what statements with `~` and functions by the names `_lupdf` and `_lupmf` drop, and what makes priors
+    /// between bounds integrate to 1. A program that branches on parameters inside of such a function may drop no constant: then
+    /// it is `None`.
     fn log_constant(&self) -> Option<f64> {
         // Without parameters there is no prior.
         (self.compiled.dim() > 0).then_some(())?;
-        *self.constant.get_or_init(|| self.normalised.log_constant(self))
+        self.normalising().0
     }
 
     fn expand(&self, position: &[f64], out: &mut [f64]) {

@@ -304,3 +304,17 @@ fn sampling_statements_are_read_through_solutions() {
     }
     assert!(residual.abs() < limit, "{residual}");
 }
+
+/// A solution of data is a number for what runs draw by draw, which has a graph of its own.
+#[test]
+fn quantities_that_are_drawn_read_solutions_of_data() {
+    let model = bound(
+        "functions { vector spin(real t, vector y) { return [-y[2], y[1]]'; } }
+         transformed data { array[1] vector[2] turned = ode_rk45(spin, [1, 0]', 0, {1.0}); }
+         parameters { real m; }
+         model { m ~ normal(turned[1][1], 1); }
+         generated quantities { real drawn = turned[1][1] + 0 * normal_rng(m, 1); }",
+    );
+    let drawn = model.expand(&[0.3])[1];
+    assert!((drawn - 1.0_f64.cos()).abs() < 1e-5, "{drawn}");
+}

@@ -7,20 +7,18 @@ use crate::LogDensity;
 use octopus_random::{Purpose, Stream};
 
 /// Points that are compared, and how many are tried, since a density may vanish at some.
-const POINTS: usize = 3;
+const POINTS: usize = 6;
 const TRIES: u32 = 200;
-/// Tries after which points are taken from half as far around the center.
-const TRIES_OF_A_RADIUS: u32 = 20;
-/// How far points are from the center at first, in units of each coordinate: as far as chains start.
-const RADIUS: f64 = 2.0;
+/// How far points are from the center at the most, in turn, in units of each coordinate.
+const RADII: [f64; 2] = [1.0, 0.3];
 /// The share of the values by which differences at two points may differ: rounding, or the errors of a numerical method.
 const ROUNDING: f64 = 1e-10;
 const APPROXIMATE: f64 = 1e-5;
 
 /// Returns what is to be added to the value of `density` so that it is that of `whole`, a log density of the coordinates in
 /// which the model was written ([`DensityEffects::as_written`](crate::DensityEffects::as_written)), Jacobians included.
-/// `None` where no number is right at all points, or no point has a density.
-pub fn constant_between(density: &dyn LogDensity, whole: impl Fn(&[f64]) -> f64) -> Option<f64> {
+/// `None` where no number is right at all points, or too few points have a density.
+pub fn constant_between(density: &dyn LogDensity, mut whole: impl FnMut(&[f64]) -> Option<f64>) -> Option<f64> {
     let dim = density.dim();
     let center = density.center().unwrap_or_else(|| vec![0.0; dim]);
     let unit = density.init_scale().unwrap_or_else(|| vec![1.0; dim]);
@@ -29,7 +27,7 @@ pub fn constant_between(density: &dyn LogDensity, whole: impl Fn(&[f64]) -> f64)
     // Differences with the size of the values that they are made of.
     let mut found: Vec<(f64, f64)> = Vec::new();
     for number in 0..TRIES {
-        let radius = RADIUS * 0.5_f64.powi((number / TRIES_OF_A_RADIUS) as i32);
+        let radius = RADII[number as usize % RADII.len()];
         let mut random = Stream::new(0, 0, number, Purpose::User);
         let around =
             center.iter().zip(&unit).map(|(center, unit)| center + unit * radius * (2.0 * random.uniform() - 1.0));
@@ -39,10 +37,8 @@ pub fn constant_between(density: &dyn LogDensity, whole: impl Fn(&[f64]) -> f64)
             Some(effects) => (effects.as_written(&position), effects.log_scales_as_written(&position)),
             None => (position, 0.0),
         };
-        let whole = whole(&written) + jacobian;
-        if whole.is_finite() {
-            found.push((whole - value, whole.abs().max(value.abs()).max(1.0)));
-        }
+        let Some(whole) = whole(&written).map(|whole| whole + jacobian) else { continue };
+        found.push((whole - value, whole.abs().max(value.abs()).max(1.0)));
         if found.len() == POINTS {
             break;
         }

@@ -173,6 +173,12 @@ pub trait Problem: Send + Sync {
         None
     }
 
+    /// Returns why the prior may not integrate to 1, so that the evidence is that of the log density as it is written; `None`
+    /// where it does.
+    fn prior_obstacle(&self) -> Option<String> {
+        None
+    }
+
     /// Returns what in the model keeps it from being simulated, and what to do; `None` where it can be simulated, or nothing
     /// can be done.
     fn simulator_obstacle(&self) -> Option<String> {

@@ -4,7 +4,6 @@ use crate::effects::{NormalStatement, ProgramEffects, WithEffects};
 use crate::error::ProgramError;
 use crate::evaluate::Workspace;
 use crate::graph::{Graph, NodeId};
-use crate::plain::evaluate;
 use crate::program::{Program, Values};
 use octopus_density::{
     Centering, DensityEffects, DensityError, EffectBlock, EffectCoordinates, Layout, LogDensity, Role, constant_between,
@@ -178,7 +177,9 @@ impl LogDensity for ProgramDensity {
         let mut graph = graph.clone();
         let terms = graph.concat(terms);
         let target = graph.sum(terms);
-        let between = constant_between(self, |position| evaluate(&graph, &[target], position)[0][0])?;
+        let whole = Program::compile(&graph, target).ok()?;
+        let (mut workspace, mut slopes) = (whole.workspace(), vec![0.0; whole.dim()]);
+        let between = constant_between(self, |position| whole.logp_grad(&mut workspace, position, &mut slopes).ok())?;
         Some(constant + between)
     }
 

@@ -23,6 +23,8 @@ pub struct SchoolsPosterior {
     pub theta: Vec<Moments>,
     /// Each school's standardised deviation from the mean.
     pub theta_trans: Vec<Moments>,
+    /// log p(y): the evidence, all normalising constants included.
+    pub log_marginal_likelihood: f64,
 }
 
 /// Step of the trapezoidal rule over log tau. The integrands are analytic for arguments within pi / 2 of the real axis
@@ -42,7 +44,7 @@ impl SchoolsPosterior {
 
     fn with_step(model: &EightSchools, step: f64) -> Self {
         let schools = model.schools();
-        let nodes = nodes(model, step);
+        let (highest, nodes) = nodes(model, step);
         let total: f64 = nodes.iter().map(|(weight, _)| weight).sum();
         let moments = |of: &dyn Fn(&GivenTau) -> (f64, f64)| {
             let mean = nodes.iter().map(|(weight, given)| weight * of(given).0).sum::<f64>() / total;
@@ -61,6 +63,7 @@ impl SchoolsPosterior {
             tau,
             theta: (0..schools).map(|j| moments(&|given| given.theta(model, j))).collect(),
             theta_trans: (0..schools).map(|j| moments(&|given| given.theta_trans(model, j))).collect(),
+            log_marginal_likelihood: highest + (step * total).ln() + GivenTau::log_constant(schools),
         }
     }
 }
@@ -86,8 +89,8 @@ impl Exact for SchoolsPosterior {
     }
 }
 
-/// Values of tau with their weights: the posterior of log tau, up to a factor.
-fn nodes(model: &EightSchools, step: f64) -> Vec<(f64, GivenTau)> {
+/// Values of tau with their weights: the posterior of log tau, up to a factor, of which the logarithm comes first.
+fn nodes(model: &EightSchools, step: f64) -> (f64, Vec<(f64, GivenTau)>) {
     let scales = || model.sigma().iter().copied().chain([MU_SD, TAU_SCALE]);
     let far = model.y().iter().fold(0.0, |a: f64, y| a.max(y.abs()));
     let first = scales().fold(f64::INFINITY, f64::min).ln() - REACH;
@@ -100,7 +103,7 @@ fn nodes(model: &EightSchools, step: f64) -> Vec<(f64, GivenTau)> {
     };
     let logs: Vec<(f64, GivenTau)> = (0..count).map(of).collect();
     let highest = logs.iter().map(|(log, _)| *log).fold(f64::NEG_INFINITY, f64::max);
-    logs.into_iter().map(|(log, given)| ((log - highest).exp(), given)).collect()
+    (highest, logs.into_iter().map(|(log, given)| ((log - highest).exp(), given)).collect())
 }
 
 /// What is known given tau: mu is normal, and so is each theta_j given mu.
@@ -127,6 +130,13 @@ impl GivenTau {
         let mean = weighted / precision;
         log_density += 0.5 * (mean * weighted - precision.ln()) - (tau / TAU_SCALE).powi(2).ln_1p();
         Self { tau, log_density, mean, variance: 1.0 / precision }
+    }
+
+    /// What `log_density` leaves out: the constants of mu's normal prior, tau's half-Cauchy and the measurements; mu is
+    /// integrated out.
+    fn log_constant(schools: usize) -> f64 {
+        let pi = std::f64::consts::PI;
+        (2.0 / (pi * TAU_SCALE)).ln() - MU_SD.ln() - 0.5 * schools as f64 * (2.0 * pi).ln()
     }
 
     /// Returns the mean and variance of theta_j: shrunk towards mu by sigma^2 / (tau^2 + sigma^2).
@@ -157,7 +167,7 @@ mod tests {
         let other = EightSchools::new(&[1e3, -40.0, 0.2], &[30.0, 7.0, 0.05]).unwrap();
         for (model, model_name) in [(EightSchools::rubin(), "rubin"), (other, "other")] {
             let all = |posterior| {
-                let SchoolsPosterior { mu, tau, theta, theta_trans } = posterior;
+                let SchoolsPosterior { mu, tau, theta, theta_trans, .. } = posterior;
                 [vec![mu, tau], theta, theta_trans].concat()
             };
             let by = |step| all(SchoolsPosterior::with_step(&model, step));
@@ -181,6 +191,12 @@ mod tests {
             );
         };
         let rubin = SchoolsPosterior::compute(&EightSchools::rubin());
+        // By SciPy's `quad` over tau and mu.
+        assert!(
+            (rubin.log_marginal_likelihood + 31.311_347_352_292_79).abs() < 1e-9,
+            "{}",
+            rubin.log_marginal_likelihood
+        );
         near(rubin.mu, [4.396_820_713_833_003, 3.317_704_463_139_564]);
         near(rubin.tau, [3.597_705_484_097_663_8, 3.219_958_414_662_765_5]);
         near(rubin.theta[0], [6.211_884_204_056_291, 5.593_126_195_330_704]);

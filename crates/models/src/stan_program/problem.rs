@@ -183,6 +183,10 @@ impl Problem for StanProblem {
         Ok(Some(Box::new(ProgramPredictor::new(self, file, set)?)))
     }
 
+    fn prior_obstacle(&self) -> Option<String> {
+        self.density.prior_obstacle()
+    }
+
     fn simulator_obstacle(&self) -> Option<String> {
         self.draws().err().map(str::to_owned)
     }

@@ -3,12 +3,14 @@
 //!
 //! When an estimate is doubtful is decided here.
 
+mod coordinates;
 mod proposal;
 mod text;
 
 use crate::observed::Positions;
 use crate::{Trace, TraceError};
-use octopus_density::{DensityError, LogDensity};
+use coordinates::BridgeCoordinates;
+use octopus_density::LogDensity;
 use octopus_diag::{BridgeEstimate, Chains, bridge};
 use octopus_models::Problem;
 use octopus_random::{Purpose, Stream};
@@ -63,10 +65,22 @@ impl Evidence {
         let middle = draws / 2 * dim;
         let first: Vec<f64> = (0..chains).flat_map(|k| &chain(k)[..middle]).copied().collect();
         let second: Vec<f64> = (0..chains).flat_map(|k| &chain(k)[middle..]).copied().collect();
-        let halves = [
-            half(density, [&first, &second], chains, |k| Stream::new(seed, 0, k, Purpose::Bridge))?,
-            half(density, [&second, &first], chains, |k| Stream::new(seed, 1, k, Purpose::Bridge))?,
-        ];
+        let bridges = |coordinates: &BridgeCoordinates, which: u32| {
+            let pair = if which == 0 { [&first, &second] } else { [&second, &first] };
+            half(density, coordinates, pair.map(Vec::as_slice), chains, |k| {
+                Stream::new(seed, which, k, Purpose::Bridge)
+            })
+        };
+        let mut best: Option<(BridgeCoordinates, BridgeEstimate)> = None;
+        for coordinates in BridgeCoordinates::candidates(density, positions).map_err(TraceError::Density)? {
+            let found = bridges(&coordinates, 0)?;
+            let is_better = |(_, best): &(_, BridgeEstimate)| found.overlap > best.overlap || best.overlap.is_nan();
+            if best.as_ref().is_none_or(is_better) {
+                best = Some((coordinates, found));
+            }
+        }
+        let (coordinates, found) = best.ok_or_else(|| TraceError::lacks("there are no coordinates"))?;
+        let halves = [found, bridges(&coordinates, 1)?];
         let [one, other] = halves;
         Ok(Self {
             log_evidence: constant + 0.5 * (one.log_integral + other.log_integral),
@@ -139,36 +153,33 @@ impl Trace {
 /// The bridge to `draws` from the normal distribution fitted to `others`.
 fn half(
     density: &dyn LogDensity,
+    coordinates: &BridgeCoordinates,
     [draws, others]: [&[f64]; 2],
     chains: usize,
     random: impl Fn(u32) -> Stream + Sync,
 ) -> Result<BridgeEstimate, TraceError> {
     let dim = density.dim();
-    let proposal = NormalProposal::fit(others, dim).ok_or_else(|| {
+    let taken = |draws: &[f64]| {
+        let mut draws = draws.to_vec();
+        draws.par_chunks_exact_mut(dim).for_each(|x| coordinates.take(density, x));
+        draws
+    };
+    let (draws, others) = (taken(draws), taken(others));
+    let proposal = NormalProposal::fit(&others, dim, chains).ok_or_else(|| {
         TraceError::lacks(
             "a coordinate of the draws does not move, or is not finite: there is no posterior to integrate",
         )
     })?;
-    let of_draws: Vec<f64> = draws
-        .par_chunks_exact(dim)
-        .map(|x| Ok(value(density, x)? - proposal.log_density(x)))
-        .collect::<Result<_, TraceError>>()?;
-    let of_proposals: Vec<f64> = (0..of_draws.len())
+    let ratio = |x: &[f64], log: f64| Ok(coordinates.value(density, x).map_err(TraceError::Density)? - log);
+    let of_draws: Vec<f64> =
+        draws.par_chunks_exact(dim).map(|x| ratio(x, proposal.log_density(x))).collect::<Result<_, TraceError>>()?;
+    let of_proposals: Vec<f64> = (0..of_draws.len() as u32)
         .into_par_iter()
         .map(|k| {
-            let (x, log) = proposal.draw(random(k as u32));
-            Ok(value(density, &x)? - log)
+            let (x, log) = proposal.draw(random(k));
+            ratio(&x, log)
         })
         .collect::<Result<_, TraceError>>()?;
     let length = of_draws.len() / chains;
     Ok(bridge(&Chains::new(&of_draws, chains, length)?, &of_proposals)?)
-}
-
-/// The log density; minus infinity where it vanishes.
-fn value(density: &dyn LogDensity, x: &[f64]) -> Result<f64, TraceError> {
-    match density.logp_grad(x, &mut vec![0.0; x.len()]) {
-        Ok(value) => Ok(value),
-        Err(DensityError::NotFinite { .. }) => Ok(f64::NEG_INFINITY),
-        Err(error) => Err(TraceError::Density(error)),
-    }
 }
