@@ -1,7 +1,7 @@
 //! The command line: one definition drives parsing, help and completions.
 //!
 //! Here are the list of commands, the help with the exit codes, and options of every command. So are the arguments of
-//! `verify`, `resume`, `diagnose`, `compare`, `loo`, `plot`, `export`, `man` and `completions`. What clap says
+//! `verify`, `resume`, `diagnose`, `compare`, `loo`, `evidence`, `plot`, `export`, `man` and `completions`. What clap says
 //! of a mistyped command or option (usage, did you mean) comes from the definition here.
 
 mod bench;
@@ -207,6 +207,15 @@ pub(crate) enum Command {
     ///
     /// Exit codes: 0 fine, 1 an estimate is not reliable (Pareto k too large).
     Loo(LooArgs),
+    /// How probable the data are by a model: evidence, and Bayes factors of several models
+    ///
+    /// The integral of prior times likelihood, with all constants, by a bridge from normal distributions that are fitted to
+    /// the draws (Meng and Wong 1996). Its standard error is its relative error. Models of the same data are compared by
+    /// the ratios of their evidences, the Bayes factors; probabilities are of models that were equally probable before the
+    /// data. All of them depend on priors much more than posteriors do.
+    ///
+    /// Exit codes: 0 fine, 1 an estimate is doubtful.
+    Evidence(EvidenceArgs),
     /// Is the sampler right about a model? Simulation-based calibration, or Geweke's test
     ///
     /// Parameters come from the prior, data from the parameters, and draws from the data's posterior. The ranks of
@@ -365,6 +374,20 @@ pub(crate) struct LooArgs {
     /// Draws per chain of a run folder to compute log likelihoods of
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) draws: usize,
+}
+
+/// `octopus evidence`
+#[derive(Debug, Args)]
+pub(crate) struct EvidenceArgs {
+    /// Run folders of models of the same data
+    #[arg(value_name = "RUN", required = true, num_args = 1..)]
+    pub(crate) runs: Vec<PathBuf>,
+    /// Draws per chain that are used, evenly spread; each costs two to four log densities
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(crate) draws: usize,
+    /// Seed of the draws at the other end of the bridge
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    pub(crate) seed: u64,
 }
 
 /// How models are weighed.

@@ -67,7 +67,7 @@ pub use comparison::{
     ReportComparison, TraceComparison, TraceSpeed,
 };
 pub use error::{TraceError, with_causes};
-pub use evidence::{Evidence, model_probabilities};
+pub use evidence::{Evidence, model_probabilities, same_observations};
 pub use leave_one_out::PredictiveAccuracy;
 pub use likelihood::{PointwiseLikelihood, complete};
 pub use loaded::{Trace, rows};

@@ -6,13 +6,14 @@ use std::path::Path;
 use std::process::Command;
 
 /// Commands with what must precede their options.
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
     "sample",
     "resume",
     "diagnose",
     "plot",
     "compare",
     "loo",
+    "evidence",
     "calibrate",
     "sweep",
     "random",
@@ -168,7 +169,7 @@ fn positional(command: &[String], words: &mut Vec<String>, files: &[String], cha
         "completions" => words.push((*chance.one_of(&["bash", "zsh", "", "none"])).into()),
         "resume" => words.push((*chance.one_of(&["run", "other", "stan", "absent"])).into()),
         "device" if command[1] == "accept" => words.push(anything(files, chance)),
-        "diagnose" | "plot" | "loo" | "export" | "compare" => {
+        "diagnose" | "plot" | "loo" | "evidence" | "export" | "compare" => {
             let count = if command[0] == "compare" { 2 } else { 1 + usize::from(chance.one_in(5)) };
             words.extend((0..count).map(|_| chance.one_of(files).clone()));
         }

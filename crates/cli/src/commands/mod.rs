@@ -9,6 +9,7 @@ mod completions;
 mod device;
 mod diagnose;
 mod dry_run;
+mod evidence;
 mod export;
 mod loo;
 mod man;
@@ -41,6 +42,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Plot(args) => plot::run(&args, global),
         Command::Compare(args) => compare::run(&args, global),
         Command::Loo(args) => loo::run(&args, global),
+        Command::Evidence(args) => evidence::run(&args, global),
         Command::Calibrate(args) => calibrate::run(&args, global),
         Command::Check(args) => check::run(*args, global),
         Command::Model(command) => program::run(&command, global),

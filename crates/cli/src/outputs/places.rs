@@ -33,6 +33,7 @@ pub(crate) fn outputs_of(cli: &Cli) -> Outputs {
         Command::Resume(args) => found.traces("RUN", std::slice::from_ref(&args.run)),
         Command::Diagnose(args) => found.traces("TRACE", &args.trace),
         Command::Loo(args) => found.traces("TRACE", &args.models),
+        Command::Evidence(args) => found.traces("RUN", &args.runs),
         Command::Plot(args) => {
             found.traces("TRACE", &args.trace);
             found.output("--out", &args.out, OutputKind::Pictures(is_picture));
@@ -286,6 +287,7 @@ mod tests {
             ("resume r", &["RUN r"], &[]),
             ("diagnose a.csv b.csv", &["TRACE a.csv", "TRACE b.csv"], &[]),
             ("loo a.nc b.nc", &["TRACE a.nc", "TRACE b.nc"], &[]),
+            ("evidence a b", &["RUN a", "RUN b"], &[]),
             ("plot a.nc --out o", &["TRACE a.nc"], &["--out o"]),
             ("compare a.nc b.nc", &["A a.nc", "B b.nc"], &[]),
             ("compare a.nc b.nc --out o", &["A a.nc", "B b.nc"], &["--out o", "--out o/comparison.json"]),

@@ -121,6 +121,11 @@ const TABLE: &[(&str, i32, Seen)] = &[
     ("loo", 2, By("loo {}/good --draws 0")),
     ("loo", 3, By("loo {}/none")),
 
+    ("evidence", 0, By("evidence {}/good")),
+    ("evidence", 1, By("evidence {}/good --draws 9")),
+    ("evidence", 2, By("evidence {}/good --draws 7")),
+    ("evidence", 3, By("evidence {}/none")),
+
     ("calibrate", 0, By("calibrate eight-schools --datasets 4 --chains 2 --draws 60 --tune 80 --out {}/ranks")),
     ("calibrate", 1, By("calibrate hierarchical-normal --geweke --groups 5 --per-group 20 --sequences 8 \
                          --steps 4 --out {}/geweke")),

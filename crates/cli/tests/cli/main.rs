@@ -8,6 +8,7 @@ mod calibrate;
 mod commands;
 mod compare;
 mod double;
+mod evidence;
 mod exit_codes;
 mod folders;
 mod formats;

@@ -175,6 +175,7 @@ const HEARD: &[(&str, &[&str])] = &[
     ("plot", &["--out", "--format"]),
     ("compare", &["--out", "--all", "--max-mean", "--max-sd"]),
     ("loo", &["--waic", "--var"]),
+    ("evidence", &["--draws", "--seed"]),
     ("export", &["--to", "--out", "--force"]),
     ("predict", &["--data", "--set", "--draws", "--to", "--out", "--force"]),
     ("random", &["--n", "--out", "--dtype", "--seed", "--device", "--memory", "--threads"]),

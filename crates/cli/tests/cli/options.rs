@@ -111,6 +111,9 @@ const TABLE: &[(&str, &str, Shown)] = &[
     ("loo", "--weights", In("loo.rs", "models_are_weighed_as_asked")),
     ("loo", "--draws", Says("loo {}/wide", "--draws 20", "80 samples of")),
 
+    ("evidence", "--draws", Says("evidence {}/wide", "--draws 20", "80 draws")),
+    ("evidence", "--seed", In("evidence.rs", "evidence_of_runs_is_the_librarys_and_models_are_compared")),
+
     ("calibrate", "--out", In("calibrate.rs", "ranks_in_one_go_or_two_are_the_same")),
     ("calibrate", "--config", In("settings.rs", "a_calibration_has_every_setting")),
     ("calibrate", "--force", In("calibrate.rs", "ranks_in_one_go_or_two_are_the_same")),

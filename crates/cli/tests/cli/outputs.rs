@@ -88,6 +88,7 @@ const LINES: &[Line] = &[
     line("diagnose", "diagnose {}/run", &["run/run.toml", "d.csv"]),
     line("diagnose", "diagnose {}/t.nc", &["t.nc"]),
     line("loo", "loo {}/run {}/t.nc", &["run/run.toml", "t.nc", "d.csv"]),
+    line("evidence", "evidence {}/run", &["run/run.toml", "d.csv"]),
     line("plot", "plot {}/run --kind trace", &["run/run.toml", "run/draws/part-00000.parquet", "d.csv"]),
     line("plot", "plot {}/t.nc --kind trace", &["t.nc"]),
     line("compare", "compare {}/run {}/t.nc", &["run/run.toml", "t.nc"]),

@@ -71,7 +71,7 @@ const WAYS: [Way; 7] = [
 ];
 
 /// The commands that run no chains on a posterior of the user's.
-const OTHERS: [&str; 27] = [
+const OTHERS: [&str; 28] = [
     "",
     "verify",
     "device-list",
@@ -87,6 +87,7 @@ const OTHERS: [&str; 27] = [
     "plot",
     "compare",
     "loo",
+    "evidence",
     "check",
     "model-list",
     "model-copy",

@@ -14,6 +14,7 @@ use octopus_density::LogDensity;
 use octopus_diag::{BridgeEstimate, Chains, bridge};
 use octopus_models::Problem;
 use octopus_random::{Purpose, Stream};
+use octopus_trace::{InferenceData, Values};
 use proposal::NormalProposal;
 use rayon::prelude::*;
 
@@ -21,8 +22,6 @@ use rayon::prelude::*;
 const DOUBTFUL_ERROR: f64 = 0.1;
 /// How many standard errors of their difference the two halves' estimates may be apart.
 const APART: f64 = 4.0;
-/// The fewest draws of each chain: each half has its effective sample size.
-const FEWEST: usize = 8;
 
 /// A log evidence with how well it is known.
 ///
@@ -42,6 +41,9 @@ pub struct Evidence {
 }
 
 impl Evidence {
+    /// The fewest draws of each chain that have an estimate: each half has its effective sample size.
+    pub const FEWEST_DRAWS: usize = 8;
+
     /// Estimates the evidence of a density from draws of it: `positions` has `chains` chains, one after the other, of rows of
     /// the density's own coordinates. As many draws of normal distributions are made; they depend on `seed` alone.
     ///
@@ -58,8 +60,11 @@ impl Evidence {
         })?;
         let dim = density.dim();
         let draws = positions.len() / (chains * dim).max(1);
-        if draws < FEWEST {
-            return Err(TraceError::lacks(format!("{draws} draws of each chain: at least {FEWEST} are needed")));
+        if draws < Self::FEWEST_DRAWS {
+            return Err(TraceError::lacks(format!(
+                "{draws} draws of each chain: at least {} are needed",
+                Self::FEWEST_DRAWS
+            )));
         }
         let chain = |chain: usize| &positions[chain * draws * dim..(chain + 1) * draws * dim];
         let middle = draws / 2 * dim;
@@ -129,6 +134,21 @@ pub fn model_probabilities(models: &[Evidence]) -> Vec<f64> {
     let weights: Vec<f64> = models.iter().map(|model| (model.log_evidence - highest).exp()).collect();
     let total: f64 = weights.iter().sum();
     weights.into_iter().map(|weight| weight / total).collect()
+}
+
+/// Returns whether two problems have the same observations, whatever their names; `None` where one of them does not tell,
+/// and their data differ.
+pub fn same_observations(one: &dyn Problem, other: &dyn Problem) -> Option<bool> {
+    if one.data().sha256 == other.data().sha256 {
+        return Some(true);
+    }
+    let observed = |problem: &dyn Problem| {
+        let mut data = InferenceData::default();
+        problem.add_observations(&mut data);
+        let values = data.groups.shift_remove("observed_data")?.variables.into_values().map(|array| array.values);
+        Some(values.collect::<Vec<Values>>())
+    };
+    Some(observed(one)? == observed(other)?)
 }
 
 impl Trace {

@@ -106,19 +106,26 @@ fn correlation_factor(draws: &[f64], chains: usize, mean: &[f64], scale: &[f64])
     let mut worths: Vec<f64> = (0..dim - 1).step_by(dim.div_ceil(NEIGHBOURS)).map(worth).collect();
     worths.sort_by(f64::total_cmp);
     let worth = worths.get(worths.len() / 2).map_or(count as f64, |worth| worth.min(count as f64));
-    let pairs = (dim * (dim - 1)) as f64 / 2.0;
-    let by_chance = 2.0 * pairs.max(1.0).ln() / worth;
-    let correlations: Vec<f64> = (0..dim)
+    let mut correlations: Vec<f64> = (0..dim)
         .into_par_iter()
         .flat_map_iter(|i| {
-            (0..=i).map(move |j| (i, j)).map(|(i, j)| {
-                let correlation = products(i, j).sum::<f64>() / (count as f64 - 1.0);
-                if i == j || correlation * correlation > by_chance { correlation } else { 0.0 }
-            })
+            (0..=i).map(move |j| if i == j { 1.0 } else { products(i, j).sum::<f64>() / (count as f64 - 1.0) })
         })
         .collect();
+    leave_out_chance(&mut correlations, (dim * (dim - 1)) as f64 / 2.0, worth);
     // Without some of its elements a matrix of correlations need not be one.
     (0..=KEPT).rev().find_map(|kept| cholesky(&correlations, dim, f64::from(kept) / f64::from(KEPT)))
+}
+
+/// Leaves out the correlations that are as small as chance makes them, unless there is more in them than noise: then it costs
+/// more to leave them out than to have them with their errors, as Akaike counts it.
+fn leave_out_chance(correlations: &mut [f64], pairs: f64, worth: f64) {
+    let by_chance = 2.0 * pairs.max(1.0).ln() / worth;
+    let small = correlations.iter().filter(|r| *r * *r <= by_chance);
+    let (count, squares) = small.fold((0.0, 0.0), |(count, squares), r| (count + 1.0, squares + r * r));
+    if squares <= 2.0 * count / worth {
+        correlations.iter_mut().filter(|r| **r * **r <= by_chance).for_each(|r| *r = 0.0);
+    }
 }
 
 /// The Cholesky factor of a matrix with the diagonal 1, whose other elements are multiplied by `kept`; none where it is not
