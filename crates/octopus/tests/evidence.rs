@@ -162,7 +162,7 @@ fn models_are_compared_by_their_evidence_of_the_same_data() {
 
 /// Which seeds do how well: `cargo test --release -p octopus --test evidence -- --ignored --nocapture`.
 #[test]
-#[ignore = "minutes: errors over many seeds, as the report of issue 58 has them"]
+#[ignore = "a measurement"]
 fn errors_over_many_seeds() {
     let mut all: Vec<(&str, Arc<dyn Problem>, f64, u64)> =
         programs().into_iter().map(|(name, problem, truth)| (name, problem, truth, 200)).collect();

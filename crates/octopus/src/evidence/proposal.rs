@@ -41,7 +41,10 @@ impl NormalProposal {
             scale.iter_mut().zip(row.iter().zip(&mean)).for_each(|(sum, (x, mean))| *sum += (x - mean) * (x - mean));
         }
         scale.iter_mut().for_each(|sum| *sum = (*sum / (count - 1.0)).sqrt());
-        if !scale.iter().all(|scale| *scale > 0.0 && scale.is_finite()) {
+        // Where all are equal, the scale need not be 0 but for rounding.
+        let first = rows().next()?;
+        let moves = |k: usize| rows().any(|row| row[k] != first[k]);
+        if !(0..dim).all(|k| scale[k] > 0.0 && scale[k].is_finite() && moves(k)) {
             return None;
         }
         let factor = if dim > MOST_CORRELATED { Vec::new() } else { correlation_factor(draws, chains, &mean, &scale)? };
