@@ -62,8 +62,9 @@ impl Kernel for Hmc {
     }
 
     fn target_accept(&self) -> f64 {
-        // Beskos et al. (2013).
-        0.651
+        // The optimum of normals is 0.651 (Beskos et al. 2013), but of 1000 seeds of eight schools, non-centered, one was lost
+        // there and 987 diverged; at 0.8 none is lost.
+        0.8
     }
 
     fn fixed_step(&self) -> Option<f64> {
