@@ -386,7 +386,7 @@ pub(crate) struct EvidenceArgs {
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) draws: usize,
     /// Seed of the draws at the other end of the bridge
-    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
 }
 

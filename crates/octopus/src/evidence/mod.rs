@@ -20,6 +20,8 @@ use rayon::prelude::*;
 
 /// The largest standard error of a log evidence that is not doubtful: the evidence is known to a tenth.
 const DOUBTFUL_ERROR: f64 = 0.1;
+/// The least overlap of an estimate that is not doubtful: with less its error is larger than it says.
+const LEAST_OVERLAP: f64 = 0.02;
 /// How many standard errors of their difference the two halves' estimates may be apart.
 const APART: f64 = 4.0;
 
@@ -78,7 +80,11 @@ impl Evidence {
         };
         let mut best: Option<(BridgeCoordinates, BridgeEstimate)> = None;
         for coordinates in BridgeCoordinates::candidates(density, positions).map_err(TraceError::Density)? {
-            let found = bridges(&coordinates, 0)?;
+            let found = match bridges(&coordinates, 0) {
+                // The density's own come first; others may overflow.
+                Err(TraceError::Lacks(_)) if best.is_some() => continue,
+                found => found?,
+            };
             let is_better = |(_, best): &(_, BridgeEstimate)| found.overlap > best.overlap || best.overlap.is_nan();
             if best.as_ref().is_none_or(is_better) {
                 best = Some((coordinates, found));
@@ -105,6 +111,9 @@ impl Evidence {
         }
         if self.standard_error > DOUBTFUL_ERROR {
             return Some(format!("its standard error is above {DOUBTFUL_ERROR}: {more}"));
+        }
+        if self.overlap() < LEAST_OVERLAP {
+            return Some(format!("the draws have hardly anything in common with a normal distribution: {more}"));
         }
         if apart > APART * one.standard_error.hypot(other.standard_error) {
             return Some(format!("the two halves of the draws differ by {apart:.2}, more than by chance: {more}"));
