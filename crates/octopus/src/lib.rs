@@ -9,7 +9,7 @@
 //! | a problem from a density of your own | [`density::LogDensity`], [`models::DensityProblem`], [`check_model`] |
 //! | R-hat, effective sample sizes, divergences, advice | [`Trace::diagnose`], [`diag`] |
 //! | how well a model predicts | [`Trace::loo`], [`check_predictive`] |
-//! | how probable the data are by a model, and Bayes factors | [`Trace::evidence`], [`Evidence`], [`model_probabilities`] |
+//! | how probable the data are by a model, and Bayes factors | [`Trace::evidence`], [`ModelEvidence`], [`model_probabilities`] |
 //! | a file for ArviZ; draws of any program | [`Trace::save`], [`Trace::open`], [`formats`] |
 //! | pictures of a trace | [`Picture`], [`Material`], [`report`] |
 //! | to compare two traces | [`TraceComparison`] |
@@ -67,7 +67,7 @@ pub use comparison::{
     ReportComparison, TraceComparison, TraceSpeed,
 };
 pub use error::{TraceError, with_causes};
-pub use evidence::{Evidence, model_probabilities, same_observations};
+pub use evidence::{ModelEvidence, model_probabilities, same_observations};
 pub use leave_one_out::PredictiveAccuracy;
 pub use likelihood::{PointwiseLikelihood, complete};
 pub use loaded::{Trace, rows};

@@ -8,7 +8,7 @@ use octopus::models::{
 };
 use octopus::random::{Purpose, Stream};
 use octopus::sampler::SamplerConfig;
-use octopus::{Evidence, Trace, TraceError, model_probabilities, same_observations};
+use octopus::{ModelEvidence, Trace, TraceError, model_probabilities, same_observations};
 use std::sync::Arc;
 use toml::Table;
 
@@ -122,7 +122,7 @@ fn errors_are_as_large_as_they_say() {
     let density = LogGammas(Layout { variables: Vec::new() });
     let off: Vec<f64> = (0..200)
         .map(|seed| {
-            let found = Evidence::of_draws(&density, &draws(seed, 800), 2, seed).unwrap();
+            let found = ModelEvidence::of_draws(&density, &draws(seed, 800), 2, seed).unwrap();
             assert!(found.doubt().is_none() && (0.005..0.05).contains(&found.standard_error), "{found:?}");
             found.log_evidence / found.standard_error
         })
@@ -136,10 +136,10 @@ fn errors_are_as_large_as_they_say() {
 fn what_has_no_evidence_is_told() {
     let problem = shipped("polynomial");
     let trace = sampled(&*problem, 1, 40);
-    let told = |result: Result<Evidence, TraceError>| result.unwrap_err().to_string();
+    let told = |result: Result<ModelEvidence, TraceError>| result.unwrap_err().to_string();
     assert!(told(trace.evidence(&*problem, 7, 0)).contains("7 draws of each chain: at least 8"));
     let density = LogGammas(Layout { variables: Vec::new() });
-    assert!(told(Evidence::of_draws(&density, &[1.0; 80], 2, 0)).contains("does not move"));
+    assert!(told(ModelEvidence::of_draws(&density, &[1.0; 80], 2, 0)).contains("does not move"));
     // Few draws of many coordinates: it says that it does not know.
     let (problem, _) = balanced(100);
     let few = sampled(&*problem, 1, 40).evidence(&*problem, 40, 0).unwrap();
@@ -149,8 +149,8 @@ fn what_has_no_evidence_is_told() {
 #[test]
 fn models_are_compared_by_their_evidence_of_the_same_data() {
     let density = LogGammas(Layout { variables: Vec::new() });
-    let one = Evidence::of_draws(&density, &draws(1, 100), 2, 0).unwrap();
-    let other = Evidence { log_evidence: one.log_evidence - 3_f64.ln(), ..one };
+    let one = ModelEvidence::of_draws(&density, &draws(1, 100), 2, 0).unwrap();
+    let other = ModelEvidence { log_evidence: one.log_evidence - 3_f64.ln(), ..one };
     let probabilities = model_probabilities(&[other, one]);
     assert!((probabilities[0] - 0.25).abs() < 1e-12 && (probabilities[1] - 0.75).abs() < 1e-12, "{probabilities:?}");
     let (log_factor, error) = one.log_bayes_factor(&other);
@@ -186,11 +186,11 @@ fn errors_over_many_seeds() {
         all.push((name, shipped(name), truth, 40));
     }
     for (name, problem, truth, seeds) in all {
-        let found: Vec<Evidence> =
+        let found: Vec<ModelEvidence> =
             (0..seeds).map(|seed| sampled(&*problem, seed, 1000).evidence(&*problem, 1000, seed).unwrap()).collect();
         let count = found.len() as f64;
-        let mean = |of: &dyn Fn(&Evidence) -> f64| found.iter().map(of).sum::<f64>() / count;
-        let z = |one: &Evidence| (one.log_evidence - truth) / one.standard_error;
+        let mean = |of: &dyn Fn(&ModelEvidence) -> f64| found.iter().map(of).sum::<f64>() / count;
+        let z = |one: &ModelEvidence| (one.log_evidence - truth) / one.standard_error;
         let bias = mean(&|one| one.log_evidence - truth);
         let (center, square) = (mean(&z), mean(&|one| z(one) * z(one)));
         let sd = ((square - center * center) * count / (count - 1.0)).sqrt();
@@ -198,7 +198,7 @@ fn errors_over_many_seeds() {
         println!(
             "{name}: {seeds} seeds, mean error {bias:.5}, largest {worst:.4}, standard error {:.4}, z mean {center:.2} sd {sd:.2}, overlap {:.3}",
             mean(&|one| one.standard_error),
-            mean(&Evidence::overlap)
+            mean(&ModelEvidence::overlap)
         );
     }
 }

@@ -5,7 +5,7 @@ use crate::exit::{Exit, UsageError};
 use crate::opened::open;
 use crate::output;
 use anyhow::{Context, Result, bail};
-use octopus::{Evidence, model_probabilities, same_observations};
+use octopus::{ModelEvidence, model_probabilities, same_observations};
 use octopus_diag::{TextColumn, text_table};
 use octopus_files::WithInfinities;
 use octopus_models::Problem;
@@ -19,8 +19,8 @@ use std::sync::Arc;
 /// When a run cannot be read or its model not be built, the constants of its log density are not known, or runs are of
 /// different data.
 pub(crate) fn run(args: &EvidenceArgs, global: Global) -> Result<Exit> {
-    if args.draws < Evidence::FEWEST_DRAWS {
-        let fewest = Evidence::FEWEST_DRAWS;
+    if args.draws < ModelEvidence::FEWEST_DRAWS {
+        let fewest = ModelEvidence::FEWEST_DRAWS;
         return Err(UsageError(format!("--draws {}: at least {fewest} of each chain are needed", args.draws)).into());
     }
     let mut judged: Vec<JudgedRun> = Vec::new();
@@ -69,14 +69,14 @@ pub(crate) fn run(args: &EvidenceArgs, global: Global) -> Result<Exit> {
 /// A run with the evidence of its model.
 struct JudgedRun {
     name: String,
-    evidence: Evidence,
+    evidence: ModelEvidence,
     problem: Arc<dyn Problem>,
 }
 
 /// A model among others.
 struct RankedRun<'a> {
     name: &'a str,
-    evidence: &'a Evidence,
+    evidence: &'a ModelEvidence,
     /// The logarithm of the Bayes factor over the model with the largest evidence, and its standard error.
     log_bayes_factor: (f64, f64),
     /// Of equally probable models.
@@ -101,7 +101,7 @@ fn need_same_data(first: &JudgedRun, name: &str, problem: &dyn Problem) -> Resul
 
 /// The models by their evidence, the largest first.
 fn ranked(runs: &[JudgedRun]) -> Vec<RankedRun<'_>> {
-    let all: Vec<Evidence> = runs.iter().map(|run| run.evidence).collect();
+    let all: Vec<ModelEvidence> = runs.iter().map(|run| run.evidence).collect();
     let mut order: Vec<usize> = (0..runs.len()).collect();
     order.sort_by(|&a, &b| all[b].log_evidence.total_cmp(&all[a].log_evidence));
     let probabilities = model_probabilities(&all);

@@ -1,7 +1,7 @@
 //! Bridge sampling: the ratio of the normalising constants of two densities, from draws of both.
 //!
 //! Meng, X.-L., Wong, W. H. (1996). Simulating ratios of normalizing constants via a simple identity. Statistica Sinica 6,
-//! 831-860: the optimal bridge. Its draws count by their effective sample size, and the error is that of Fruehwirth-Schnatter,
+//! 831-860: the optimal bridge. Draws count by their effective sample size, and the error is by Fruehwirth-Schnatter,
 //! S. (2004). Estimating marginal likelihoods for mixture and Markov switching models using bridge sampling techniques.
 //! Econometrics Journal 7, 143-167, with autocorrelations as in the R package bridgesampling (Gronau, Singmann and
 //! Wagenmakers 2020, Journal of Statistical Software 92(10)).

@@ -1,5 +1,5 @@
-//! The coordinates in which a posterior is compared with a normal distribution: those of a hierarchy's effects may be chosen,
-//! which changes the evidence by nothing and its error by much.
+//! The coordinates in which a posterior is compared with a normal distribution: a hierarchy's effects may have any, which
+//! changes the evidence by nothing and its error by much.
 
 use octopus_density::{Centering, DensityEffects, DensityError, EffectCoordinates, LogDensity, to_centered};
 

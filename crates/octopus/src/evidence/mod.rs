@@ -30,7 +30,7 @@ const APART: f64 = 4.0;
 /// Each half of the draws has an estimate: a normal distribution is fitted to the other half, in the density's coordinates, and
 /// [`bridge`] leads from it to the draws. The evidence is the mean of both.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Evidence {
+pub struct ModelEvidence {
     /// The logarithm of the integral of prior times likelihood, with all constants.
     pub log_evidence: f64,
     /// Its standard error, which is the relative error of the evidence.
@@ -42,7 +42,7 @@ pub struct Evidence {
     pub draws: usize,
 }
 
-impl Evidence {
+impl ModelEvidence {
     /// The fewest draws of each chain that have an estimate: each half has its effective sample size.
     pub const FEWEST_DRAWS: usize = 8;
 
@@ -95,7 +95,7 @@ impl Evidence {
         let [one, other] = halves;
         Ok(Self {
             log_evidence: constant + 0.5 * (one.log_integral + other.log_integral),
-            standard_error: 0.5 * one.standard_error.hypot(other.standard_error),
+            standard_error: 0.5 * together(one.standard_error, other.standard_error),
             halves,
             draws: chains * draws,
         })
@@ -115,7 +115,7 @@ impl Evidence {
         if self.overlap() < LEAST_OVERLAP {
             return Some(format!("the draws have hardly anything in common with a normal distribution: {more}"));
         }
-        if apart > APART * one.standard_error.hypot(other.standard_error) {
+        if apart > APART * together(one.standard_error, other.standard_error) {
             return Some(format!("the two halves of the draws differ by {apart:.2}, more than by chance: {more}"));
         }
         None
@@ -133,12 +133,12 @@ impl Evidence {
 
     /// Returns the logarithm of the Bayes factor of this model over another one of the same data, and its standard error.
     pub fn log_bayes_factor(&self, other: &Self) -> (f64, f64) {
-        (self.log_evidence - other.log_evidence, self.standard_error.hypot(other.standard_error))
+        (self.log_evidence - other.log_evidence, together(self.standard_error, other.standard_error))
     }
 }
 
 /// Returns the probabilities of models of the same data, where each has the same probability before the data.
-pub fn model_probabilities(models: &[Evidence]) -> Vec<f64> {
+pub fn model_probabilities(models: &[ModelEvidence]) -> Vec<f64> {
     let highest = models.iter().map(|model| model.log_evidence).fold(f64::NEG_INFINITY, f64::max);
     let weights: Vec<f64> = models.iter().map(|model| (model.log_evidence - highest).exp()).collect();
     let total: f64 = weights.iter().sum();
@@ -165,8 +165,8 @@ impl Trace {
     /// [`problem`](Self::problem) builds the model.
     ///
     /// # Errors
-    /// As [`Evidence::of_draws`], and where the trace lacks the unconstrained positions of its draws.
-    pub fn evidence(&self, problem: &dyn Problem, per_chain: usize, seed: u64) -> Result<Evidence, TraceError> {
+    /// As [`ModelEvidence::of_draws`], and where the trace lacks the unconstrained positions of its draws.
+    pub fn evidence(&self, problem: &dyn Problem, per_chain: usize, seed: u64) -> Result<ModelEvidence, TraceError> {
         let density = problem.density();
         self.posterior()?;
         let positions = Positions::new(&self.data, density)?;
@@ -175,8 +175,13 @@ impl Trace {
         for (k, row) in chosen.chunks_exact_mut(density.dim()).enumerate() {
             positions.read(k / count, k % count * positions.draws / count, row);
         }
-        Evidence::of_draws(density, &chosen, positions.chains, seed)
+        ModelEvidence::of_draws(density, &chosen, positions.chains, seed)
     }
+}
+
+/// The standard error of a sum.
+fn together(one: f64, other: f64) -> f64 {
+    (one * one + other * other).sqrt()
 }
 
 /// The bridge to `draws` from the normal distribution fitted to `others`.

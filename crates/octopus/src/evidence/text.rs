@@ -1,10 +1,10 @@
 //! An evidence in words.
 
-use super::Evidence;
+use super::ModelEvidence;
 use octopus_report::{count, significant};
 use std::fmt;
 
-impl fmt::Display for Evidence {
+impl fmt::Display for ModelEvidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (draws, ess) = (count(self.draws as u64), count(self.ess().round() as u64));
         writeln!(f, "{draws} draws, by a bridge from normal distributions")?;
