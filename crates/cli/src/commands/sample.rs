@@ -162,7 +162,9 @@ pub(super) fn conclude(dir: &Path, outcome: &Driven, problem: &dyn Problem, glob
         output::warn(format!("the draws should not be used as they are: see `octopus diagnose {shown}`"));
     }
     let doubt = record.population().and_then(|found| found.get("doubt")?.as_str());
-    doubt.iter().for_each(output::warn);
+    if let Some(doubt) = doubt {
+        output::warn(format!("the draws should not be used as they are: {doubt}"));
+    }
     let checked = if diagnosis.usable() && doubt.is_none() { Exit::Fine } else { Exit::Bad };
     let Some(ending) = &record.ending else { return Ok(checked) };
     output::note(ending.describe(Duration::from_secs_f64(seconds_of(&record.timing))));

@@ -40,7 +40,7 @@ impl ParticleStreams {
 
 /// The coordinates that chains walk in, too: hierarchies of which the density tells enough are standardised, which makes
 /// their posteriors near normal. The integral of the density is the same in all coordinates.
-pub(super) struct Coordinates<'d> {
+pub(super) struct SamplerCoordinates<'d> {
     space: Space<'d>,
     /// Where chains start.
     pub(super) center: Vec<f64>,
@@ -48,7 +48,7 @@ pub(super) struct Coordinates<'d> {
     pub(super) units: Vec<f64>,
 }
 
-impl<'d> Coordinates<'d> {
+impl<'d> SamplerCoordinates<'d> {
     /// Returns those of the sampler.
     pub(super) fn new(density: &'d dyn LogDensity) -> Self {
         Self::of(density, Parameterization::Adaptive)

@@ -1,6 +1,6 @@
 //! Importance sampling: particles from a proposal, weighted by the density.
 
-use super::evaluate::{Coordinates, ParticleStreams, broken};
+use super::evaluate::{ParticleStreams, SamplerCoordinates, broken};
 use super::laplace::ModeFit;
 use super::linear::{LowerFactor, axpy};
 use super::proposal::{ShapedProposal, WideProposal, bad_degrees};
@@ -77,7 +77,7 @@ pub(super) fn check_particles(particles: usize) -> Result<(), ConfigError> {
 
 /// A proposal with the share of its wide part.
 struct Mixture<'a> {
-    coordinates: &'a Coordinates<'a>,
+    coordinates: &'a SamplerCoordinates<'a>,
     shaped: ShapedProposal,
     wide: WideProposal,
     share: f64,
@@ -149,7 +149,7 @@ pub fn importance(
 ) -> Result<ParticlePopulation, SamplerError> {
     config.validate()?;
     let ImportanceConfig { particles, proposal, degrees } = *config;
-    let coordinates = Coordinates::new(density);
+    let coordinates = SamplerCoordinates::new(density);
     let dim = density.dim();
     let ModeFit { mode: mut center, mut covariance, mut evaluations } = ModeFit::find(&coordinates, seed)?;
     let mut mixture = Mixture {
@@ -231,7 +231,7 @@ pub fn importance_from_prior(
     if !density.has_log_likelihood() {
         return Err(SamplerError::NoLikelihood { density: density.name().to_owned() });
     }
-    let own = Coordinates::own(density);
+    let own = SamplerCoordinates::own(density);
     let (dim, streams) = (density.dim(), ParticleStreams::new(seed, 0));
     let mut positions = vec![0.0; particles * dim];
     let likelihoods: Vec<f64> = positions

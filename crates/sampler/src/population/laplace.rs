@@ -1,6 +1,6 @@
 //! The curvature at a mode: the covariance of a normal that touches the density there.
 
-use super::evaluate::{Coordinates, broken};
+use super::evaluate::{SamplerCoordinates, broken};
 use super::lbfgs::{AscentPath, ascend};
 use super::linear::LowerFactor;
 use crate::error::SamplerError;
@@ -31,7 +31,7 @@ impl ModeFit {
     ///
     /// # Errors
     /// When there is no start, the density is broken, or has more coordinates than a dense Hessian may have.
-    pub(super) fn find(coordinates: &Coordinates<'_>, seed: u64) -> Result<Self, SamplerError> {
+    pub(super) fn find(coordinates: &SamplerCoordinates<'_>, seed: u64) -> Result<Self, SamplerError> {
         let dim = coordinates.dim();
         if dim > MOST_COORDINATES {
             return Err(SamplerError::ManyCoordinates { dim, most: MOST_COORDINATES });
@@ -55,7 +55,11 @@ impl ModeFit {
 
 /// Returns minus the Hessian (`dim x dim`) by central differences of the gradient; each coordinate moves by [`MOVE`] of the
 /// root of `variances`. Where a neighbour has no value, the row has none either, but its diagonal.
-fn negative_hessian(coordinates: &Coordinates<'_>, mode: &[f64], variances: &[f64]) -> Result<Vec<f64>, SamplerError> {
+fn negative_hessian(
+    coordinates: &SamplerCoordinates<'_>,
+    mode: &[f64],
+    variances: &[f64],
+) -> Result<Vec<f64>, SamplerError> {
     let dim = mode.len();
     let rows: Vec<Vec<f64>> = (0..dim)
         .into_par_iter()

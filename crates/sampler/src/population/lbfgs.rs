@@ -1,6 +1,6 @@
 //! L-BFGS: the way up from a point to a mode.
 
-use super::evaluate::Coordinates;
+use super::evaluate::SamplerCoordinates;
 use super::inverse_hessian::InverseHessian;
 use super::linear::dot;
 use octopus_density::DensityError;
@@ -41,7 +41,7 @@ pub(super) struct AscentPath {
 /// # Errors
 /// When the density is broken, or `visit` fails.
 pub(super) fn ascend(
-    coordinates: &Coordinates<'_>,
+    coordinates: &SamplerCoordinates<'_>,
     x: Vec<f64>,
     mut visit: impl FnMut(&PathPoint, &InverseHessian) -> Result<(), DensityError>,
 ) -> Result<AscentPath, DensityError> {
@@ -71,7 +71,7 @@ pub(super) fn ascend(
 /// Finds a point along `direction` that fulfils the weak Wolfe conditions, by bisection and doubling (Lewis and Overton
 /// 2013, algorithm 2.6), or at least one that is higher; `None` where there is none.
 fn search_line(
-    coordinates: &Coordinates<'_>,
+    coordinates: &SamplerCoordinates<'_>,
     from: &PathPoint,
     direction: &[f64],
     (first, slope): (f64, f64),

@@ -4,7 +4,7 @@
 //! of Machine Learning Research 23(306), 1-49.
 
 use super::ParticlePopulation;
-use super::evaluate::{Coordinates, ParticleStreams, broken};
+use super::evaluate::{ParticleStreams, SamplerCoordinates, broken};
 use super::importance::{check_particles, of_weighted};
 use super::inverse_hessian::PathNormal;
 use super::lbfgs::ascend;
@@ -78,7 +78,7 @@ pub fn pathfinder(
     seed: u64,
 ) -> Result<ParticlePopulation, SamplerError> {
     config.validate()?;
-    let coordinates = Coordinates::new(density);
+    let coordinates = SamplerCoordinates::new(density);
     let (normals, mut evaluations) = best_normals(&coordinates, config, seed)?;
     let (dim, each) = (density.dim(), config.draws_per_path);
     // The groups before are the paths.
@@ -115,7 +115,7 @@ pub fn pathfinder(
 /// # Errors
 /// When there is no starting point, the density is broken, or no path has a normal.
 pub(super) fn best_normals(
-    coordinates: &Coordinates<'_>,
+    coordinates: &SamplerCoordinates<'_>,
     config: &PathfinderConfig,
     seed: u64,
 ) -> Result<(Vec<PathNormal>, u64), SamplerError> {
@@ -130,7 +130,7 @@ pub(super) fn best_normals(
 
 /// Returns the best normal of a path, if there is one, with the gradients that were computed.
 fn best_of_path(
-    coordinates: &Coordinates<'_>,
+    coordinates: &SamplerCoordinates<'_>,
     draws: usize,
     (seed, path): (u64, usize),
 ) -> Result<(Option<BestNormal>, u64), SamplerError> {
@@ -152,7 +152,7 @@ fn best_of_path(
 
 /// Returns the evidence lower bound of a normal: the mean of `log p - log q` over some draws.
 fn elbo(
-    coordinates: &Coordinates<'_>,
+    coordinates: &SamplerCoordinates<'_>,
     normal: &PathNormal,
     draws: usize,
     stream: impl Fn(usize) -> Stream,

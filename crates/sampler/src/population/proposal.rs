@@ -1,6 +1,6 @@
 //! Distributions that particles are drawn from: normalised, so that weights give the evidence.
 
-use super::evaluate::Coordinates;
+use super::evaluate::SamplerCoordinates;
 use super::inverse_hessian::PathNormal;
 use super::linear::{LowerFactor, dot};
 use crate::config::ConfigError;
@@ -35,7 +35,7 @@ pub(super) struct WideProposal {
 }
 
 impl WideProposal {
-    pub(super) fn of(coordinates: &Coordinates<'_>) -> Self {
+    pub(super) fn of(coordinates: &SamplerCoordinates<'_>) -> Self {
         let (center, units) = (coordinates.center.clone(), coordinates.units.clone());
         let height = units.iter().map(|unit| HEAVY_HEIGHT - exact::ln(*unit)).sum();
         let standard = StudentT::new(HEAVY, 0.0, 1.0).expect("5 degrees of freedom are allowed");

@@ -6,7 +6,7 @@
 
 mod moves;
 
-use super::evaluate::{Coordinates, ParticleStreams, broken};
+use super::evaluate::{ParticleStreams, SamplerCoordinates, broken};
 use super::importance::check_particles;
 use super::pathfinder::best_normals;
 use super::proposal::HeavyMixture;
@@ -145,7 +145,7 @@ pub fn smc(
 ) -> Result<SmcPopulation, SamplerError> {
     config.validate()?;
     size.check()?;
-    let coordinates = Coordinates::new(density);
+    let coordinates = SamplerCoordinates::new(density);
     let (normals, evaluations) = best_normals(&coordinates, &PathfinderConfig::default(), seed)?;
     let reference = HeavyMixture::new(normals);
     let repetitions: Vec<SmcRepetition<'_>> = (0..size.repetitions)
@@ -163,7 +163,7 @@ pub fn smc(
 
 /// One repetition under way.
 struct SmcRepetition<'a> {
-    coordinates: &'a Coordinates<'a>,
+    coordinates: &'a SamplerCoordinates<'a>,
     config: SmcConfig,
     streams: ParticleStreams,
     reference: &'a HeavyMixture,
@@ -181,7 +181,7 @@ struct SmcRepetition<'a> {
 impl<'a> SmcRepetition<'a> {
     /// Draws the particles from the reference.
     fn new(
-        coordinates: &'a Coordinates<'a>,
+        coordinates: &'a SamplerCoordinates<'a>,
         reference: &'a HeavyMixture,
         (config, particles): (SmcConfig, usize),
         streams: ParticleStreams,
@@ -375,7 +375,7 @@ fn scaled_chi_squared_limit(degrees: f64) -> f64 {
 }
 
 /// Joins repetitions: the mean of their evidences, and all particles.
-fn joined(coordinates: &Coordinates<'_>, repetitions: Vec<SmcRepetition<'_>>, spent: u64) -> SmcPopulation {
+fn joined(coordinates: &SamplerCoordinates<'_>, repetitions: Vec<SmcRepetition<'_>>, spent: u64) -> SmcPopulation {
     let (dim, count) = (coordinates.dim(), repetitions.len() as f64);
     let variances: Vec<f64> = repetitions.iter().map(SmcRepetition::variance).collect();
     let of_repetitions: Vec<PopulationEvidence> = repetitions

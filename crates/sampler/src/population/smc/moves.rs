@@ -1,6 +1,6 @@
 //! Moves of particles at one temperature: Hamiltonian Monte Carlo with the particles' own covariance as inverse mass matrix.
 
-use super::super::evaluate::Coordinates;
+use super::super::evaluate::SamplerCoordinates;
 use super::super::linear::{LowerFactor, dot};
 use super::super::proposal::HeavyMixture;
 use octopus_density::DensityError;
@@ -50,7 +50,7 @@ impl ParticleCovariance {
     /// in many coordinates have a covariance, too.
     pub(super) fn of(particles: &[Particle], dim: usize) -> Self {
         let count = particles.len() as f64;
-        // Coordinates one after the other, about their means.
+        // SamplerCoordinates one after the other, about their means.
         let columns: Vec<Vec<f64>> = (0..dim)
             .into_par_iter()
             .map(|i| {
@@ -95,7 +95,7 @@ impl ParticleCovariance {
 /// What moves particles: the density at a temperature, their covariance and a step size.
 #[derive(Clone, Copy)]
 pub(super) struct ParticleMover<'a> {
-    pub(super) coordinates: &'a Coordinates<'a>,
+    pub(super) coordinates: &'a SamplerCoordinates<'a>,
     pub(super) reference: &'a HeavyMixture,
     /// The share of the density in the tempered one, `reference^(1 - temperature) density^temperature`.
     pub(super) temperature: f64,

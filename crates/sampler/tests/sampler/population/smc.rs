@@ -52,7 +52,7 @@ fn eight_schools() {
 #[test]
 fn a_banana() {
     let density = Banana::new(0.5);
-    let found = smc(&density, &SmcConfig::default(), of(2000), 4).expect("draws");
+    let found = smc(&density, &SmcConfig::default(), of(1000), 4).expect("draws");
     assert!(found.mixed());
     let evidence = found.population.evidence;
     let error = evidence.log_evidence - (Banana::WIDTH.ln() + 1.5 * (2.0 * PI).ln());
@@ -64,10 +64,10 @@ fn a_banana() {
 /// Between two modes no particle moves: that is said, and each has its share.
 #[test]
 fn two_modes() {
-    let found = smc(&Bimodal::default(), &SmcConfig::default(), of(500), 1).expect("draws");
+    let found = smc(&Bimodal::default(), &SmcConfig::default(), of(200), 1).expect("draws");
     assert!(!found.mixed());
     let right = exact::weighted_mean(&found.population, |x| f64::from(u8::from(x[0] > 0.0)))[0];
-    assert!((right - 0.5).abs() < 0.06, "{right}");
+    assert!((right - 0.5).abs() < 0.1, "{right}");
     let error = found.population.evidence.log_evidence - (32.0 + (2.0 * PI).ln() + 2f64.ln());
     assert!(error.abs() < 4.0 * found.population.evidence.standard_error, "{error}");
 }
