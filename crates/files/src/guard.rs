@@ -14,6 +14,12 @@ pub fn panics_become_errors() -> bool {
     GUARDS.get() > 0
 }
 
+/// Makes [`panics_become_errors`] true on this thread for as long as it lives: for threads of a pool that work for a
+/// [`decode`] of the thread that waits for them, to which their panics are handed on.
+pub fn guard_this_thread() {
+    GUARDS.set(GUARDS.get() + 1);
+}
+
 /// Runs a decoder of a library on bytes that may be damaged. The parquet crate still panics on some of
 /// them (negative offsets, impossible lengths): that is a finding about the file, not the end of a program.
 /// Nothing that `work` touched may be used after a failure.
@@ -45,5 +51,7 @@ mod tests {
         assert!(told(decode(|| panic!("start {bad}"), |text| text)).contains("(start -1)"));
         assert!(told(decode(|| panic!("plain"), |text| text)).contains("(plain)"));
         assert!(!panics_become_errors());
+        let worker = std::thread::spawn(|| (guard_this_thread(), panics_become_errors()));
+        assert!(worker.join().unwrap().1 && !panics_become_errors());
     }
 }

@@ -46,7 +46,7 @@ pub use destination::{Destination, write_named};
 pub use element::{NpyElement, NpyType};
 pub use error::FileError;
 pub use growing::{GrowingFile, GrowingStorage};
-pub use guard::{decode, panics_become_errors};
+pub use guard::{decode, guard_this_thread, panics_become_errors};
 pub use infinities::{WithInfinities, infinity_of};
 pub use lock::lock_file;
 pub use new_folder::NewFolder;

@@ -49,17 +49,12 @@ impl Values {
     /// # Panics
     /// When `order` does not hold each axis once, or the shape has not as many values.
     pub fn transposed(&self, shape: &[usize], order: &[usize]) -> Self {
-        let mut strides = vec![1; shape.len()];
-        for axis in (1..shape.len()).rev() {
-            strides[axis - 1] = strides[axis] * shape[axis];
+        match self {
+            Self::F64(values) => Self::F64(transposed(values, shape, order)),
+            Self::I64(values) => Self::I64(transposed(values, shape, order)),
+            Self::Bool(values) => Self::Bool(transposed(values, shape, order)),
+            Self::Strings(values) => Self::Strings(transposed(values, shape, order)),
         }
-        let mut places = vec![0];
-        for &axis in order {
-            let step =
-                |place: &usize| -> Vec<usize> { (0..shape[axis]).map(|at| place + at * strides[axis]).collect() };
-            places = places.iter().flat_map(step).collect();
-        }
-        self.gather(&places)
     }
 
     /// Returns the values at these places, in their order.
@@ -82,6 +77,26 @@ impl Values {
     pub fn is_numeric(&self) -> bool {
         !matches!(self, Self::Strings(_))
     }
+}
+
+/// Returns [`Values::transposed`] of values of one type.
+fn transposed<T: Clone>(values: &[T], shape: &[usize], order: &[usize]) -> Vec<T> {
+    let mut strides = vec![1; shape.len()];
+    for axis in (1..shape.len()).rev() {
+        strides[axis - 1] = strides[axis] * shape[axis];
+    }
+    let Some((&last, before)) = order.split_last() else { return values.to_vec() };
+    // Where the rows of the result begin.
+    let mut starts = vec![0];
+    for &axis in before {
+        let (len, stride) = (shape[axis], strides[axis]);
+        starts = starts.iter().flat_map(|start| (0..len).map(move |at| start + at * stride)).collect();
+    }
+    let mut found = Vec::with_capacity(values.len());
+    for start in starts {
+        found.extend((0..shape[last]).map(|at| values[start + at * strides[last]].clone()));
+    }
+    found
 }
 
 /// An array: one name for each axis, row-major values.
@@ -367,6 +382,9 @@ mod tests {
         let six = values(&[0, 1, 2, 3, 4, 5]);
         assert_eq!(six.transposed(&[2, 3], &[1, 0]), values(&[0, 3, 1, 4, 2, 5]));
         assert_eq!(six.transposed(&[1, 2, 3], &[1, 2, 0]), six);
+        assert_eq!(six.transposed(&[1, 2, 3], &[2, 0, 1]), values(&[0, 3, 1, 4, 2, 5]));
+        assert_eq!(values(&[]).transposed(&[2, 0], &[1, 0]), values(&[]));
+        assert_eq!(values(&[7]).transposed(&[], &[]), values(&[7]));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod filters;
 mod read;
 mod tree;
+mod values;
 mod write;
 
 pub use read::read_netcdf;

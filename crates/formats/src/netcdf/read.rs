@@ -2,19 +2,18 @@
 //!
 //! Which types are understood, and how much memory a file may claim, is decided here.
 
-use super::{filters, tree};
+use super::filters::{self, ChunkLimit};
+use super::tree;
+use super::values::{OpenFile, memory_of};
 use crate::FormatError;
 use crate::checked::{ALLOWANCE, Budget, MAX_VARIABLE_BYTES};
 use crate::conventions::{Packing, Remarks, StorageType, StoredVariable, inherit_labels, read_group};
 use hdf5_reader::Hdf5File;
-use hdf5_reader::storage::{BytesStorage, DynStorage};
+use hdf5_reader::storage::{DynStorage, FileStorage};
 use indexmap::IndexMap;
-use netcdf_reader::{
-    Error, NcAttrValue, NcAttribute, NcEnumMember, NcFile, NcFormat, NcOpenOptions, NcReadable, NcType, NcValue,
-    NcVariable,
-};
-use octopus_files::read_regular;
-use octopus_trace::{Array, Attribute, Dataset, InferenceData, Values, shown};
+use netcdf_reader::{NcAttrValue, NcAttribute, NcEnumMember, NcFile, NcFormat, NcOpenOptions, NcType, NcVariable};
+use octopus_files::open_regular;
+use octopus_trace::{Array, Attribute, Dataset, InferenceData, shown};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -37,12 +36,13 @@ const EXPANSION: usize = 1032;
 /// When the file cannot be read, is not NetCDF, has no groups, or claims more memory than it can fill or than there is;
 /// when a variable has a scale that is no number.
 pub fn read_netcdf(path: &Path) -> Result<InferenceData, FormatError> {
-    // Into memory first: a file cut short while it is mapped would kill the process.
-    let bytes = read_regular(path).map_err(FormatError::io("read", path))?;
     let unreadable = |what: String| FormatError::Unreadable { path: path.to_owned(), what };
-    let options = options(bytes.len());
-    let budget = Budget::new(bytes.len(), EXPANSION, options.max_read_bytes);
-    let storage: DynStorage = Arc::new(BytesStorage::new(bytes));
+    // Part by part, by the threads that unpack them. Not mapped: a file cut short meanwhile would kill the process.
+    let file = open_regular(path).map_err(FormatError::io("read", path))?;
+    let storage: DynStorage = Arc::new(FileStorage::from_file(file).map_err(|error| unreadable(error.to_string()))?);
+    let len = usize::try_from(storage.len()).unwrap_or(usize::MAX);
+    let options = options(len);
+    let budget = Budget::new(len, EXPANSION, options.max_read_bytes);
     let mut remarks = Remarks::default();
     let read = octopus_files::decode(|| decode(&storage, options, budget, &mut remarks, &unreadable), unreadable);
     read.map(|data| InferenceData { notes: remarks.into_notes(path), ..data })
@@ -55,7 +55,8 @@ fn options(bytes: usize) -> NcOpenOptions {
     NcOpenOptions {
         max_read_bytes: most,
         max_chunk_bytes: most.min(usual.max_chunk_bytes),
-        filter_registry: Some(filters::registry(most.min(usual.max_chunk_bytes))),
+        // Each chunk is read once.
+        chunk_cache_bytes: 0,
         ..usual
     }
 }
@@ -67,13 +68,18 @@ fn decode(
     remarks: &mut Remarks,
     unreadable: &impl Fn(String) -> FormatError,
 ) -> Result<InferenceData, FormatError> {
+    let limit = ChunkLimit::new(options.max_chunk_bytes);
+    let options = NcOpenOptions { filter_registry: Some(filters::registry(&limit)), ..options };
     let file = NcFile::from_storage_with_options(storage.clone(), options)
         .map_err(|error| unreadable(format!("it is not a whole NetCDF file ({error})")))?;
+    let mut hdf5 = None;
     if matches!(file.format(), NcFormat::Nc4 | NcFormat::Nc4Classic) {
-        let hdf5 = Hdf5File::from_storage(storage.clone()).map_err(|error| unreadable(error.to_string()))?;
-        tree::check(&hdf5).map_err(unreadable)?;
+        let file = Hdf5File::from_storage(storage.clone()).map_err(|error| unreadable(error.to_string()))?;
+        tree::check(&file).map_err(unreadable)?;
+        hdf5 = Some(file);
     }
-    let root = file.root_group().map_err(|error| unreadable(error.to_string()))?;
+    let file = OpenFile::new(file, hdf5, limit);
+    let root = file.file.root_group().map_err(|error| unreadable(error.to_string()))?;
     if root.groups.is_empty() {
         return Err(unreadable("it has no groups such as `posterior`, so it is not ArviZ's InferenceData".into()));
     }
@@ -100,7 +106,7 @@ fn is_labels(variable: &NcVariable) -> bool {
 
 /// Reads these variables of a group, given as its name, which is empty at the root, and its attributes.
 fn stored_group<'a>(
-    file: &NcFile,
+    file: &OpenFile,
     (group, attributes): (&str, &[NcAttribute]),
     variables: impl IntoIterator<Item = &'a NcVariable>,
     budget: &mut Budget,
@@ -125,7 +131,7 @@ fn stored_group<'a>(
 }
 
 fn stored_variable(
-    file: &NcFile,
+    file: &OpenFile,
     path: &str,
     variable: &NcVariable,
     budget: &mut Budget,
@@ -143,7 +149,7 @@ fn stored_variable(
         dims.pop();
         shape.pop();
     }
-    let values = read_values(file, path, &variable.dtype)?;
+    let values = file.values(path, &variable.dtype)?;
     let expected = shape.iter().try_fold(1usize, |product, &len| product.checked_mul(len));
     if expected != Some(values.len()) {
         return Err(format!("it holds {} values where its shape is {shape:?}", values.len()));
@@ -185,17 +191,6 @@ fn is_flags(members: &[NcEnumMember]) -> bool {
     members.iter().map(|member| member.name.as_str()).eq(["FALSE", "TRUE"])
 }
 
-/// Returns how many bytes of memory are taken at once for one value while it is read: as the reader gives it, as we keep
-/// it, and once more while axes are put in order.
-fn memory_of(dtype: &NcType) -> usize {
-    match dtype {
-        NcType::Char => 8,
-        NcType::String => 3 * size_of::<String>(),
-        NcType::Enum { .. } => 2 * size_of::<NcValue>(),
-        _ => 3 * size_of::<f64>(),
-    }
-}
-
 fn storage_of(dtype: &NcType) -> StorageType {
     let integer = |bits: u32, signed: bool| StorageType::Integer { bits, signed };
     match dtype {
@@ -211,38 +206,6 @@ fn storage_of(dtype: &NcType) -> StorageType {
         NcType::UInt64 => integer(64, false),
         _ => StorageType::Other,
     }
-}
-
-fn read_values(file: &NcFile, path: &str, dtype: &NcType) -> Result<Values, String> {
-    fn integers<T: NcReadable + Into<i64>>(file: &NcFile, path: &str) -> Result<Values, Error> {
-        Ok(Values::I64(file.read_variable::<T>(path)?.into_iter().map(Into::into).collect()))
-    }
-    let result = match dtype {
-        NcType::Enum { .. } => {
-            let flags = file.read_variable_user_defined(path);
-            flags.map(|values| Values::Bool(values.into_iter().map(|value| is_true(&value)).collect()))
-        }
-        NcType::String | NcType::Char => file.read_variable_as_strings(path).map(Values::Strings),
-        NcType::Float | NcType::Double => {
-            file.read_variable_as_f64(path).map(|values| Values::F64(values.into_iter().collect()))
-        }
-        NcType::Byte => integers::<i8>(file, path),
-        NcType::Short => integers::<i16>(file, path),
-        NcType::Int => integers::<i32>(file, path),
-        NcType::Int64 => integers::<i64>(file, path),
-        NcType::UByte => integers::<u8>(file, path),
-        NcType::UShort => integers::<u16>(file, path),
-        NcType::UInt => integers::<u32>(file, path),
-        NcType::UInt64 => {
-            file.read_variable::<u64>(path).map(|values| Values::I64(values.into_iter().map(|v| v as i64).collect()))
-        }
-        other => return Err(format!("it has {}", other_type(other).unwrap_or_default())),
-    };
-    result.map_err(|error| error.to_string())
-}
-
-fn is_true(value: &NcValue) -> bool {
-    matches!(value, NcValue::Enum(flag) if flag.member.as_deref() == Some("TRUE"))
 }
 
 fn attributes_of(attributes: &[NcAttribute]) -> IndexMap<String, Attribute> {
@@ -323,7 +286,7 @@ mod tests {
         let variable = file.add_variable_path::<f64>("posterior/mu", &[draw]).unwrap();
         file.write_variable(variable, &[1.0, 2.0, 3.0, 4.0]).unwrap();
         let bytes = file.to_vec(NcWriteOptions { format: NcWriteFormat::Nc4 }).unwrap().1;
-        let storage: DynStorage = Arc::new(BytesStorage::new(bytes));
+        let storage: DynStorage = Arc::new(hdf5_reader::storage::BytesStorage::new(bytes));
         let read = |most| {
             let options = NcOpenOptions { max_read_bytes: most, ..options(0) };
             let unreadable = |what: String| FormatError::Unreadable { path: "a.nc".into(), what };
@@ -358,10 +321,6 @@ mod tests {
         ] {
             assert_eq!(storage_of(&dtype), storage, "{dtype:?}");
         }
-        // In memory three times, each text as its address, length and room; flags as what the reader has for any value.
-        let flags = NcType::Enum { base: Box::new(NcType::Byte), members: Vec::new() };
-        let all = [NcType::Char, NcType::String, flags, NcType::Byte].map(|dtype| memory_of(&dtype));
-        assert_eq!(all, [8, 72, 2 * size_of::<NcValue>(), 24]);
     }
 
     #[test]

@@ -307,3 +307,64 @@ fn integers_of_every_width_are_integers() {
         assert_eq!(data.posterior().unwrap().get(name).unwrap().values, Values::I64(vec![least, 100]), "{name}");
     }
 }
+
+/// A file with numbers of several types, in chunks of which some reach beyond the array, and the numbers.
+fn in_many_chunks() -> (Vec<u8>, Vec<(&'static str, Values)>) {
+    let shape = [("chain", 4), ("draw", 510), ("x", 130)];
+    let count = 4 * 510 * 130;
+    let mixed = |at: usize| (at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut file = netcdf_writer::NcFileBuilder::new();
+    let dims = shape.map(|(name, len)| file.add_dimension_path(format!("posterior/{name}"), len).unwrap());
+    macro_rules! write {
+        ($name:literal, $number:ty, $of:expr) => {{
+            let numbers: Vec<$number> = (0..count).map($of).collect();
+            let variable = file.add_variable_path::<$number>(concat!("posterior/", $name), &dims).unwrap();
+            file.set_variable_chunking(variable, vec![1, 97, 50]).unwrap();
+            file.set_variable_deflate(variable, Some(1), $name != "plain").unwrap();
+            file.write_variable(variable, &numbers).unwrap();
+            numbers
+        }};
+    }
+    let real = write!("real", f64, |at| (mixed(at) as f64).sin());
+    let plain = write!("plain", f64, |at| if at % 1000 == 7 { f64::NEG_INFINITY } else { (at as f64).cos() });
+    let single = write!("single", f32, |at| mixed(at) as f32);
+    let int = write!("int", i32, |at| mixed(at) as i32);
+    let long = write!("long", i64, |at| mixed(at) as i64);
+    let values = vec![
+        ("real", Values::F64(real)),
+        ("plain", Values::F64(plain)),
+        ("single", Values::F64(single.into_iter().map(f64::from).collect())),
+        ("int", Values::I64(int.into_iter().map(i64::from).collect())),
+        ("long", Values::I64(long)),
+    ];
+    let options = netcdf_writer::NcWriteOptions { format: netcdf_writer::NcWriteFormat::Nc4 };
+    (file.to_vec(options).unwrap().1, values)
+}
+
+#[test]
+fn large_variables_come_back_from_their_chunks() {
+    let (bytes, values) = in_many_chunks();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.nc");
+    fs::write(&path, &bytes).unwrap();
+    let data = read_netcdf(&path).unwrap();
+    for (name, expected) in values {
+        let array = data.posterior().unwrap().get(name).unwrap();
+        assert_eq!(array.shape, [4, 510, 130]);
+        assert!(array.values == expected, "{name}");
+    }
+    // Between the values of both ends of the file there is little but chunks.
+    let mut told = 0;
+    for place in 1..20 {
+        let mut bad = bytes.clone();
+        let at = place * bytes.len() / 20;
+        bad[at..at + 64].fill(0xff);
+        fs::write(&path, &bad).unwrap();
+        told += usize::from(
+            matches!(read_netcdf(&path), Err(FormatError::Unreadable { what, .. }) if what.contains("variable ")),
+        );
+        fs::write(&path, &bytes[..at]).unwrap();
+        assert!(matches!(read_netcdf(&path), Err(FormatError::Unreadable { .. })), "cut at {at}");
+    }
+    assert!(told > 15, "{told}");
+}

@@ -76,11 +76,23 @@ fn streams_of(mut bytes: &[u8], size: usize, streams: usize, method: u8) -> Resu
 }
 
 /// Puts the bytes of each value together again; those after the last whole value were left alone.
-pub(super) fn unshuffle(bytes: &[u8], width: usize) -> Vec<u8> {
+pub(crate) fn unshuffle(bytes: &[u8], width: usize) -> Vec<u8> {
     let values = bytes.len() / width;
-    let whole = values * width;
-    let gathered = (0..values).flat_map(|value| bytes[..whole].iter().skip(value).step_by(values)).copied();
-    gathered.chain(bytes[whole..].iter().copied()).collect()
+    let (planes, rest) = bytes.split_at(values * width);
+    let mut out = match width {
+        2 => gathered::<2>(planes, values),
+        4 => gathered::<4>(planes, values),
+        8 => gathered::<8>(planes, values),
+        _ => (0..values).flat_map(|value| planes.iter().skip(value).step_by(values)).copied().collect(),
+    };
+    out.extend(rest);
+    out
+}
+
+/// Puts the bytes of values of a usual width together: all of a value at once, several times as fast as byte by byte.
+fn gathered<const WIDTH: usize>(planes: &[u8], values: usize) -> Vec<u8> {
+    let planes: [&[u8]; WIDTH] = std::array::from_fn(|byte| &planes[byte * values..][..values]);
+    (0..values).map(|value| planes.map(|plane| plane[value])).collect::<Vec<[u8; WIDTH]>>().into_flattened()
 }
 
 /// Undoes a shuffle of bits: the block begins with the lowest bit of the first byte of all values.

@@ -14,7 +14,7 @@ mod v2;
 mod v3;
 mod write;
 
-pub(crate) use blosc::decode as blosc;
+pub(crate) use blosc::{decode as blosc, unshuffle};
 pub(crate) use codec::zstandard;
 pub use read::read_zarr;
 pub use write::{write_zarr, write_zarr_v2};
