@@ -220,6 +220,9 @@ impl SamplerConfig {
         if self.chains == 0 {
             return fail("chains", &self.chains, "at least 1 chain is needed");
         }
+        if self.strategy == Strategy::ManyShort && self.algorithm.draws_population() {
+            return fail("strategy", &"many-short", "a population has no warm-up: four-long");
+        }
         if self.strategy == Strategy::ManyShort
             && !(self.superchains >= 2 && self.chains.is_multiple_of(self.superchains))
         {
@@ -257,9 +260,6 @@ impl SamplerConfig {
         }
         if !(self.init_radius >= 0.0 && self.init_radius.is_finite()) {
             return fail("init_radius", &self.init_radius, "must be finite and not negative");
-        }
-        if self.strategy == Strategy::ManyShort && self.algorithm.draws_population() {
-            return fail("strategy", &"many-short", "a population has no warm-up: four-long");
         }
         self.algorithm.kernel().validate()
     }

@@ -24,8 +24,8 @@ use serde::{Deserialize, Serialize};
 const TARGET: f64 = 0.8;
 /// Trajectories of each particle at a temperature, at most.
 const MOST_MOVES: usize = 100;
-/// Particles have forgotten where they were when no coordinate is correlated with itself by more than this and what chance
-/// makes.
+/// Particles are moved until no coordinate is correlated with itself by more than this and what chance makes, and as often
+/// again.
 const CORRELATION: f64 = 0.1;
 /// Temperatures, at most: a density that needs more has no bounds.
 const MOST_TEMPERATURES: usize = 2000;
@@ -282,7 +282,8 @@ impl<'a> SmcRepetition<'a> {
             ParticleCovariance::of(&self.particles[..middle], dim),
         ];
         let before = Correlations::of(&self.particles);
-        let (mut mean, count) = (0.0, self.particles.len() as f64);
+        // As many moves again square what is left of the correlations.
+        let (mut mean, mut until, count) = (0.0, None, self.particles.len() as f64);
         for moves in 1..=MOST_MOVES {
             self.round += 1;
             let (streams, round) = (self.streams, self.round);
@@ -310,11 +311,14 @@ impl<'a> SmcRepetition<'a> {
             mean = moved.iter().map(|info| info.acceptance).sum::<f64>() / count;
             self.evaluations += moved.iter().map(|info| info.steps).sum::<u64>();
             self.step_size *= exact::exp(mean - TARGET);
-            if before.are_forgotten(&self.particles) {
+            if until.is_none() && before.are_forgotten(&self.particles) {
+                until = Some(2 * moves);
+            }
+            if until.is_some_and(|until| moves >= until) {
                 return Ok((moves, mean, true));
             }
         }
-        Ok((MOST_MOVES, mean, false))
+        Ok((MOST_MOVES, mean, until.is_some()))
     }
 }
 
