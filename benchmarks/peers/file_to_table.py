@@ -47,12 +47,12 @@ def arviz(path):
 
 
 def octopus(program, path):
-    """The same of our process, and its peak memory in MiB."""
+    """The same of our process."""
     wall = time.perf_counter()
     process = subprocess.Popen([program, "diagnose", path], stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
     assert os.waitstatus_to_exitcode(status) in (0, 1), program
-    return time.perf_counter() - wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+    return time.perf_counter() - wall, used.ru_utime + used.ru_stime
 
 
 def main(programs):
@@ -69,13 +69,12 @@ def main(programs):
                     took[program].append(octopus(program, path))
             middle = {name: [statistics.median(column) for column in zip(*runs)] for name, runs in took.items()}
             print(f"{os.path.basename(path)}, {os.path.getsize(path) / 1e6:.0f} MB")
-            for name, (wall, used, *memory) in middle.items():
+            for name, (wall, used) in middle.items():
                 walls = [run[0] for run in took[name]]
                 ratio = middle["ArviZ"][0] / wall, middle["ArviZ"][1] / used
                 print(
                     f"  {name}: {wall:.3f} s ({min(walls):.3f} to {max(walls):.3f}), {used:.3f} s of the processor;"
                     f" ArviZ over it {ratio[0]:.1f}, of the processor {ratio[1]:.1f}"
-                    + "".join(f"; {mib:.0f} MiB" for mib in memory)
                 )
 
 

@@ -81,20 +81,29 @@ impl Values {
 
 /// Returns [`Values::transposed`] of values of one type.
 fn transposed<T: Clone>(values: &[T], shape: &[usize], order: &[usize]) -> Vec<T> {
+    /// Rows and values of a row that are copied at once: the memory on both sides of so many squared fits a core's own.
+    const BLOCK: usize = 64;
     let mut strides = vec![1; shape.len()];
     for axis in (1..shape.len()).rev() {
         strides[axis - 1] = strides[axis] * shape[axis];
     }
-    let Some((&last, before)) = order.split_last() else { return values.to_vec() };
+    let (Some((&last, before)), Some(any)) = (order.split_last(), values.first()) else { return values.to_vec() };
     // Where the rows of the result begin.
     let mut starts = vec![0];
     for &axis in before {
         let (len, stride) = (shape[axis], strides[axis]);
         starts = starts.iter().flat_map(|start| (0..len).map(move |at| start + at * stride)).collect();
     }
-    let mut found = Vec::with_capacity(values.len());
-    for start in starts {
-        found.extend((0..shape[last]).map(|at| values[start + at * strides[last]].clone()));
+    let (row, stride) = (shape[last], strides[last]);
+    let mut found = vec![any.clone(); values.len()];
+    for (starts, rows) in starts.chunks(BLOCK).zip(found.chunks_mut(BLOCK * row)) {
+        for begin in (0..row).step_by(BLOCK) {
+            for at in begin..row.min(begin + BLOCK) {
+                for (start, target) in starts.iter().zip(rows[at..].iter_mut().step_by(row)) {
+                    target.clone_from(&values[start + at * stride]);
+                }
+            }
+        }
     }
     found
 }
@@ -384,6 +393,18 @@ mod tests {
         assert_eq!(six.transposed(&[1, 2, 3], &[1, 2, 0]), six);
         assert_eq!(six.transposed(&[1, 2, 3], &[2, 0, 1]), values(&[0, 3, 1, 4, 2, 5]));
         assert_eq!(values(&[]).transposed(&[2, 0], &[1, 0]), values(&[]));
+        // More rows, and longer ones, than a block has.
+        let shape = [3, 130, 70];
+        let numbers: Vec<i64> = (0..3 * 130 * 70).collect();
+        let Values::I64(turned) = values(&numbers).transposed(&shape, &[1, 2, 0]) else { panic!() };
+        assert_eq!(turned.len(), numbers.len());
+        for (at, &found) in turned.iter().enumerate() {
+            let (row, column, block) = (at / 3 / 70, at / 3 % 70, at % 3);
+            assert_eq!(found as usize, (block * 130 + row) * 70 + column);
+        }
+        let long: Vec<i64> = (0..200 * 150).collect();
+        let Values::I64(turned) = values(&long).transposed(&[200, 150], &[1, 0]) else { panic!() };
+        assert!(turned.iter().enumerate().all(|(at, &found)| found as usize == at % 200 * 150 + at / 200));
         assert_eq!(values(&[7]).transposed(&[], &[]), values(&[7]));
     }
 
