@@ -115,7 +115,7 @@ impl Serialize for Algorithm {
 impl<'de> Deserialize<'de> for Algorithm {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         if deserializer.is_human_readable() {
-            deserializer.deserialize_any(Written)
+            deserializer.deserialize_any(AlgorithmText)
         } else {
             Self::deserialize(deserializer)
         }
@@ -123,9 +123,9 @@ impl<'de> Deserialize<'de> for Algorithm {
 }
 
 /// A sampler as text has it: its name, or a table of its settings under its name.
-struct Written;
+struct AlgorithmText;
 
-impl<'de> Visitor<'de> for Written {
+impl<'de> Visitor<'de> for AlgorithmText {
     type Value = Algorithm;
 
     fn expecting(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -82,14 +82,15 @@ impl Integrator for Walnuts {
         let StateMut { point, momentum } = to;
         let mut gradients = 0;
         for halvings in 0..=self.max_halvings {
-            let kept = self.walk(phase_space, Walk { step, halvings, start }, from, path, scratch, &mut gradients)?;
+            let kept =
+                self.walk(phase_space, SplitStep { step, halvings, start }, from, path, scratch, &mut gradients)?;
             let Some(square) = kept else { continue };
             point.copy_from(&path.points[0]);
             momentum.copy_from_slice(&path.momenta[0]);
             let start = 0.5 * square - point.logp;
             let arrived = State { point, momentum };
             for fewer in 0..halvings {
-                let back = Walk { step: -step, halvings: fewer, start };
+                let back = SplitStep { step: -step, halvings: fewer, start };
                 if self.walk(phase_space, back, arrived, path, scratch, &mut gradients)?.is_some() {
                     return Ok(Arrival { square: Some(square), gradients, leads_back: false, is_whole: false });
                 }
@@ -103,7 +104,7 @@ impl Integrator for Walnuts {
 
 /// A step of a tree in smaller ones.
 #[derive(Clone, Copy)]
-struct Walk {
+struct SplitStep {
     /// The whole step, with its sign.
     step: f64,
     halvings: u32,
@@ -117,13 +118,13 @@ impl Walnuts {
     fn walk(
         &self,
         phase_space: PhaseSpace<'_, '_>,
-        walk: Walk,
+        walk: SplitStep,
         from: State<'_>,
         path: &mut Path,
         scratch: &mut Scratch,
         gradients: &mut u32,
     ) -> Result<Option<f64>, DensityError> {
-        let Walk { step, halvings, start } = walk;
+        let SplitStep { step, halvings, start } = walk;
         let Path { points: [near, far], momenta: [momentum, next] } = path;
         let steps = 1_u32 << halvings;
         let step = step / f64::from(steps);
