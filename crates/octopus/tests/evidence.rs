@@ -6,6 +6,7 @@ use octopus::models::{
     DensityProblem, EightSchools, HierarchicalNormal, HierarchicalPrior, Likelihood, Problem, Registry,
     synthetic::HierarchicalSpec,
 };
+use octopus::program::ProgramBuilder;
 use octopus::random::{Purpose, Stream};
 use octopus::sampler::SamplerConfig;
 use octopus::{ModelEvidence, Trace, TraceError, model_probabilities, same_observations};
@@ -144,6 +145,32 @@ fn what_has_no_evidence_is_told() {
     let (problem, _) = balanced(100);
     let few = sampled(&*problem, 1, 40).evidence(&*problem, 40, 0).unwrap();
     assert!(few.doubt().is_some_and(|why| why.contains("standard error is above 0.1")), "{few}");
+}
+
+/// A model by functions: its statements' constants come back, in the coordinates of its effects, too.
+#[test]
+fn a_model_by_functions_has_its_constants() {
+    let mut m = ProgramBuilder::new();
+    let (mean, spread) = (m.parameter("mean"), m.positive("spread"));
+    let level = m.vector("level", 3);
+    m.normal(mean, 0.0, 2.0);
+    m.exponential(spread, 1.5);
+    m.normal(level, mean, spread);
+    let y = m.data(vec![1.0, -0.5, 2.0]);
+    m.normal(y, level, 0.7);
+    let density = m.finish("levels").unwrap();
+    assert!(density.effects().is_some());
+    // `mean`, the logarithm of `spread`, and levels in units of their prior.
+    let x = [0.4, -0.3, 1.1, -0.2, 0.6];
+    let normal =
+        |x: f64, mean: f64, sd: f64| -0.5 * ((x - mean) / sd).powi(2) - sd.ln() - 0.5 * std::f64::consts::TAU.ln();
+    let spread = f64::exp(-0.3);
+    let mut expected = normal(0.4, 0.0, 2.0) + 1.5_f64.ln() - 1.5 * spread - 0.3;
+    for (z, y) in x[2..].iter().zip([1.0, -0.5, 2.0]) {
+        expected += normal(*z, 0.0, 1.0) + normal(y, 0.4 + spread * z, 0.7);
+    }
+    let found = density.logp_grad(&x, &mut [0.0; 5]).unwrap() + density.log_constant().unwrap();
+    assert!((found - expected).abs() < 1e-12, "{found}, not {expected}");
 }
 
 #[test]

@@ -167,7 +167,8 @@ impl LogDensity for ProgramDensity {
         })
     }
 
-    /// Returns what the statements of a [`ProgramBuilder`](crate::ProgramBuilder) leave out.
+    /// Returns what the statements of a [`ProgramBuilder`](crate::ProgramBuilder) leave out. A prior that a bound cuts off
+    /// counts as it is written: half of a normal distribution integrates to a half.
     fn log_constant(&self) -> Option<f64> {
         let WrittenTarget { graph, terms, constant } = self.written.as_ref()?;
         // Coordinates of effects have constants of their own.
