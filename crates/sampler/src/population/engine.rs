@@ -1,4 +1,4 @@
-//! Populations as runs: the draws are there at once, and are handed out as those of chains are.
+//! Populations as runs: all draws are there at once, and are handed out as draws of chains.
 
 use super::importance::ImportanceConfig;
 use super::pathfinder::PathfinderConfig;
