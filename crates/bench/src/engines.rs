@@ -137,9 +137,10 @@ pub fn run(
     let repeats = if options.quick { 1 } else { STRATEGY_REPEATS };
     let hierarchical = !own.density.hierarchies().is_empty();
     let configurations = std::iter::once(auto).chain(strategies(options.sampler, hierarchical));
-    for (list, configurations) in
-        [(&mut found.strategies, configurations.collect::<Vec<_>>()), (&mut found.samplers, samplers(options.sampler))]
-    {
+    for (list, configurations) in [
+        (&mut found.strategies, configurations.collect::<Vec<_>>()),
+        (&mut found.samplers, samplers(options.sampler, own.density.dim())),
+    ] {
         for (label, config) in configurations {
             if observer.stops() {
                 return Ok(None);

@@ -48,8 +48,8 @@ pub(super) fn strategies(base: &SamplerConfig, hierarchical: bool) -> Vec<(Strin
 }
 
 /// Returns every sampler that moves chains with its name: the run's own as it is, the others with their default settings and with the target
-/// of acceptance that suits each.
-pub(super) fn samplers(base: &SamplerConfig) -> Vec<(String, SamplerConfig)> {
+/// of acceptance that suits each. They sample a density of `dim` coordinates.
+pub(super) fn samplers(base: &SamplerConfig, dim: usize) -> Vec<(String, SamplerConfig)> {
     let of = |name: &&str| {
         let algorithm = Algorithm::named(name).filter(|algorithm| algorithm.name() != base.algorithm.name());
         let config = match algorithm {
@@ -58,7 +58,8 @@ pub(super) fn samplers(base: &SamplerConfig) -> Vec<(String, SamplerConfig)> {
         };
         ((*name).to_owned(), config)
     };
-    let moves = |name: &&&str| Algorithm::named(name).is_some_and(|algorithm| !algorithm.draws_population());
+    let fits = |algorithm: Algorithm| !algorithm.draws_population() && algorithm.least_dim() <= dim;
+    let moves = |name: &&&str| Algorithm::named(name).is_some_and(fits);
     Algorithm::NAMES.iter().filter(moves).map(of).collect()
 }
 
@@ -73,10 +74,11 @@ mod tests {
             assert_eq!(config.chains * config.draws, 8000, "{label}");
             assert!(config.validate().is_ok(), "{label}");
         }
-        for (name, config) in samplers(&base) {
+        for (name, config) in samplers(&base, 3) {
             assert_eq!((config.algorithm.name(), config.draws), (name.as_str(), 2000));
             assert_eq!(config == base, name == "nuts");
         }
+        assert!(samplers(&base, 1).iter().all(|(name, _)| name != "mams"));
         let plain = strategies(&base, false);
         assert!(plain.iter().all(|(label, _)| !label.contains("centered") && !label.contains("effects")));
     }

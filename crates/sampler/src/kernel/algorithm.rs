@@ -97,6 +97,11 @@ impl Algorithm {
         self.kernel().population().is_some()
     }
 
+    /// Returns the smallest number of coordinates that it samples.
+    pub fn least_dim(&self) -> usize {
+        self.kernel().least_dim()
+    }
+
     /// Returns whether it has kernels for GPUs.
     pub fn is_on_gpu(&self) -> bool {
         self.kernel().is_on_gpu()
