@@ -365,6 +365,7 @@ fn every_number_has_its_limits() {
         "PARAMETERIZATION",
         "PATH",
         "PRECISION",
+        "PROPOSAL",
         "STAGES",
         "STRATEGY",
         "TO",

@@ -49,7 +49,9 @@ impl PathfinderConfig {
         if self.elbo_draws == 0 || self.elbo_draws > MOST_PATHS {
             return fail("elbo_draws", self.elbo_draws, "from 1 to 10000");
         }
+        let of_all = "all paths together have 2 to 2147483647 draws";
         check_particles(self.paths.saturating_mul(self.draws_per_path))
+            .or_else(|_| fail("draws_per_path", self.draws_per_path, of_all))
     }
 }
 
