@@ -58,7 +58,7 @@ pub(crate) const LIMITS: &[Limits] = &[
     Limits { with: "--algorithm walnuts", ..limits("--max-halvings", &["0", "20"], &["-1", "21"]) },
     Limits { with: "--algorithm importance", planned: &["2147483647"], ..limits("--particles", &["2"], &["1", "2147483648"]) },
     Limits { with: "--algorithm importance", ..limits("--degrees", &["1", "1000", "inf"], &["0.99", "1001", "nan"]) },
-    Limits { with: "--algorithm smc", ..limits("--ess-share", &["0.1", "0.99"], &["0.09", "1", "nan"]) },
+    Limits { with: "--algorithm smc --draws 20", ..limits("--ess-share", &["0.1", "0.99"], &["0.09", "1", "nan"]) },
     Limits { with: "--algorithm pathfinder", planned: &["10000"], ..limits("--paths", &["1"], &["0", "10001"]) },
     Limits { with: "--algorithm pathfinder", planned: &["10000"], ..limits("--elbo-draws", &["1"], &["0", "10001"]) },
     Limits { with: "--algorithm pathfinder", planned: &["536870911"], ..limits("--draws-per-path", &["1"], &["0", "536870912"]) },

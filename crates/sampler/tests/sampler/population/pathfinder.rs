@@ -70,8 +70,8 @@ fn what_cannot_be_drawn_is_an_error() {
     for (field, config) in [
         ("paths", PathfinderConfig { paths: 0, ..plain() }),
         ("elbo_draws", PathfinderConfig { elbo_draws: 0, ..plain() }),
-        ("particles", PathfinderConfig { draws_per_path: 0, ..plain() }),
-        ("particles", PathfinderConfig { draws_per_path: usize::MAX, ..plain() }),
+        ("draws_per_path", PathfinderConfig { draws_per_path: 0, ..plain() }),
+        ("draws_per_path", PathfinderConfig { draws_per_path: usize::MAX, ..plain() }),
     ] {
         let error = pathfinder(&Gaussian::correlated(3, 0.0), &config, 1).expect_err("out of range");
         assert!(matches!(&error, SamplerError::Config(config) if config.field == field), "{error:?}");
