@@ -1,4 +1,4 @@
-// A chain over many transitions: the twin of crates/sampler/src/engine/cpu/chain.rs. Draws and records go to buffers of the
+// A chain over many transitions: the twin of crates/sampler/src/cpu/chain.rs. Draws and records go to buffers of the
 // launch, everything else stays on the device.
 #pragma once
 #include "launch.cuh"

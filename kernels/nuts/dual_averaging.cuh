@@ -1,4 +1,4 @@
-// Dual averaging of the logarithm of the step size: the twin of crates/sampler/src/adapt/dual_averaging.rs.
+// Dual averaging of the logarithm of the step size: the twin of crates/sampler/src/adaptation/dual_averaging.rs.
 #pragma once
 #include "octopus/math.cuh"
 
