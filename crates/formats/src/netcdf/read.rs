@@ -22,8 +22,8 @@ const EXPANSION: usize = 1032;
 
 /// Reads every group of a NetCDF-4 file.
 ///
-/// Integers of any width become [`Values::I64`], real numbers of any width [`Values::F64`], flags (int8
-/// with the attribute `dtype = "bool"`, or h5py's enumeration) [`Values::Bool`]. Packed integers, and those of which one
+/// Integers of any width become [`Values::I64`](octopus_trace::Values::I64), real numbers of any width [`Values::F64`](octopus_trace::Values::F64), flags (int8
+/// with the attribute `dtype = "bool"`, or h5py's enumeration) [`Values::Bool`](octopus_trace::Values::Bool). Packed integers, and those of which one
 /// is missing, become real numbers, NaN where the value is missing, as in xarray. Axes may have any order in the file:
 /// here chains and draws come first. What the attribute `coordinates` names is a coordinate, labels are dates or
 /// durations where xarray takes them for such, and other attributes of variables are kept. Labels of the root are those

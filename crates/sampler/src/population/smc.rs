@@ -120,7 +120,7 @@ impl SmcPopulation {
 
 /// Draws particles from the density by way of tempered distributions `reference^(1 - t) density^t`, t from 0 to 1.
 ///
-/// The reference is a mixture of Student t of 5 degrees of freedom with the means of [`pathfinder`]'s normals, and half as
+/// The reference is a mixture of Student t of 5 degrees of freedom with the means of [`pathfinder`](fn@crate::pathfinder)'s normals, and half as
 /// wide again: near the posterior, so that the path is short and meets no phase transition, and with heavier tails, so that weights have
 /// a variance. (A wide reference about the center has such transitions: the evidence of ten groups of a hierarchical normal
 /// was 0.35 too low, with an error of 0.05. Surjanovic et al. 2022, NeurIPS 35, fit the reference for the same reason.) A
