@@ -57,7 +57,7 @@
 //! // What a sampler hands over: two draws of one chain.
 //! let stats = DrawStats {
 //!     lp: -0.5, acceptance_rate: 0.9, step_size: 1.1, energy: 0.7, energy_error: 0.0, max_energy_error: 0.1,
-//!     tree_depth: 2, n_steps: 3, index_in_trajectory: 1, diverging: false, reached_max_treedepth: false,
+//!     tree_depth: 2, n_steps: 3, index_in_trajectory: 1, ..DrawStats::default()
 //! };
 //! let chain = ChainBlock { positions: vec![0.5, -1.0], stats: vec![stats; 2] };
 //! let block = Block { phase: Phase::Sampling, first: 0, draws: 2, chains: vec![chain] };
