@@ -7,7 +7,8 @@
 //! | [`smc`] | the evidence of any posterior that HMC moves in; several modes | moves that do not mix, repetitions that differ |
 //! | [`pathfinder`] | an approximation within seconds, where to start | Pareto k |
 //!
-//! All work in the density's own coordinates. The evidence is the logarithm of the density's integral: a density that
+//! All work in the sampler's coordinates, where hierarchies are standardised, and return positions and log densities in the
+//! density's own. The evidence is the logarithm of the density's integral: a density that
 //! leaves constants out leaves them out of its evidence.
 
 mod engine;
