@@ -13,7 +13,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-SAMPLERS = ("nuts", "hmc", "chees", "mams", "walnuts")
+CHAINS = ("nuts", "hmc", "chees", "mams", "walnuts")
+# They have no gradients to count, and no transition that Geweke's test could make.
+POPULATIONS = ("importance", "smc", "pathfinder")
 # The PRD's hierarchy, and eight schools in two kinds of coordinates.
 MODELS = {
     "eight schools, non-centered": ("eight-schools", "--parameterization", "non-centered"),
@@ -49,7 +51,8 @@ def judge(program, sampler):
     own = ("--algorithm", sampler, *(("--target-accept", "0.8") if sampler == "nuts" else ()))
     found = {"efficiency": {}, "swept": {}, "calibrated": {}, "geweke": {}}
     for name, words in MODELS.items():
-        found["efficiency"][name] = efficiency(program, (*words, *own))
+        if sampler in CHAINS:
+            found["efficiency"][name] = efficiency(program, (*words, *own))
         swept = octopus(program, "sweep", *words, *own, "--draws", "1000", "--seeds", "1000")["sweep"]
         found["swept"][name] = {key: swept[key] for key in ("lost", "largest_rhat", "diverging", "divergences")}
     for name, words in CALIBRATED.items():
@@ -57,7 +60,7 @@ def judge(program, sampler):
             ranks = octopus(program, "calibrate", *words, *own, "--datasets", "1000", "--out", f"{folder}/sbc")
         worst = min(ranks["ranks"]["quantities"], key=lambda one: one["adjusted_p"])
         found["calibrated"][name] = [ranks["calibrated"], worst["adjusted_p"], len(ranks["ranks"]["quantities"])]
-    for name, words in GEWEKE.items():
+    for name, words in GEWEKE.items() if sampler in CHAINS else ():
         with tempfile.TemporaryDirectory() as folder:
             moments = octopus(program, "calibrate", *words, *own, "--geweke", "--out", f"{folder}/geweke")["geweke"]
         found["geweke"][name] = [moments["calibrated"], max(abs(one["z"]) for one in moments["moments"]), moments["limit"]]
@@ -76,8 +79,9 @@ def report(done):
             "1000 draws, each sampler with its own target of acceptance, NUTS 0.8): the median of five seeds, and their range.",
             ""]
     cell = lambda three: f"{three[0]:.0f} ({three[1]:.0f} to {three[2]:.0f})"
-    text += table("model | " + " | ".join(done),
-                  [f"| {name} | " + " | ".join(cell(one["efficiency"][name]) for one in done.values()) + " |"
+    chains = {sampler: one for sampler, one in done.items() if sampler in CHAINS}
+    text += table("model | " + " | ".join(chains),
+                  [f"| {name} | " + " | ".join(cell(one["efficiency"][name]) for one in chains.values()) + " |"
                    for name in MODELS])
     text += ["Public figures for eight schools, non-centered (oWALNUTS' study posteriordb_bench_v5): oWALNUTS 24.7, CmdStan "
              "32.9, nutpie 42.6.", "",
@@ -94,7 +98,7 @@ def report(done):
                    for name in CALIBRATED for sampler, one in done.items() for s in [one["calibrated"][name]]])
     text += table("model | sampler | Geweke: largest z-score, and its limit",
                   [f"| {name} | {sampler} | {verdict(g[0])}: {g[1]:.2f}, {g[2]:.2f} |"
-                   for name in GEWEKE for sampler, one in done.items() for g in [one["geweke"][name]]])
+                   for name in GEWEKE for sampler, one in chains.items() for g in [one["geweke"][name]]])
     return "\n".join(text)
 
 
@@ -102,7 +106,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("octopus")
     parser.add_argument("report", type=Path)
-    parser.add_argument("--only", nargs="*", default=SAMPLERS)
+    parser.add_argument("--only", nargs="*", default=(*CHAINS, *POPULATIONS))
     args = parser.parse_args()
     kept = args.report.with_suffix(".json")
     done = json.loads(kept.read_text()) if kept.exists() else {}

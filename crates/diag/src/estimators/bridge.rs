@@ -105,7 +105,8 @@ mod tests {
     /// with a memory, too.
     #[test]
     fn integrals_are_right_within_their_errors() {
-        for (shift, s, memory) in [(0.0, 1.0, 0.0), (0.5, 1.5, 0.0), (1.0, 0.8, 0.0), (0.5, 1.5, 0.8)] {
+        for (shift, s, memory) in [(0.0, 1.0, 0.0), (0.5, 1.5, 0.0), (1.0, 0.8, 0.0), (0.5, 1.5, 0.8), (1.0, 0.8, 0.8)]
+        {
             let deviations: Vec<f64> = (0..300)
                 .map(|seed| {
                     let BridgeEstimate { log_integral, standard_error, overlap, .. } =

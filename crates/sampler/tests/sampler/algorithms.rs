@@ -1,13 +1,14 @@
 //! Every sampler against distributions whose moments are known: each must be right, whatever its speed.
 
 use crate::densities::{Funnel, Gaussian};
+use crate::hierarchical::{balanced, check, unbalanced};
 use crate::many_short::short;
 use crate::monte_carlo::run;
 use crate::reproducible;
 use crate::resume::resumes;
 use octopus_density::LogDensity;
-use octopus_models::EightSchools;
 use octopus_models::exact::SchoolsPosterior;
+use octopus_models::{EightSchools, Likelihood};
 use octopus_sampler::{Algorithm, ConfigError, Hmc, Parameterization, Sampler, SamplerConfig, SamplerError, Strategy};
 
 /// The samplers that move chains; populations have tests of their own.
@@ -50,6 +51,16 @@ fn eight_schools() {
             sd.check(&format!("{name}: sd of value {at}"), expected[at].sd, 4.5);
         }
         assert!(draws.divergences() < 4, "{name}: {} divergences", draws.divergences());
+    }
+}
+
+/// NUTS has tests of its own (`hierarchical`).
+#[test]
+fn hierarchical_normals() {
+    for name in chain_samplers().filter(|name| *name != Algorithm::Nuts.name()) {
+        println!("{name}");
+        check(balanced(100), Likelihood::Collapsed, [config(name)]);
+        check(unbalanced(100), Likelihood::Collapsed, [config(name)]);
     }
 }
 
