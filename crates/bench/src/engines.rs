@@ -4,6 +4,7 @@
 //! The number of repeats of a strategy and the length of the CPU's long run stand here.
 
 mod case;
+mod evidence;
 mod gpu;
 mod known;
 mod planned;
@@ -17,6 +18,7 @@ pub use known::known;
 
 use crate::error::BenchError;
 use case::{Case, Timed};
+use evidence::MeasuredEvidence;
 use gpu::GpuBenchmarks;
 use octopus_device::{Device, DeviceChoice, DeviceRequest, Source};
 use octopus_models::exact::Exact;
@@ -79,6 +81,8 @@ pub struct Benchmarks {
     pub strategies: Vec<Measurement>,
     /// The samplers on the CPU, the run's own settings otherwise.
     pub samplers: Vec<Measurement>,
+    /// The evidence by the samplers that draw populations.
+    evidence: Vec<MeasuredEvidence>,
     /// The other sizes on the CPU, each configuration once.
     pub sizes: Vec<Measurement>,
     /// The choice of `--strategy auto` on each engine that is there.
@@ -149,6 +153,7 @@ pub fn run(
             list.push(case.measure_against(problem.exact, repeats, 0.0, &mut None)?);
         }
     }
+    found.evidence = evidence::measure(options.sampler, own.density, problem.exact, pool)?;
     let on_cpu = TimedEngine { name: "CPU", place: &Placement::Cpu, choice: DeviceChoice::Cpu, costs: &costs, pool };
     found.targets = on_cpu.measure(own.density, options.sampler, options.quick)?;
     // A GPU's many chains make so many draws that warm-up hardly counts. To be compared with them fairly, the CPU makes
@@ -205,8 +210,8 @@ impl Default for Benchmarks {
     fn default() -> Self {
         let gpu = Err(String::new());
         let (engines, strategies, samplers, sizes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let (plans, targets) = (Vec::new(), Vec::new());
-        Self { engines, strategies, samplers, sizes, plans, targets, gpu, likelihood: None, prds: false }
+        let (plans, targets, evidence) = (Vec::new(), Vec::new(), Vec::new());
+        Self { engines, strategies, samplers, evidence, sizes, plans, targets, gpu, likelihood: None, prds: false }
     }
 }
 

@@ -18,4 +18,9 @@ pub trait Exact: Send + Sync {
     fn hdi_of(&self, _variable: &str, _index: usize, _probability: f64) -> Option<(f64, f64)> {
         None
     }
+
+    /// Returns the logarithm of the evidence, the data's probability by the model; `None` where it is not known.
+    fn log_evidence(&self) -> Option<f64> {
+        None
+    }
 }

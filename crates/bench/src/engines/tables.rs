@@ -1,11 +1,11 @@
 //! The benchmark's tables: strategies, the GPU's runs, times to a target, sizes, repeats.
 
 use super::case::Measurement;
-use super::{Benchmarks, planned, speedup, target};
+use super::{Benchmarks, evidence, planned, speedup, target};
 use octopus_report::{Comparison, EngineTimes};
 
 impl Benchmarks {
-    /// Returns the tables of strategies, of the choice among them, of times to a target, and of sizes.
+    /// Returns the tables of strategies, samplers, the evidence, the choice of a strategy, times to a target, and sizes.
     pub fn tables(&self) -> Vec<Comparison> {
         let note = planned::against_best(&self.strategies).unwrap_or_default();
         let form = self.likelihood.map(|form| format!(", {form} likelihood")).unwrap_or_default();
@@ -13,6 +13,7 @@ impl Benchmarks {
         let mut tables = vec![
             runs("Strategies and configurations", &note, &self.strategies, true),
             self.samplers_table(),
+            evidence::table(&self.evidence),
             planned::table(&self.plans),
             target::table(&self.targets, self.gpu_figures().err().as_deref()),
             speedup::break_even(self),

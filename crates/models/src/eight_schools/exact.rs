@@ -77,6 +77,10 @@ impl Exact for SchoolsPosterior {
         "by quadrature over tau, good to ten digits"
     }
 
+    fn log_evidence(&self) -> Option<f64> {
+        Some(self.log_marginal_likelihood)
+    }
+
     fn moments_of(&self, variable: &str, index: usize) -> Option<Moments> {
         let heavy = self.theta.len() < TELLING_SCHOOLS;
         match variable {

@@ -233,6 +233,10 @@ impl Exact for ExactPosterior {
         "by quadrature over the two scales, good to ten digits"
     }
 
+    fn log_evidence(&self) -> Option<f64> {
+        Some(self.log_marginal_likelihood)
+    }
+
     fn moments_of(&self, variable: &str, index: usize) -> Option<Moments> {
         Quantity::named(variable, index).map(|quantity| self.moments(quantity))
     }
