@@ -1,4 +1,4 @@
-// A chain over many transitions: the twin of crates/sampler/src/cpu/chain.rs. Draws and records go to buffers of the
+// A chain over many transitions: the twin of crates/sampler/src/engine/cpu/chain.rs. Draws and records go to buffers of the
 // launch, everything else stays on the device.
 #pragma once
 #include "launch.cuh"
@@ -26,8 +26,8 @@ struct Progress {
 };
 
 /// One transition of the chain at `at`, which learns from it during warm-up; its record goes to the launch's buffer.
-template <class S, template <class> class Density>
-OCTOPUS_DEVICE void advance(const Transition<S, Density>& transition, const Launch<typename S::R, typename S::T>& launch,
+template <class S, class Sampler>
+OCTOPUS_DEVICE void advance(const Sampler& transition, const Launch<typename S::R, typename S::T>& launch,
                             typename S::W::template Place<Progress>& progress) {
   using T = typename S::T;
   using W = typename S::W;
@@ -53,21 +53,18 @@ OCTOPUS_DEVICE void advance(const Transition<S, Density>& transition, const Laun
   if (W::writes()) launch.records[(u64)now.chain * launch.iterations + now.done] = record;
 }
 
-/// The chain `number` of the launch through all its iterations. All lanes of the chain must come here.
-template <class S, template <class> class Density>
-OCTOPUS_DEVICE void run_chain(const typename Density<S>::Data& data, const Launch<typename S::R, typename S::T>& launch,
-                              u32 number) {
+/// The chain `number` of the launch through all its iterations, by a sampler's transitions. All lanes of the chain must come
+/// here.
+template <class S, class Sampler>
+OCTOPUS_DEVICE void move_chain(const Sampler& transition, const Launch<typename S::R, typename S::T>& launch, u32 number) {
   using T = typename S::T;
   using W = typename S::W;
   using Vec = typename S::Vec;
-  const Space<S, Density> space = {Density<S>{data}, launch.centering, Metric<S>{launch.metric}};
-  const u32 vectors = workspace_vectors(launch.max_depth);
-  const Transition<S, Density> transition = {
-      space, {W::mine(launch.workspaces + (u64)number * vectors * S::SIZE), launch.max_depth}};
+  const auto& space = transition.space;
   typename W::template Place<Progress> progress;
   progress.set({number, 0});
   while (progress.peek().done < launch.iterations) {
-    advance(transition, launch, progress);
+    advance<S>(transition, launch, progress);
     const Progress at = progress.get();
     progress.set({at.chain, at.done + 1});
     const u64 row = (u64)at.chain * launch.iterations + at.done;
@@ -97,6 +94,18 @@ OCTOPUS_DEVICE void run_chain(const typename Density<S>::Data& data, const Launc
   store_draw<S>(launch.end_positions + (u64)chain * dim, dim, x);
 }
 
+/// As `move_chain`, by NUTS.
+template <class S, template <class> class Density>
+OCTOPUS_DEVICE void run_chain(const typename Density<S>::Data& data, const Launch<typename S::R, typename S::T>& launch,
+                              u32 number) {
+  using W = typename S::W;
+  const Space<S, Density> space = {Density<S>{data}, launch.centering, Metric<S>{launch.metric}};
+  const u32 vectors = workspace_vectors(launch.max_depth);
+  const Transition<S, Density> transition = {
+      space, {W::mine(launch.workspaces + (u64)number * vectors * S::SIZE), launch.max_depth}};
+  move_chain<S>(transition, launch, number);
+}
+
 /// Elements e L + l of a vector of `dim` elements to `x`, the padding zero.
 template <class S> OCTOPUS_DEVICE void load_draw(const typename S::R* from, u32 dim, typename S::Vec& x) {
   OCTOPUS_UNROLL
@@ -113,7 +122,7 @@ template <class S> OCTOPUS_DEVICE void load_draw(const typename S::R* from, u32 
 
 /// Puts the chain at its point in `end_positions` and evaluates it there. Unless `iterations` is 0, searches a step size
 /// and restarts dual averaging: what follows a change of coordinates or metric, with `first_iteration` iterations done
-/// (step_size.rs, `find_reasonable`).
+/// (kernel/initial_step.rs, `find_reasonable`).
 template <class S, template <class> class Density>
 OCTOPUS_DEVICE void restart_chain(const typename Density<S>::Data& data,
                                   const Launch<typename S::R, typename S::T>& launch, u32 number) {

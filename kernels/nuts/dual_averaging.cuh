@@ -1,10 +1,10 @@
-// Dual averaging of the logarithm of the step size: the twin of crates/sampler/src/adaptation/dual_averaging.rs.
+// Dual averaging of the logarithm of the step size: the twin of crates/sampler/src/adapt/dual_averaging.rs.
 #pragma once
 #include "octopus/math.cuh"
 
 namespace octopus::nuts {
 
-/// The state; its field order is that of `DualAveraging` in step_size.rs.
+/// The state; its field order is that of `DualAveraging` there.
 template <class T> struct DualAveraging {
   T target, mu, count, mean_error, log_step, log_step_mean;
 

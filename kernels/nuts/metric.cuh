@@ -1,4 +1,4 @@
-// The Euclidean metric in whitened momenta: the twin of crates/sampler/src/trajectory/metric.rs and vector.rs.
+// The Euclidean metric in whitened momenta: the twin of crates/sampler/src/kernel/metric.rs and vector.rs.
 //
 // M^-1 = D^1/2 A A D^1/2 with A = I + U (L^1/2 - 1) U^T, U having few orthonormal columns.
 #pragma once

@@ -1,4 +1,4 @@
-// What a chain moves by, and the leapfrog step: the twin of `leapfrog` in crates/sampler/src/trajectory/phase_space.rs.
+// What a chain moves by, and the leapfrog step: the twin of `leapfrog` in crates/sampler/src/kernel/phase_space.rs.
 #pragma once
 #include "centering.cuh"
 #include "metric.cuh"

@@ -1,4 +1,4 @@
-// One transition of NUTS: the twin of crates/sampler/src/trajectory/tree.rs, which says what is done and why.
+// One transition of NUTS: the twin of crates/sampler/src/kernel/nuts.rs, which says what is done and why.
 //
 // The leaf that is integrated, its momentum and the sum of the subtree that it finishes are in registers; ends, points
 // and waiting subtrees are in the workspace. Random numbers are addressed as on the CPU.

@@ -1,5 +1,5 @@
 // What warm-up learns from the draws of all chains, summed where the draws are: the twin of `HostPool` in
-// crates/sampler/src/adaptation/pool.rs, operation by operation.
+// crates/sampler/src/adapt/pool.rs, operation by operation.
 //
 // A window holds `rows` draws of each chain, in f64 whatever the chains compute in: element i of draw r of chain c is at
 // (c capacity + r) dim + i. Sums go through a chain's draws in their order, and then through the chains in theirs, so

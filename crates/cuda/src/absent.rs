@@ -439,7 +439,7 @@ impl KernelSet {
 }
 
 impl NutsFunctions {
-    pub(crate) fn find(module: &Arc<RawModule>, _: &str) -> Answer<Self> {
+    pub(crate) fn find(module: &Arc<RawModule>, _: &str, _: &str) -> Answer<Self> {
         match **module {}
     }
 

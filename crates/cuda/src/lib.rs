@@ -105,7 +105,7 @@ pub use limit::limit_device_memory;
 pub use nuts::{
     Float, NutsBatch, NutsBatchItem, NutsBatchKernels, NutsBatchLaunch, NutsBatchSlot, NutsCentering, NutsChain,
     NutsChains, NutsData, NutsField, NutsFormat, NutsGeometry, NutsKernels, NutsLaunch, NutsOutput, NutsRecord,
-    NutsRestart, NutsSlot, NutsTeam, NutsTeamWork, NutsWindows, WindowSide,
+    NutsRestart, NutsSlot, NutsTeam, NutsTeamWork, NutsTrajectory, NutsWindows, WindowSide,
 };
 pub use pinned::PinnedBuffer;
 pub use stream::{Event, Stream};

@@ -37,7 +37,7 @@ use std::sync::Arc;
 pub use batch::{NutsBatch, NutsBatchItem, NutsBatchKernels, NutsBatchLaunch, NutsBatchSlot};
 pub use chains::{NutsChain, NutsChains};
 pub use data::{NutsData, NutsField};
-pub use geometry::{NutsCentering, NutsGeometry};
+pub use geometry::{NutsCentering, NutsGeometry, NutsTrajectory};
 pub use layout::{Float, NutsFormat};
 pub use output::NutsOutput;
 pub use record::NutsRecord;
@@ -100,15 +100,22 @@ pub struct NutsKernels {
 }
 
 impl NutsKernels {
-    /// Gives a PTX text to the driver and looks up `nuts_run_<name>` and `nuts_restart_<name>`.
+    /// Gives a PTX text to the driver and looks up `<sampler>_run_<name>` and `<sampler>_restart_<name>`, where the sampler is
+    /// `nuts` or `hmc`.
     ///
     /// The text is code: it is trusted to be compiled from `kernels/nuts` with a density that reads its own data only.
     ///
     /// # Errors
     /// [`CudaError::Ptx`] when the driver refuses the text, [`CudaError::KernelMissing`] when a kernel is not in it.
-    pub fn load(context: &Context, ptx: &str, name: &str, format: NutsFormat) -> Result<Self, CudaError> {
+    pub fn load(
+        context: &Context,
+        ptx: &str,
+        sampler: &str,
+        name: &str,
+        format: NutsFormat,
+    ) -> Result<Self, CudaError> {
         let module = Arc::new(RawModule::from_ptx(context.session(), ptx)?);
-        let functions = NutsFunctions::find(&module, name)?;
+        let functions = NutsFunctions::find(&module, sampler, name)?;
         Ok(Self { functions, format, name: name.to_owned(), most_chains: u32::MAX })
     }
 

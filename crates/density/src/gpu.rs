@@ -95,6 +95,12 @@ pub trait GpuDensity: LogDensity {
         &[]
     }
 
+    /// Returns the kernels that move chains by trajectories of a given length (`kernels/nuts/hmc.cuh`), in any order: for the
+    /// samplers `hmc` and `chees`. There are none for teams and for batches.
+    fn trajectory_modules(&self) -> &[KernelModule] {
+        &[]
+    }
+
     /// Returns the work of one evaluation that blocks of threads share, where an evaluation reads so much that several
     /// blocks do it together. Then the engine takes a [module for teams](KernelModule::team), and otherwise another
     /// one.

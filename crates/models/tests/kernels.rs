@@ -27,6 +27,10 @@ fn listed() -> BTreeMap<String, (KernelText, [String; 2])> {
             let entries = ["restart", "run"].map(|what| module.entry(what, name));
             add(format!("nuts_{name}_{}.ptx.gz", module.kernel()), module.ptx, entries);
         }
+        for module in density.trajectory_modules() {
+            let entries = ["restart", "run"].map(|what| module.entry(what, name).replacen("nuts", "hmc", 1));
+            add(format!("hmc_{name}_{}.ptx.gz", module.kernel()), module.ptx, entries);
+        }
         for module in density.batch_modules() {
             let entries = ["restart_batch", "run_batch"].map(|what| module.entry(what, name));
             add(format!("nuts_batch_{name}_{}.ptx.gz", module.kernel()), module.ptx, entries);
@@ -44,7 +48,8 @@ fn the_lists_have_every_file() {
         let entry = entry.unwrap();
         let name = entry.file_name().into_string().unwrap();
         // Windows are the sampler's: they serve every density.
-        if name.starts_with("nuts_") && name.ends_with(".ptx.gz") && name != "nuts_windows.ptx.gz" {
+        let of_sampler = name.starts_with("nuts_") || name.starts_with("hmc_");
+        if of_sampler && name.ends_with(".ptx.gz") && name != "nuts_windows.ptx.gz" {
             files.insert(name, fs::read(entry.path()).unwrap());
         }
     }

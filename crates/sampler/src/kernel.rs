@@ -22,6 +22,7 @@ pub(crate) use address::Address;
 pub use algorithm::Algorithm;
 pub use chees::Chees;
 pub use hmc::Hmc;
+pub(crate) use hmc::Trajectories;
 pub(crate) use initial_step::find_reasonable;
 pub use mams::Mams;
 pub(crate) use metric::Metric;
@@ -102,8 +103,14 @@ pub(crate) trait Kernel {
         Ok(())
     }
 
+    /// Returns how far its trajectories go, `length` being the learned mean, where nothing else sets it apart from
+    /// [`hmc`]: GPUs have kernels for those.
+    fn trajectories(&self, _length: Option<f64>) -> Option<Trajectories> {
+        None
+    }
+
     /// Returns whether there are kernels for GPUs, with the bits of this one.
     fn is_on_gpu(&self) -> bool {
-        false
+        self.trajectories(None).is_some()
     }
 }

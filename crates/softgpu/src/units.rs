@@ -82,6 +82,7 @@ struct Table {
     chains: Shapes,
     teams: Shapes,
     batches: Shapes,
+    hmc: Shapes,
 }
 
 type Shapes = BTreeMap<String, BTreeMap<Precision, BTreeMap<Shape, u32>>>;
@@ -130,11 +131,12 @@ type Words = Vec<(&'static str, String)>;
 
 impl Table {
     /// The kinds of units: the name of the template, the form of the units' names, and the words of each unit.
-    fn kinds(self) -> [(&'static str, &'static str, Vec<Words>); 3] {
+    fn kinds(self) -> [(&'static str, &'static str, Vec<Words>); 4] {
         [
             ("chains", "nuts_@density@_@precision@_@lanes@x@rows@", shaped(self.chains)),
             ("teams", "nuts_@density@_@precision@_@lanes@x@rows@_team", shaped(self.teams)),
             ("batches", "nuts_batch_@density@_@precision@_@lanes@x@rows@", shaped(self.batches)),
+            ("hmc", "hmc_@density@_@precision@_@lanes@x@rows@", shaped(self.hmc)),
         ]
     }
 }
@@ -187,7 +189,7 @@ mod tests {
             std::fs::write(path, text).unwrap();
         };
         put(TABLE, table);
-        for kind in ["chains", "teams", "batches"] {
+        for kind in ["chains", "teams", "batches", "hmc"] {
             put(&format!("{FOLDER}/{kind}.cu.in"), template);
         }
         put(&format!("{FOLDER}/nuts_windows.cu"), "by hand\r\n");
@@ -196,7 +198,7 @@ mod tests {
 
     /// The table of one density, with these chains in f64.
     fn table(chains: &str) -> String {
-        format!("teams = {{}}\nbatches = {{}}\n[chains.two_words]\nf64 = {{ {chains} }}\n")
+        format!("teams = {{}}\nbatches = {{}}\nhmc = {{}}\n[chains.two_words]\nf64 = {{ {chains} }}\n")
     }
 
     #[test]

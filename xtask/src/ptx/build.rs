@@ -134,8 +134,8 @@ pub(super) fn compile(
 /// When PTX and sources disagree, a unit's name is none, or a module of one density has other entries than its two.
 pub(super) fn entries(sources: &Sources, module: &Module, ptx: &str) -> Result<Vec<Entry>> {
     let entries = signature::join(&module.name, sources.signatures(module)?, listing::entries(ptx)?)?;
-    if module.is_sampler() && !module.name.starts_with("nuts_") {
-        bail!("{} is not nuts_...", module.unit);
+    if module.is_sampler() && sampler_of(&module.name).is_none() {
+        bail!("{} is not {}_...", module.unit, SAMPLERS.join("_... or "));
     }
     if let Some(two) = entries_of_density(&module.name) {
         let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
@@ -146,12 +146,20 @@ pub(super) fn entries(sources: &Sources, module: &Module, ptx: &str) -> Result<V
     Ok(entries)
 }
 
+/// The samplers that have kernels, as names of units and entries begin.
+const SAMPLERS: [&str; 2] = ["nuts", "hmc"];
+
+/// The sampler of a module's name, and the rest of the name.
+fn sampler_of(module: &str) -> Option<(&str, &str)> {
+    module.split_once('_').filter(|(sampler, _)| SAMPLERS.contains(sampler))
+}
+
 /// What a module of one density must hold, by its name; `None` for those that serve all densities.
 fn entries_of_density(module: &str) -> Option<[String; 2]> {
     const SHARED: [&str; 1] = ["windows"];
-    let rest = module.strip_prefix("nuts_").filter(|rest| !SHARED.contains(rest))?;
+    let (sampler, rest) = sampler_of(module).filter(|(_, rest)| !SHARED.contains(rest))?;
     // Of a batch the names have the word: `nuts_batch_x` holds `nuts_run_batch_x`.
-    Some([format!("nuts_restart_{rest}"), format!("nuts_run_{rest}")])
+    Some(["restart", "run"].map(|what| format!("{sampler}_{what}_{rest}")))
 }
 
 #[cfg(test)]
@@ -162,6 +170,7 @@ mod tests {
     fn a_modules_name_says_what_it_holds() {
         let two = |module| entries_of_density(module).map(|names| names.join(" "));
         assert_eq!(two("nuts_x_f64_32x1").as_deref(), Some("nuts_restart_x_f64_32x1 nuts_run_x_f64_32x1"));
+        assert_eq!(two("hmc_x_f64_32x1").as_deref(), Some("hmc_restart_x_f64_32x1 hmc_run_x_f64_32x1"));
         assert_eq!(
             two("nuts_batch_x_f32_32x1").as_deref(),
             Some("nuts_restart_batch_x_f32_32x1 nuts_run_batch_x_f32_32x1")

@@ -19,10 +19,10 @@ pub(crate) struct NutsFunctions {
 }
 
 impl NutsFunctions {
-    pub(crate) fn find(module: &Arc<RawModule>, name: &str) -> Result<Self, CudaError> {
+    pub(crate) fn find(module: &Arc<RawModule>, sampler: &str, name: &str) -> Result<Self, CudaError> {
         Ok(Self {
-            run: RawFunction::find(module, &format!("nuts_run_{name}"))?,
-            restart: RawFunction::find(module, &format!("nuts_restart_{name}"))?,
+            run: RawFunction::find(module, &format!("{sampler}_run_{name}"))?,
+            restart: RawFunction::find(module, &format!("{sampler}_restart_{name}"))?,
         })
     }
 
@@ -80,7 +80,10 @@ fn queue(
     let launched =
         Launch::new(function, [blocks(chains, part.len()), 1, 1], [THREADS, 1, 1]).bytes(&data).bytes(&arguments);
     let queued = match &mut chains.team {
-        None => launched,
+        None => match trajectory_structure(&mut addresses, geometry) {
+            None => launched,
+            Some(trajectory) => launched.bytes(&trajectory),
+        },
         Some(team) => {
             let launched = launched.bytes(&team_structure(&mut addresses, team));
             if team.blocks == 1 { launched } else { launched.together(team.patience) }
@@ -91,7 +94,7 @@ fn queue(
     // and writes its own state, workspace and regions of the slot, whose buffers are made for at least so many chains,
     // coordinates and iterations (`NutsChains::new`, `NutsSlot::prepare`) and are borrowed for writing; those of a part
     // begin where the kernel's own arithmetic has the part's first chain. The metric has room for whole vectors and for
-    // `rank` directions (`NutsGeometry`). Blocks of a team meet in buffers made for at least so many chains and blocks
+    // `rank` directions, and the middle of the chains for a whole vector (`NutsGeometry`). Blocks of a team meet in buffers made for at least so many chains and blocks
     // (`NutsTeam::new`), whose letters no other launch takes for its own (`number_launch`), and all are on the
     // device while one waits for another (`together`). That the density reads within its own data, and
     // answers within what it has declared, is what `NutsKernels::load` trusts the kernels for. Buffers are freed only
@@ -106,6 +109,16 @@ fn blocks(chains: &NutsChains, moved: usize) -> u32 {
         None => moved.div_ceil(chains.format().chains_of_block()),
     };
     u32::try_from(blocks).unwrap_or(u32::MAX)
+}
+
+/// `Trajectory` of `kernels/nuts/hmc.cuh`, where the geometry has one.
+fn trajectory_structure(addresses: &mut Addresses<'_>, geometry: &NutsGeometry) -> Option<Vec<u8>> {
+    let own = geometry.trajectory?;
+    let scalar = geometry.format().scalar;
+    let mut structure = Structure::default();
+    structure.real(scalar, own.leapfrogs).real(scalar, own.length).real(scalar, own.jitter);
+    structure.long(geometry.center.as_ref().map_or(0, |center| addresses.address(center)));
+    Some(structure.finished())
 }
 
 /// `Team` of `kernels/nuts/team.cuh`.

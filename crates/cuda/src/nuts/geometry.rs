@@ -22,6 +22,17 @@ impl NutsCentering {
     }
 }
 
+/// How far the trajectories of Hamiltonian Monte Carlo go (`kernels/nuts/hmc.cuh`).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct NutsTrajectory {
+    /// The mean number of leapfrog steps; 0 where the length and a chain's step size make it.
+    pub leapfrogs: f64,
+    /// The mean length, in whitened coordinates.
+    pub length: f64,
+    /// Lengths, or numbers of steps, are uniform within this share of their mean.
+    pub jitter: f64,
+}
+
 /// The part of coordinates and metric that kernels take by value; at first natural coordinates and no directions.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct GeometryNumbers {
@@ -70,6 +81,9 @@ pub struct NutsGeometry {
     pub(crate) scale: DeviceBuffer<u8>,
     pub(crate) directions: DeviceBuffer<u8>,
     pub(crate) stretch: DeviceBuffer<u8>,
+    pub(crate) trajectory: Option<NutsTrajectory>,
+    /// The middle of the chains, where records are to tell how the criterion of the length grows.
+    pub(crate) center: Option<DeviceBuffer<u8>>,
     most_rank: usize,
     format: NutsFormat,
 }
@@ -88,9 +102,37 @@ impl NutsGeometry {
             scale: zeroed(vector)?,
             directions: zeroed(most_rank * vector)?,
             stretch: zeroed(most_rank * format.scalar.bytes())?,
+            trajectory: None,
+            center: None,
             most_rank,
             format,
         })
+    }
+
+    /// Sets how far trajectories go, and the middle of the chains where the host learns how far: kernels of Hamiltonian Monte
+    /// Carlo need it before any launch, and others have no use for it.
+    ///
+    /// # Errors
+    /// [`CudaError::LengthMismatch`] for a middle of more coordinates than there are, and when memory does not suffice or a
+    /// copy fails.
+    pub fn set_trajectory(
+        &mut self,
+        context: &Context,
+        trajectory: NutsTrajectory,
+        center: Option<&[f64]>,
+    ) -> Result<(), CudaError> {
+        self.trajectory = Some(trajectory);
+        let Some(center) = center else {
+            self.center = None;
+            return Ok(());
+        };
+        let mut bytes = Vec::new();
+        padded(self.format, "the middle of the chains", center, &mut bytes)?;
+        let buffer = match &mut self.center {
+            Some(buffer) => buffer,
+            empty => empty.insert(DeviceBuffer::zeroed(context, bytes.len())?),
+        };
+        buffer.copy_from(&bytes)
     }
 
     /// Sets the coordinates.

@@ -4,7 +4,7 @@
 //! the length climbs the change of the estimator of the expected square. `adapt/length.rs` climbs, here is what moves.
 
 use super::address::Address;
-use super::hmc::{self, share, steps_of, transition};
+use super::hmc::{self, Trajectories, share, transition};
 use super::phase_space::PhaseSpace;
 use super::state::Point;
 use super::workspace::Workspace;
@@ -32,6 +32,12 @@ impl Default for Chees {
     }
 }
 
+impl Chees {
+    fn all(&self, length: Option<f64>) -> Trajectories {
+        Trajectories { leapfrogs: None, length: length.unwrap_or(FIRST_LENGTH), jitter: self.jitter }
+    }
+}
+
 impl Kernel for Chees {
     fn step(
         &self,
@@ -41,8 +47,7 @@ impl Kernel for Chees {
         point: &mut Point,
         workspace: &mut Workspace,
     ) -> Result<DrawStats, DensityError> {
-        let length = tuned.length.unwrap_or(FIRST_LENGTH);
-        let steps = steps_of(length / tuned.step_size, self.jitter, tuned, address);
+        let steps = self.all(tuned.length).steps(tuned, address);
         transition(phase_space, tuned, steps, address, point, workspace)
     }
 
@@ -62,6 +67,10 @@ impl Kernel for Chees {
 
     fn first_length(&self, _dim: usize) -> Option<f64> {
         Some(FIRST_LENGTH)
+    }
+
+    fn trajectories(&self, length: Option<f64>) -> Option<Trajectories> {
+        Some(self.all(length))
     }
 
     fn validate(&self) -> Result<(), ConfigError> {

@@ -48,9 +48,7 @@ impl Kernel for Hmc {
         point: &mut Point,
         workspace: &mut Workspace,
     ) -> Result<DrawStats, DensityError> {
-        let mean = self.leapfrogs.map_or(self.length / tuned.step_size, f64::from);
-        let steps = steps_of(mean, self.jitter, tuned, address);
-        transition(phase_space, tuned, steps, address, point, workspace)
+        transition(phase_space, tuned, self.all().steps(tuned, address), address, point, workspace)
     }
 
     fn statistics(&self) -> &'static [&'static str] {
@@ -71,6 +69,10 @@ impl Kernel for Hmc {
         self.step_size
     }
 
+    fn trajectories(&self, _length: Option<f64>) -> Option<Trajectories> {
+        Some(self.all())
+    }
+
     fn validate(&self) -> Result<(), ConfigError> {
         if let Some(0) = self.leapfrogs {
             return Err(ConfigError {
@@ -84,6 +86,28 @@ impl Kernel for Hmc {
         }
         positive("length", self.length)?;
         share("jitter", self.jitter)
+    }
+}
+
+impl Hmc {
+    fn all(&self) -> Trajectories {
+        Trajectories { leapfrogs: self.leapfrogs, length: self.length, jitter: self.jitter }
+    }
+}
+
+/// How far trajectories go: so many steps in the mean, or as many as make a length.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Trajectories {
+    pub(crate) leapfrogs: Option<u32>,
+    pub(crate) length: f64,
+    pub(crate) jitter: f64,
+}
+
+impl Trajectories {
+    /// Returns the number of steps of the iteration's trajectory.
+    pub(super) fn steps(&self, tuned: Tuned<'_>, address: Address) -> u32 {
+        let mean = self.leapfrogs.map_or(self.length / tuned.step_size, f64::from);
+        steps_of(mean, self.jitter, tuned, address)
     }
 }
 

@@ -16,4 +16,5 @@ mod refusals;
 mod scenario;
 mod statistics;
 mod teams;
+mod trajectories;
 mod watchdog;

@@ -241,6 +241,10 @@ impl<D: GpuDensity> GpuDensity for Otherwise<D> {
         self.inner.kernel_name()
     }
 
+    fn trajectory_modules(&self) -> &[KernelModule] {
+        self.inner.trajectory_modules()
+    }
+
     fn kernel_modules(&self) -> &[KernelModule] {
         self.inner.kernel_modules()
     }

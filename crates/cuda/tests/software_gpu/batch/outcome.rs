@@ -49,7 +49,7 @@ pub(super) fn alone(context: &Context, precision: Precision, shape: [u32; 2], se
     let density = &sets[0].density;
     let module = module(density.kernel_modules(), precision, shape);
     let (format, name) = (format(module), format!("{}_{}", density.kernel_name(), module.kernel()));
-    let kernels = NutsKernels::load(context, &module.ptx.text().unwrap(), &name, format).unwrap();
+    let kernels = NutsKernels::load(context, &module.ptx.text().unwrap(), "nuts", &name, format).unwrap();
     let stream = Stream::new(context).unwrap();
     let one = |set: &DataSet| {
         let fields = set.density.kernel_data();

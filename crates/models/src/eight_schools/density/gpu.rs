@@ -18,6 +18,11 @@ static BATCH_MODULES: &[KernelModule] = kernel_modules!("../../../../../kernels/
     Mixed "mixed" { 32 x 1 }
 );
 
+/// The kernels of one data set for trajectories of a given length.
+static TRAJECTORY_MODULES: &[KernelModule] = kernel_modules!("../../../../../kernels/ptx/hmc_eight_schools":
+    F64 "f64" { 32 x 1 }
+);
+
 impl GpuDensity for EightSchools {
     fn kernel_name(&self) -> &str {
         "eight_schools"
@@ -29,6 +34,10 @@ impl GpuDensity for EightSchools {
 
     fn batch_modules(&self) -> &[KernelModule] {
         BATCH_MODULES
+    }
+
+    fn trajectory_modules(&self) -> &[KernelModule] {
+        TRAJECTORY_MODULES
     }
 
     /// `EightSchoolsData`.

@@ -22,6 +22,11 @@ static BATCH_MODULES: &[KernelModule] = kernel_modules!("../../../../../kernels/
     Mixed "mixed" { 32 x 1 32 x 4 32 x 8 128 x 8 }
 );
 
+/// The kernels of one data set for trajectories of a given length.
+static TRAJECTORY_MODULES: &[KernelModule] = kernel_modules!("../../../../../kernels/ptx/hmc_hierarchical_normal":
+    F64 "f64" { 32 x 1 32 x 4 32 x 8 128 x 4 128 x 8 }
+);
+
 /// The number of observations from which on several blocks share an evaluation that reads them all. Waiting for each
 /// other costs the blocks a few microseconds, in which one block reads about this many.
 const SHARED_FROM: usize = 1 << 15;
@@ -52,6 +57,10 @@ impl GpuDensity for HierarchicalNormal {
 
     fn batch_modules(&self) -> &[KernelModule] {
         BATCH_MODULES
+    }
+
+    fn trajectory_modules(&self) -> &[KernelModule] {
+        TRAJECTORY_MODULES
     }
 
     /// `HierarchicalNormalData`.

@@ -98,7 +98,7 @@ impl<'d> OnGpu<'d> {
             let SetStatus::Waiting(prepared) = set else { continue };
             let (density, config) = (prepared.run_state.density(), prepared.run_state.config());
             let kernels = kernel::of_density(density, config);
-            match kernels.and_then(|kernels| kernel::choose_of_batch(kernels, config.precision).map(|_| kernels)) {
+            match kernels.and_then(|kernels| kernel::choose_of_batch(kernels, config).map(|_| kernels)) {
                 Ok(kernels) => {
                     let (name, dim) = (kernels.kernel_name().to_owned(), density.dim());
                     let shape = (name, config.precision.name(), warp::lanes(dim), config.max_depth);

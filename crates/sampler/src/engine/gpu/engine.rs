@@ -104,9 +104,12 @@ impl GpuEngine {
         self.shards.iter_mut().for_each(|shard| shard.windows = None);
     }
 
-    /// Takes coordinates and metric to every device.
+    /// Takes coordinates, metric and the length of trajectories to every device.
     fn set_geometry(&mut self, shared: &Shared<'_, '_>) -> Result<(), SamplerError> {
-        self.tell(|shard| kernel::set_geometry(&mut shard.geometry, shared))
+        self.tell(|shard| {
+            kernel::set_geometry(&mut shard.geometry, shared)?;
+            shard.set_trajectory(shared)
+        })
     }
 
     /// Tells every device something; those that fail are given up.
@@ -340,6 +343,9 @@ impl EngineChains for GpuEngine {
 
 impl SamplerEngine for GpuEngine {
     fn advance(&mut self, shared: &Shared<'_, '_>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError> {
+        if shared.length.is_some() {
+            self.tell(|shard| shard.set_trajectory(shared))?;
+        }
         let mut blocks = self.chains.blocks(span.len());
         self.move_through(shared, None, &span, &mut blocks)?;
         Ok(blocks)
@@ -347,7 +353,13 @@ impl SamplerEngine for GpuEngine {
 
     fn restart(&mut self, shared: &Shared<'_, '_>) -> Result<(), SamplerError> {
         self.set_geometry(shared)?;
-        self.place(shared, NutsRestart::Search)
+        match shared.config.algorithm.kernel().fixed_step() {
+            None => self.place(shared, NutsRestart::Search),
+            Some(step) => {
+                self.chains.fix_step(step, shared.config.target_accept);
+                self.place(shared, NutsRestart::Place)
+            }
+        }
     }
 
     fn take_notes(&mut self) -> Vec<GpuNote> {

@@ -58,6 +58,14 @@ impl HostChains {
         self.all.iter_mut().for_each(|chain| chain.state.step_size = step);
     }
 
+    /// Gives all chains the step size that nobody searches, from which dual averaging would begin.
+    pub(super) fn fix_step(&mut self, step: f64, target_accept: f64) {
+        let averaging = DualAveraging::new(step, target_accept).numbers();
+        for HostChain { state, .. } in &mut self.all {
+            (state.step_size, state.averaging) = (step, averaging);
+        }
+    }
+
     pub(super) fn spread(&mut self, each: usize) {
         let copy = |chain: &HostChain| HostChain { x: chain.x.clone(), state: chain.state, window: Window::default() };
         self.all = self.all.iter().flat_map(|chain| (0..each).map(move |_| copy(chain))).collect();
@@ -152,6 +160,7 @@ impl From<NutsRecord> for DrawStats {
             tree_depth: record.tree_depth,
             n_steps: record.n_steps,
             index_in_trajectory: record.index_in_trajectory,
+            length_slope: record.length_slope,
             diverging: record.diverging,
             reached_max_treedepth: record.reached_max_treedepth,
             ..DrawStats::default()
@@ -210,6 +219,7 @@ mod tests {
             tree_depth: 7,
             n_steps: 8,
             index_in_trajectory: 9,
+            length_slope: 10.0,
             diverging,
             without_gradient: false,
             reached_max_treedepth,
@@ -225,6 +235,7 @@ mod tests {
                 tree_depth: 7,
                 n_steps: 8,
                 index_in_trajectory: 9,
+                length_slope: 10.0,
                 diverging,
                 reached_max_treedepth,
                 ..DrawStats::default()

@@ -5,18 +5,42 @@ use crate::engine::Shared;
 use crate::error::SamplerError;
 use octopus_cuda::{
     Context, Float, NutsBatch, NutsBatchKernels, NutsCentering, NutsChains, NutsData, NutsField, NutsFormat,
-    NutsGeometry, NutsKernels, NutsTeamWork,
+    NutsGeometry, NutsKernels, NutsTeamWork, NutsTrajectory,
 };
 use octopus_density::gpu::{GpuDensity, KernelField, KernelModule, Precision, TeamWork};
 use octopus_density::{Centering, Hierarchy, LogDensity, warp};
 use std::time::Duration;
 
-/// Returns the smallest kernels that hold the density's coordinates; kernels for a team where it has work to share.
+/// Returns the smallest kernels of the sampler that hold the density's coordinates; of NUTS those for a team where it has work
+/// to share.
 ///
 /// # Errors
 /// [`SamplerError::NoKernel`] when none is compiled, and for more than one hierarchical block.
-pub(super) fn choose(density: &dyn GpuDensity, precision: Precision) -> Result<&KernelModule, SamplerError> {
-    smallest(density, precision, density.kernel_modules(), density.team_work().is_some())
+pub(super) fn choose<'d>(
+    density: &'d dyn GpuDensity,
+    config: &SamplerConfig,
+) -> Result<&'d KernelModule, SamplerError> {
+    let &SamplerConfig { precision, ref algorithm, .. } = config;
+    let team = density.team_work().is_some();
+    if sampler(config) == NUTS {
+        return smallest(density, precision, density.kernel_modules(), team);
+    }
+    let modules = density.trajectory_modules();
+    let why = match modules.iter().any(|module| module.precision == precision) {
+        false => "has none in this precision",
+        true if team => "has none for observations that are so many that blocks of threads share them",
+        true => return smallest(density, precision, modules, false),
+    };
+    Err(refusal(density, precision, format!("the sampler {} {why}", algorithm.name())))
+}
+
+/// NUTS, as the names of its kernels begin, and the other sampler that has kernels.
+const NUTS: &str = "nuts";
+const HMC: &str = "hmc";
+
+/// Returns the beginning of the names of the kernels that move the chains.
+pub(super) fn sampler(config: &SamplerConfig) -> &'static str {
+    if config.algorithm.kernel().trajectories(None).is_some() { HMC } else { NUTS }
 }
 
 /// Returns the smallest kernels for many data sets that hold the density's coordinates.
@@ -24,7 +48,15 @@ pub(super) fn choose(density: &dyn GpuDensity, precision: Precision) -> Result<&
 /// # Errors
 /// [`SamplerError::NoKernel`] when none is compiled, for more than one hierarchical block, and when blocks of threads
 /// share the density's observations.
-pub(super) fn choose_of_batch(density: &dyn GpuDensity, precision: Precision) -> Result<&KernelModule, SamplerError> {
+pub(super) fn choose_of_batch<'d>(
+    density: &'d dyn GpuDensity,
+    config: &SamplerConfig,
+) -> Result<&'d KernelModule, SamplerError> {
+    let &SamplerConfig { precision, ref algorithm, .. } = config;
+    if sampler(config) != NUTS {
+        let why = format!("the sampler {} has none for a batch: sample it by itself", algorithm.name());
+        return Err(refusal(density, precision, why));
+    }
     if density.team_work().is_some() {
         let why = "its observations are so many that blocks of threads share them, which they do not in a batch: sample \
                    it by itself";
@@ -93,10 +125,12 @@ pub(super) fn format(module: &KernelModule) -> NutsFormat {
 pub(super) fn load(
     density: &dyn GpuDensity,
     module: &KernelModule,
+    config: &SamplerConfig,
     context: &Context,
 ) -> Result<NutsKernels, SamplerError> {
     let _span = tracing::debug_span!("load kernels").entered();
-    Ok(NutsKernels::load(context, &module.ptx.text()?, &name(density, module), format(module))?)
+    let name = name(density, module);
+    Ok(NutsKernels::load(context, &module.ptx.text()?, sampler(config), &name, format(module))?)
 }
 
 /// Gives a module for many data sets to the driver.
@@ -186,6 +220,21 @@ pub(super) fn set_geometry(geometry: &mut NutsGeometry, shared: &Shared<'_, '_>)
     geometry.set_centering(centering);
     geometry.set_metric(&scale, &directions, &stretch)?;
     Ok(())
+}
+
+/// Takes how far trajectories go to the device, and the middle of the chains while the run learns how far.
+///
+/// # Errors
+/// When the device or its memory fails.
+pub(super) fn set_trajectory(
+    geometry: &mut NutsGeometry,
+    context: &Context,
+    shared: &Shared<'_, '_>,
+) -> Result<(), SamplerError> {
+    let Some(own) = shared.config.algorithm.kernel().trajectories(shared.length) else { return Ok(()) };
+    let leapfrogs = own.leapfrogs.map_or(0.0, f64::from);
+    let trajectory = NutsTrajectory { leapfrogs, length: own.length, jitter: own.jitter };
+    Ok(geometry.set_trajectory(context, trajectory, shared.center)?)
 }
 
 /// Sets the geometry of one data set of a batch.
@@ -290,11 +339,11 @@ mod tests {
 
     #[test]
     fn kernels_know_one_hierarchical_block() {
-        let inner = EightSchools::rubin();
+        let (inner, config) = (EightSchools::rubin(), SamplerConfig::default());
         for count in 0..4 {
             let blocks = inner.hierarchies().iter().cycle().take(count).cloned().collect();
             let density = OfBlocks { blocks, inner: inner.clone() };
-            for chosen in [choose(&density, Precision::F64), choose_of_batch(&density, Precision::F64)] {
+            for chosen in [choose(&density, &config), choose_of_batch(&density, &config)] {
                 let refused = chosen.err().map(|error| error.to_string());
                 assert_eq!(refused.is_some(), count > 1, "{count} blocks: {refused:?}");
                 let expected = format!("it has {count} hierarchical blocks");

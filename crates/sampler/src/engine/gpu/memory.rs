@@ -38,7 +38,7 @@ impl GpuMemory {
     /// [`SamplerError::NoKernel`] when no kernel is compiled for it.
     pub fn of_run(density: &dyn LogDensity, config: &SamplerConfig, gpu: &GpuConfig) -> Result<Self, SamplerError> {
         let density = kernel::of_density(density, config)?;
-        let format = kernel::format(kernel::choose(density, config.precision)?);
+        let format = kernel::format(kernel::choose(density, config)?);
         let (element, vector) = (format.element.bytes() as u64, (format.vector() * format.element.bytes()) as u64);
         let field = |field: &KernelField<'_>| match field {
             KernelField::Word(_) | KernelField::Scalar(_) => 0,
@@ -49,11 +49,12 @@ impl GpuMemory {
         let (chains, dim) = (config.chains.min(gpu.chains_at_once.max(1)), density.dim());
         let slot = NutsSlot::bytes_for(format, chains, dim, slot_iterations(format, (chains, dim), config.draws, gpu));
         let directions = MOST_DIRECTIONS as u64;
+        let center = config.algorithm.kernel().first_length(dim).map_or(0, |_| vector);
         let chain = (format.state_bytes() + format.workspace_bytes(config.max_depth)) as u64;
         let team = kernel::team_work(density).map_or(0, |work| work.bytes(format, chains));
         Ok(Self {
             data: kernel::fields(density).iter().map(field).sum(),
-            shared: vector + directions * (vector + format.scalar.bytes() as u64),
+            shared: center + vector + directions * (vector + format.scalar.bytes() as u64),
             chains: (chains as u64).saturating_mul(chain).saturating_add(team as u64),
             slots: slot.map_or(u64::MAX, |bytes| (bytes as u64).saturating_mul(2)),
             windows: Room::for_windows(config, gpu, dim).map_or(0, |room| room.bytes as u64),

@@ -150,9 +150,9 @@ impl DeviceShard {
         (count, host_learns): (usize, bool),
         turns: Option<&mut Vec<GpuNote>>,
     ) -> Result<Self, SamplerError> {
-        let chosen = kernel::choose(density, config.precision)?;
+        let chosen = kernel::choose(density, config)?;
         let format = kernel::format(chosen);
-        let kernels = kernel::load(density, chosen, context)?;
+        let kernels = kernel::load(density, chosen, config, context)?;
         let data = kernel::upload(&kernel::fields(density), format, context)?;
         let geometry = NutsGeometry::new(context, format, memory::MOST_DIRECTIONS)?;
         let (dim, team) = (density.dim(), kernel::team_work(density));
@@ -201,6 +201,11 @@ impl DeviceShard {
         let turn = gpu.first_turn(count);
         let buffers = in_turns(needs.device(), turn, notes, |turn| ChainBuffers::new(&needs, &kernels, count, turn))?;
         Ok(Self { buffers, pace: pace.anew(), needs, kernels, gpu, holds: None, ..self })
+    }
+
+    /// Tells the device how far trajectories go from now on.
+    pub(super) fn set_trajectory(&mut self, shared: &Shared<'_, '_>) -> Result<(), SamplerError> {
+        kernel::set_trajectory(&mut self.geometry, &self.needs.context, shared)
     }
 
     /// Returns the device's number.

@@ -69,7 +69,7 @@ fn kernels<'a>(sets: &[&'a BegunRun<'_>]) -> Result<(&'a dyn GpuDensity, &'a Ker
     let largest = largest.ok_or_else(|| SamplerError::Checkpoint("a turn without data sets".to_owned()))?;
     let config = largest.run_state.config();
     let density = kernel::of_density(largest.run_state.density(), config)?;
-    Ok((density, kernel::choose_of_batch(density, config.precision)?, config.max_depth))
+    Ok((density, kernel::choose_of_batch(density, config)?, config.max_depth))
 }
 
 fn with_items<R>(sets: &[&BegunRun<'_>], take: impl FnOnce(&[NutsBatchItem<'_>]) -> R) -> R {
