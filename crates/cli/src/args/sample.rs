@@ -164,7 +164,7 @@ impl FromStr for BatchPart {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Sampler")]
 pub(crate) struct SamplerArgs {
-    /// What moves the chains; GPUs have kernels for nuts alone [default: nuts]
+    /// What moves the chains; GPUs have nuts, hmc and chees [default: nuts]
     ///
     /// nuts: the No-U-Turn Sampler. hmc: trajectories of a given length or number of steps. chees: hmc that learns the
     /// length of its trajectories from all chains, of which it should have 16 or more. mams: the adjusted microcanonical

@@ -3,7 +3,8 @@
 use crate::scenario::{Bits, context, finish, model, on_gpu, on_software_gpu};
 use octopus_models::{EightSchools, Likelihood};
 use octopus_sampler::{
-    Algorithm, Backend, Begin, Chees, GpuConfig, Hmc, MetricKind, Precision, Sampler, SamplerConfig, SamplerError,
+    Algorithm, Backend, Begin, Chees, GpuConfig, GpuNote, Hmc, MetricKind, Parameterization, Precision, Sampler,
+    SamplerConfig, SamplerError,
 };
 
 /// Twenty steps of a hundredth, as the timing suite asks.
@@ -43,6 +44,24 @@ on_software_gpu!(chains_of_a_warp_have_the_bits_of_the_cpu, "", &["hmc_hierarchi
             compare(10, &SamplerConfig { metric, ..run(algorithm.clone()) }, &GpuConfig::default());
         }
     }
+});
+
+// Slopes in a metric of several directions, while the length is learned.
+on_software_gpu!(a_metric_with_directions, "", &["hmc_hierarchical_normal_f64_32x1"], {
+    let config = SamplerConfig {
+        metric: MetricKind::LowRank,
+        parameterization: Parameterization::NonCentered,
+        tune: 600,
+        chains: 16,
+        ..run(Algorithm::Chees(Chees::default()))
+    };
+    compare(10, &config, &GpuConfig::default());
+    let model = model(10, false, Likelihood::Collapsed);
+    let mut sampler = Sampler::new(&model, config).unwrap();
+    while sampler.done() < 540 {
+        sampler.advance(540).unwrap();
+    }
+    assert!(!sampler.adaptation().metric.directions.is_empty());
 });
 
 // Chains that take turns, and launches of few iterations.
@@ -124,4 +143,30 @@ on_software_gpu!(what_has_no_kernel_is_refused_by_name, "", &["hmc_hierarchical_
     assert!(long.contains("1024 coordinates"), "{long}");
     let walnuts = refused(10, run(Algorithm::named("walnuts").unwrap()));
     assert!(walnuts.contains("the sampler walnuts has no kernels"), "{walnuts}");
+});
+
+/// The PTX itself: lanes that meet in shuffles, no race and no register that nobody set.
+#[test]
+fn a_run_as_ptx() {
+    crate::scenario::run_as_ptx(concat!(module_path!(), "::a_run_as_ptx"), || {
+        let config = SamplerConfig { draws: 6, tune: 20, chains: 3, ..run(Algorithm::Chees(Chees::default())) };
+        for groups in [10, 100, 300] {
+            compare(groups, &config, &GpuConfig::default());
+        }
+    });
+}
+
+// The device is lost in the middle of warm-up, while ChEES learns.
+on_software_gpu!(the_cpu_goes_on_when_the_device_is_lost, "lost=300", &["hmc_hierarchical_normal_f64_32x1"], {
+    let (model, gpu) =
+        (model(10, false, Likelihood::Collapsed), GpuConfig { cpu_fallback: true, ..GpuConfig::default() });
+    let config = run(Algorithm::Chees(Chees::default()));
+    let expected = finish(&mut Sampler::new(&model, config.clone()).unwrap(), usize::MAX);
+    let mut found = on_gpu(&model, &config, &gpu).unwrap();
+    let mut bits = Bits::default();
+    crate::scenario::advance_to(&mut found, 5, &mut bits);
+    assert_eq!(found.take_notes(), [], "lost too early");
+    bits.then(finish(&mut found, 20)).assert_same(&expected, "left to the CPU");
+    let notes = found.take_notes();
+    assert!(notes.iter().any(|note| matches!(note, GpuNote::LeftToCpu { .. })), "{notes:?}");
 });
