@@ -7,7 +7,7 @@ use octopus_device::Device;
 use octopus_models::synthetic::HierarchicalSpec;
 use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
 use octopus_runs::{Placement, sample_in_memory};
-use octopus_sampler::SamplerConfig;
+use octopus_sampler::{Begin, SamplerConfig};
 use std::time::Instant;
 
 /// Makes a run of one chain on data of 10 groups, with 10 iterations of warm-up and 10 draws. Returns in words what
@@ -21,7 +21,12 @@ pub fn tiny_run(device: Device) -> Result<String, BenchError> {
     let model = HierarchicalNormal::new(data, HierarchicalPrior::default(), Likelihood::default())?;
     let config = SamplerConfig { draws: 10, tune: 10, chains: 1, seed: 42, ..SamplerConfig::default() };
     let clock = Instant::now();
-    let run = sample_in_memory(&model, &config, &Placement::open(&[device])?, &octopus_runs::pool(Some(1))?)?;
+    let run = sample_in_memory(
+        &model,
+        Begin::Anew(config.clone()),
+        &Placement::open(&[device])?,
+        &octopus_runs::pool(Some(1))?,
+    )?;
     let took = clock.elapsed().as_secs_f64();
     let draws = || run.blocks.iter().flat_map(|block| &block.chains).flat_map(|chain| &chain.positions);
     let found: usize = run.blocks.iter().map(|block| block.draws).sum();

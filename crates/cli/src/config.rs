@@ -16,7 +16,7 @@ use octopus_models::{
     BuildError, DataSize, Model, ModelError, ModelOption, OptionGroup, OptionKind, Problem, Registry, TableFile,
 };
 use octopus_runs::device::choice_text;
-use octopus_runs::{Goal, MemoryNeed, RunError, RunRequest};
+use octopus_runs::{Goal, Init, MemoryNeed, RunError, RunRequest};
 use octopus_sampler::{Algorithm, ConfigError, SamplerConfig, Strategy};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -39,6 +39,9 @@ pub(crate) struct RunConfig {
     pub(crate) keep_warmup: bool,
     /// The sampler's settings.
     pub(crate) sampler: SamplerConfig,
+    /// How chains start.
+    #[serde(skip)]
+    pub(crate) init: Init,
     /// The goal at which the run ends before its last draw.
     pub(crate) goal: Goal,
     /// `Some` while strategy and chains are still to be chosen; the value tells whether the user gave the number of
@@ -87,6 +90,7 @@ impl Default for RunConfig {
             device: DeviceChoice::default(),
             keep_warmup: false,
             sampler: prd_sampler(),
+            init: Init::default(),
             goal: Goal::default(),
             auto: None,
             settings: Table::new(),
@@ -140,6 +144,11 @@ impl RunConfig {
             config.auto = Some(given("draws", args.sampler.draws.is_some()));
         } else if config.sampler.strategy == Strategy::ManyShort {
             config.fill_many_short(&args.sampler, &given)?;
+        }
+        config.init = args.init.unwrap_or_default();
+        if !config.init.is_default() && config.sampler.algorithm.draws_population() {
+            let name = config.sampler.algorithm.name();
+            return Err(UsageError(format!("--init: {name} moves no chains; leave it out")).into());
         }
         args.goal.lay_over(&mut config.goal);
         config.keep_warmup |= args.keep_warmup;
@@ -443,6 +452,7 @@ impl RunConfig {
     pub(crate) fn request(&self, args: &MachineArgs) -> Result<RunRequest> {
         Ok(RunRequest {
             sampler: self.sampler.clone(),
+            init: self.init,
             goal: self.goal,
             keep_warmup: self.keep_warmup,
             auto: self.auto,

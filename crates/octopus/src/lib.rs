@@ -61,6 +61,7 @@ mod problem;
 pub mod program;
 mod sampling;
 pub mod stan;
+mod starts;
 
 pub use comparison::{
     ComparedCriterion, ComparedParameter, ComparedTimes, ComparedTrace, ComparisonLimits, DifferingSetting,
@@ -94,5 +95,6 @@ pub use predictive::check_predictive;
 pub use prior_conflict::{PriorConflict, prior_conflicts};
 pub use problem::{model_record, of_run, run_record};
 pub use sampling::{sample, sample_to_folder};
+pub use starts::begin;
 pub use toml;
 pub use tracing;

@@ -2,13 +2,12 @@
 //!
 //! How many draws of each chain get predictions and log likelihoods, and how much memory these may take, stand here.
 
-use crate::{PredictiveParts, Trace, TraceError, complete, run_record};
+use crate::{PredictiveParts, Trace, TraceError, begin, complete, run_record};
 use octopus_models::Problem;
 use octopus_runs::{
     Checkpoints, CreateOptions, Goal, PreparedRun, RunError, RunFolder, RunRequest, RunStatus, RunWriter, Session,
     Timing, drive, groups_of, sample_in_memory,
 };
-use octopus_sampler::Begin;
 use std::path::Path;
 
 /// The draws of each chain for which observations are predicted and log likelihoods computed.
@@ -35,7 +34,8 @@ pub fn sample(problem: &dyn Problem, request: impl Into<RunRequest>) -> Result<T
     let place = prepared.device.open()?;
     prepared.check_memory()?;
     let config = &prepared.request.sampler;
-    let run = sample_in_memory(density, config, &place, &prepared.pool)?;
+    let begun = begin(problem, config, prepared.request.init)?;
+    let run = sample_in_memory(density, begun, &place, &prepared.pool)?;
     let mut record = run_record(problem, config.clone(), &prepared);
     record.timing = Timing { warmup_s: run.warmup_s, sampling_s: run.sampling_s };
     (record.status, record.adaptation) = (RunStatus::Complete, run.adaptation);
@@ -58,8 +58,8 @@ pub fn sample_to_folder(
     prepared.check_room(dir, &[density])?;
     let place = prepared.device.open()?;
     let PreparedRun { request, pool, .. } = &prepared;
-    let begin = Begin::Anew(request.sampler.clone());
-    let sampler = pool.install(|| place.begin(density, begin)).map_err(RunError::from)?;
+    let begun = begin(problem, &request.sampler, request.init)?;
+    let sampler = pool.install(|| place.begin(density, begun)).map_err(RunError::from)?;
     let record = run_record(problem, request.sampler.clone(), &prepared);
     let options = CreateOptions { force: false, keep_warmup: request.keep_warmup };
     let writer = RunWriter::create(dir, record, options)?;

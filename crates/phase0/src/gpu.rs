@@ -13,7 +13,7 @@ use octopus_device::{Device, DeviceChoice, DeviceUsage, Monitor};
 use octopus_diag::{ParameterDifference, PosteriorDifference, moments_as_text, posterior_difference};
 use octopus_report::{Comparison, Measured, MemoryUse, PosteriorMatch};
 use octopus_runs::{MemoryRun, Placement, RunCost, posterior_of, sample_in_memory};
-use octopus_sampler::SamplerConfig;
+use octopus_sampler::{Begin, SamplerConfig};
 use rayon::ThreadPool;
 
 /// The chains of the runs whose posteriors are compared, as a multiple of the run's own. With fewer chains, the Monte
@@ -70,7 +70,7 @@ pub(super) fn run(
     };
     let before = monitor.usage();
     stage(&format!("gpu: the run again on {}", before.device_name));
-    let on_cpu = sample_in_memory(model, config, &Placement::Cpu, pool)?;
+    let on_cpu = sample_in_memory(model, Begin::Anew(config.clone()), &Placement::Cpu, pool)?;
     let mut found = OnGpu {
         test_double: before.is_test_double(),
         name: before.device_name,
@@ -83,7 +83,7 @@ pub(super) fn run(
         usage: None,
         monitor,
     };
-    match sample_in_memory(model, config, &found.place, pool) {
+    match sample_in_memory(model, Begin::Anew(config.clone()), &found.place, pool) {
         Err(error) => found.run = Err(octopus::with_causes(&error)),
         Ok(on_gpu) => {
             let usage = found.monitor.usage();
@@ -156,13 +156,13 @@ fn posterior(
 ) -> Result<Result<PosteriorDifference, String>, Phase0Error> {
     let config = SamplerConfig { chains: MORE_CHAINS * config.chains, ..config.clone() };
     let mixed = SamplerConfig { precision: Precision::Mixed, ..config.clone() };
-    let on_gpu = match sample_in_memory(model, &mixed, gpu, pool) {
+    let on_gpu = match sample_in_memory(model, Begin::Anew(mixed.clone()), gpu, pool) {
         Ok(run) => run,
         Err(error) => {
             return Ok(Err(format!("mixed precision: {}", octopus::with_causes(&error))));
         }
     };
-    let on_cpu = sample_in_memory(model, &config, &Placement::Cpu, pool)?;
+    let on_cpu = sample_in_memory(model, Begin::Anew(config.clone()), &Placement::Cpu, pool)?;
     let of = |run: &MemoryRun| posterior_of(model, &run.blocks);
     Ok(Ok(posterior_difference(&of(&on_cpu)?, &of(&on_gpu)?, [None; 2])?))
 }

@@ -4,7 +4,7 @@ use crate::draws::{Draws, expanded, positions, posterior, shape};
 use crate::drive::of_sampler;
 use crate::{Placement, RunError, RunRecord, Tally, warn};
 use octopus_density::LogDensity;
-use octopus_sampler::{Block, Phase, SamplerConfig};
+use octopus_sampler::{Begin, Block, Phase};
 use octopus_trace::{Dataset, InferenceData};
 use rayon::ThreadPool;
 use std::time::Instant;
@@ -29,25 +29,26 @@ pub struct MemoryRun {
 /// When a setting is out of range, the density is broken, or a device fails.
 pub fn sample_in_memory(
     model: &dyn LogDensity,
-    config: &SamplerConfig,
+    begin: Begin,
     place: &Placement,
     pool: &ThreadPool,
 ) -> Result<MemoryRun, RunError> {
     pool.install(|| {
-        let begin = Instant::now();
-        let mut sampler = place.start(model, config)?;
+        let started = Instant::now();
+        let mut sampler = place.begin(model, begin)?;
+        warn("", sampler.take_notes());
         let (mut blocks, mut warmup_s, mut tally) = (Vec::new(), 0.0, Tally::default());
         while let Some(block) = sampler.advance(usize::MAX)? {
             warn("", sampler.take_notes());
             if block.phase == Phase::Warmup {
-                warmup_s = begin.elapsed().as_secs_f64();
+                warmup_s = started.elapsed().as_secs_f64();
             }
             tally.add(&block);
             if block.phase == Phase::Sampling {
                 blocks.push(block);
             }
         }
-        let sampling_s = begin.elapsed().as_secs_f64() - warmup_s;
+        let sampling_s = started.elapsed().as_secs_f64() - warmup_s;
         let adaptation = of_sampler(&sampler);
         Ok(MemoryRun { blocks, warmup_s, sampling_s, tally, adaptation })
     })
@@ -83,7 +84,8 @@ mod tests {
         let config = SamplerConfig { chains: 2, tune: 20, draws: 2000, ..SamplerConfig::default() };
         let begin = Instant::now();
         let pool = crate::pool(Some(1)).unwrap();
-        let run = sample_in_memory(&EightSchools::rubin(), &config, &Placement::Cpu, &pool).unwrap();
+        let run =
+            sample_in_memory(&EightSchools::rubin(), Begin::Anew(config.clone()), &Placement::Cpu, &pool).unwrap();
         let whole = begin.elapsed().as_secs_f64();
         assert!(run.blocks.iter().all(|block| block.phase == Phase::Sampling));
         assert_eq!(run.blocks.iter().map(|block| block.draws).sum::<usize>(), 2000);
@@ -91,7 +93,8 @@ mod tests {
         assert!(warmup_s > 0.0 && sampling_s > warmup_s, "100 times as many draws: {warmup_s} s and {sampling_s} s");
         assert!(warmup_s + sampling_s <= whole, "{warmup_s} s + {sampling_s} s of {whole} s");
         let config = SamplerConfig { tune: 0, draws: 10, ..config };
-        let run = sample_in_memory(&EightSchools::rubin(), &config, &Placement::Cpu, &pool).unwrap();
+        let run =
+            sample_in_memory(&EightSchools::rubin(), Begin::Anew(config.clone()), &Placement::Cpu, &pool).unwrap();
         assert_eq!(run.warmup_s, 0.0, "without warm-up all time is that of the draws");
         assert!(run.tally.leapfrogs > 0 && run.tally.leapfrogs == run.tally.sampling_leapfrogs, "{:?}", run.tally);
     }

@@ -1,7 +1,7 @@
 //! What precedes every run: its strategy is settled, its device chosen, and room for it checked.
 
 use crate::{
-    DeviceDecision, DeviceInventory, DrawsWanted, Goal, ModelRecord, RunCost, RunError, RunRecord, StepCosts,
+    DeviceDecision, DeviceInventory, DrawsWanted, Goal, Init, ModelRecord, RunCost, RunError, RunRecord, StepCosts,
     StrategyPlan, bytes_on_disk, check_disk, plan, pool,
 };
 use octopus_density::{Layout, LogDensity};
@@ -15,6 +15,8 @@ use std::path::Path;
 pub struct RunRequest {
     /// The sampler's settings.
     pub sampler: SamplerConfig,
+    /// How its chains start.
+    pub init: Init,
     /// The goal at which the run ends before its last draw.
     pub goal: Goal,
     /// Whether the draws of warm-up are kept in a run folder.
@@ -119,6 +121,7 @@ impl PreparedRun {
             device: self.device.name(),
             device_reason: self.device.reason.clone(),
             strategy_reason: self.plan.as_ref().map(|plan| plan.reason.clone()).unwrap_or_default(),
+            init: self.request.init,
             goal: (self.request.goal != Goal::default()).then_some(self.request.goal),
             ..RunRecord::new(model, sampler, layout)
         }

@@ -2,8 +2,8 @@
 //!
 //! The version of its schema stands here.
 
-use crate::RunError;
 use crate::timestamp::now_utc;
+use crate::{Init, RunError};
 use octopus_density::Layout;
 use octopus_sampler::SamplerConfig;
 use octopus_trace::DataRecord;
@@ -137,6 +137,9 @@ pub struct RunRecord {
     /// The sampler's settings.
     #[serde(with = "config_form")]
     pub sampler: SamplerConfig,
+    /// How its chains started.
+    #[serde(default, skip_serializing_if = "Init::is_default")]
+    pub init: Init,
     /// When the run is to end before its last draw.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal: Option<Goal>,
@@ -177,6 +180,7 @@ impl RunRecord {
             model,
             data: None,
             sampler,
+            init: Init::default(),
             goal: None,
             ending: None,
             timing: Timing::default(),

@@ -25,6 +25,14 @@ pub enum SamplerError {
         /// The density's error at the last point that was tried.
         last: DensityError,
     },
+    /// The density has no value where a chain is to start.
+    #[error("chain {chain} cannot start where it is to: {what}")]
+    Start {
+        /// The chain.
+        chain: usize,
+        /// What is wrong there.
+        what: String,
+    },
     /// The density reported that it is broken.
     #[error("chain {chain}, iteration {iteration}: {source}")]
     Density {

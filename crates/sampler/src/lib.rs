@@ -105,7 +105,7 @@ pub use population::{
     SmcConfig, SmcPopulation, SmcSize, SmcStage, importance, importance_from_prior, pathfinder, smc,
 };
 pub use run::plan;
-pub use run::{BatchSampler, BatchStep, Begin, DataSet, Sampler};
+pub use run::{BatchSampler, BatchStep, Begin, DataSet, Sampler, Starts};
 
 // The software GPU's scenario is the one of `tests/gpu_engine`, which knows this crate by its name.
 #[cfg(test)]

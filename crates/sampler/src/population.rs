@@ -26,6 +26,7 @@ mod weights;
 pub use engine::PopulationFindings;
 pub(crate) use engine::{PopulationEngine, PopulationMethod};
 pub use importance::{ImportanceConfig, ImportanceProposal, importance, importance_from_prior};
+pub(crate) use pathfinder::starts_on_paths;
 pub use pathfinder::{PathfinderConfig, pathfinder};
 pub use smc::{SmcConfig, SmcPopulation, SmcSize, SmcStage, smc};
 

@@ -6,9 +6,11 @@
 mod batch;
 mod fallback;
 pub mod plan;
+mod starts;
 mod state;
 
 pub use batch::{BatchSampler, DataSet};
+pub use starts::Starts;
 pub use state::{BatchStep, Begin};
 pub(crate) use state::{BegunRun, PendingSteps, RunState, Runs, SetStatus, starting_point};
 

@@ -10,7 +10,7 @@ use octopus_models::Problem;
 use octopus_models::exact::Exact;
 use octopus_report::{EngineRun, EngineTimes, Measured, Repeat};
 use octopus_runs::{MemoryRun, Placement, posterior_of, sample_in_memory};
-use octopus_sampler::SamplerConfig;
+use octopus_sampler::{Begin, SamplerConfig};
 use rayon::ThreadPool;
 use std::time::Instant;
 
@@ -124,7 +124,7 @@ impl Case<'_> {
         // This run lets caches, clocks and the allocator settle, has a GPU's driver compile what it must, and tells how many
         // runs a repeat needs.
         let begin = Instant::now();
-        sample_in_memory(density, self.config, self.place, self.pool)?;
+        sample_in_memory(density, Begin::Anew(self.config.clone()), self.place, self.pool)?;
         let batch = (seconds / begin.elapsed().as_secs_f64()).ceil().clamp(1.0, 1000.0) as usize;
         let mut times = Vec::with_capacity(repeats);
         let mut last: Option<MemoryRun> = None;
@@ -133,7 +133,7 @@ impl Case<'_> {
             for _ in 0..batch {
                 // The last run's draws are freed while the clock stands still, since a user would keep them.
                 drop(last.take());
-                let run = sample_in_memory(density, self.config, self.place, self.pool)?;
+                let run = sample_in_memory(density, Begin::Anew(self.config.clone()), self.place, self.pool)?;
                 warmup_s += run.warmup_s / batch as f64;
                 sampling_s += run.sampling_s / batch as f64;
                 last = Some(run);
@@ -220,7 +220,7 @@ mod tests {
         let density = Counted { layout: Layout { variables: vec![x] }, evaluations: AtomicUsize::new(0) };
         let pool = octopus_runs::pool(Some(1)).unwrap();
         let config = SamplerConfig { tune: 100, draws: 50, ..SamplerConfig::default() };
-        sample_in_memory(&density, &config, &Placement::Cpu, &pool).unwrap();
+        sample_in_memory(&density, Begin::Anew(config.clone()), &Placement::Cpu, &pool).unwrap();
         let of_a_run = density.evaluations.swap(0, Ordering::Relaxed);
         let model = Timed { density: &density, likelihood: None, groups: 1 };
         let case = Case { setting: "CPU".into(), model, config: &config, place: &Placement::Cpu, pool: &pool };

@@ -12,7 +12,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use octopus_device::DeviceChoice;
 use octopus_formats::observations::DecimalMark;
 use octopus_models::{RowFilter, TableFile};
-use octopus_runs::Goal;
+use octopus_runs::{Goal, Init};
 use octopus_sampler::{Algorithm, MetricKind, Parameterization, Precision, SamplerConfig, Strategy};
 use serde::de::DeserializeOwned;
 use serde::de::value::{Error as ValueError, StrDeserializer};
@@ -46,6 +46,13 @@ pub(crate) struct SampleArgs {
     /// Checkpoint every N iterations [default: about every second]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) checkpoint_every: Option<u64>,
+    /// How chains start: jitter, prior, pathfinder [default: jitter]
+    ///
+    /// jitter: uniformly around the density's center (--init-radius). prior: at draws from the model's prior. pathfinder: at
+    /// draws of normals along paths to the modes, for posteriors with places where chains are lost.
+    #[arg(long, value_name = "HOW", conflicts_with = "batch")]
+    #[arg(value_parser = words::<Init>(&["jitter", "prior", "pathfinder"]))]
+    pub(crate) init: Option<Init>,
     /// Data.
     #[command(flatten)]
     pub(crate) data: DataArgs,

@@ -58,6 +58,7 @@ pub(super) fn run(
         output::print_json(&json!({
             "schema": 2, "dry_run": true, "device": device.name(), "device_reason": device.reason,
             "data": problem.data(), "model": model_record(problem), "sampler": config.sampler, "goal": config.goal,
+            "init": config.init,
             "keep_warmup": config.keep_warmup, "checkpoint_every": args.checkpoint_every, "threads": pool.current_num_threads(),
             "draws_bytes": draws, "disk_free": disk,
             "host": { "total": host.memory_total, "available": host.memory_available, "least_needed": cost.host_bytes }, "places": places,

@@ -7,7 +7,7 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Watcher;
 use anyhow::{Context, Result, bail};
-use octopus::of_run;
+use octopus::{begin, of_run};
 use octopus_device::{DeviceRequest, Source};
 use octopus_runs::{PreparedRun, RunError, RunFolder, RunRequest, RunStatus, RunWriter, Session};
 use octopus_sampler::Begin;
@@ -41,9 +41,12 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
         Err(error) => return Err(error.into()),
     };
     let config = &resumed.record.sampler;
-    let begin = resumed.state.take().map_or_else(|| Begin::Anew(config.clone()), Begin::GoOn);
+    let begun = match resumed.state.take() {
+        Some(state) => Begin::GoOn(state),
+        None => begin(&*problem, config, resumed.record.init)?,
+    };
     let groups = problem.data().groups;
-    let sampler = pool.install(|| place.begin(density, begin));
+    let sampler = pool.install(|| place.begin(density, begun));
     let sampler = sampler.inspect_err(|error| advise_memory(error, cost, groups))?;
     if sampler.config() != config {
         bail!(

@@ -11,7 +11,7 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Watcher;
 use anyhow::Result;
-use octopus::{prior_conflicts, run_record};
+use octopus::{begin, prior_conflicts, run_record};
 use octopus_diag::{Diagnosis, Rows, diagnose};
 use octopus_files::WithInfinities;
 use octopus_models::Problem;
@@ -19,7 +19,7 @@ use octopus_runs::{
     CreateOptions, Driven, EndedBy, Goal, PreparedRun, RunCost, RunError, RunFolder, RunRecord, RunWriter, Session,
     Timing, diagnose_options, drive,
 };
-use octopus_sampler::{Begin, SamplerConfig, SamplerError};
+use octopus_sampler::{SamplerConfig, SamplerError};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
@@ -60,7 +60,8 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     let place = prepared.device.open()?;
     let PreparedRun { cost, device, pool, .. } = &prepared;
     let groups = problem.data().groups;
-    let sampler = pool.install(|| place.begin(density, Begin::Anew(config.sampler.clone())));
+    let begun = begin(&*problem, &config.sampler, prepared.request.init)?;
+    let sampler = pool.install(|| place.begin(density, begun));
     let sampler = sampler.inspect_err(|error| advise_memory(error, cost, groups)).map_err(in_options)?;
     let record = run_record(&*problem, config.sampler.clone(), &prepared);
     let options = CreateOptions { force: args.force, keep_warmup: config.keep_warmup };

@@ -35,6 +35,7 @@ mod programs;
 mod random;
 mod settings;
 mod software_gpu;
+mod starts;
 mod strategies;
 mod support;
 mod tables;

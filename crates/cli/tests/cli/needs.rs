@@ -51,6 +51,7 @@ const TABLE: &[Refused] = &[
     refused("sample", "--batch-by", "sample hierarchical-normal --batch-by s --batch {}/in --group g --value y --out {}/x", &["is a folder"]),
     refused("sample", "--keep-warmup", "sample eight-schools --keep-warmup --strategy many-short --dry-run", &["many short"]),
     refused("sample", "--keep-warmup", "sample eight-schools --keep-warmup --strategy auto --dry-run", &["--strategy"]),
+    refused("sample", "--init", "sample eight-schools --init prior --algorithm smc --dry-run", &["smc moves no chains"]),
     refused("sample", "--superchains", "sample eight-schools --superchains 4 --dry-run", &["--strategy many-short"]),
     refused("sample", "--superchains", "sample eight-schools --superchains 4 --strategy four-long --dry-run", &["--strategy many-short"]),
     refused("sample", "--leapfrogs", "sample eight-schools --leapfrogs 4 --dry-run", &["nuts has no such setting"]),

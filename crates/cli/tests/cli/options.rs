@@ -68,6 +68,7 @@ const TABLE: &[(&str, &str, Shown)] = &[
     ("sample", "--force", In("folders.rs", "a_run_is_replaced_only_by_force")),
     ("sample", "--dry-run", Says(SAMPLE, "--dry-run", "dry run: nothing is sampled")),
     ("sample", "--config", In("settings.rs", "a_file_says_what_options_say_and_options_come_first")),
+    ("sample", "--init", In("starts.rs", "chains_start_where_they_are_told")),
     ("sample", "--keep-warmup", Says(SAMPLE, "--keep-warmup", "x/warmup/part-00000.parquet")),
     ("sample", "--checkpoint-every", Says(SAMPLE, "--checkpoint-every 7", "a checkpoint is written, iterations 7\n")),
     ("sample", "--data", In("batch.rs", "a_folder_of_data_sets_is_sampled_and_one_that_fails_ends_alone")),

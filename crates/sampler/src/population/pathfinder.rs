@@ -18,6 +18,12 @@ use serde::{Deserialize, Serialize};
 /// The most paths.
 const MOST_PATHS: usize = 10_000;
 
+/// Chains start on paths whose evidence lower bound is at most this far below the best one: what lies further down has less
+/// than a share of 1e-4 of the posterior.
+const BELOW: f64 = 10.0;
+/// Draws of a normal until one has a density.
+const DRAWS: usize = 100;
+
 /// Settings of Pathfinder; the defaults are Stan's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -128,6 +134,42 @@ pub(super) fn best_normals(
     let evaluations = found.iter().map(|(_, spent)| spent).sum();
     let normals: Vec<PathNormal> = found.into_iter().filter_map(|(best, _)| Some(best?.normal)).collect();
     if normals.is_empty() { Err(SamplerError::NoPath { paths: config.paths }) } else { Ok((normals, evaluations)) }
+}
+
+/// Returns a starting point for each of `chains` chains, in the density's own coordinates: a draw of the best normal on a
+/// path of its own, or on the best of all paths where its own has none or one that is far worse.
+///
+/// # Errors
+/// As [`best_normals`]; and where a normal has no draw with a density.
+pub(crate) fn starts_on_paths(
+    density: &dyn LogDensity,
+    seed: u64,
+    chains: usize,
+) -> Result<Vec<Vec<f64>>, SamplerError> {
+    let coordinates = SamplerCoordinates::new(density);
+    let draws = PathfinderConfig::default().elbo_draws;
+    let found: Vec<Option<BestNormal>> = (0..chains)
+        .into_par_iter()
+        .map(|path| Ok(best_of_path(&coordinates, draws, (seed, path))?.0))
+        .collect::<Result<_, SamplerError>>()?;
+    let best = found.iter().flatten().max_by(|a, b| a.elbo.total_cmp(&b.elbo));
+    let best = best.ok_or(SamplerError::NoPath { paths: chains })?;
+    let of_chain = |(chain, own): (usize, &Option<BestNormal>)| {
+        let own = own.as_ref().filter(|own| own.elbo >= best.elbo - BELOW).unwrap_or(best);
+        let streams = ParticleStreams::new(seed, chain);
+        let (mut x, mut gradient) = (vec![0.0; coordinates.dim()], vec![0.0; coordinates.dim()]);
+        for draw in 0..DRAWS {
+            // No path has so many points.
+            own.normal.draw(&mut streams.of(draw, u32::MAX as usize), &mut x);
+            let logp = coordinates.value_at(&x, &mut gradient).map_err(|source| broken(chain, source))?;
+            if logp.is_finite() {
+                coordinates.make_natural(&mut x, &mut [logp]);
+                return Ok(x);
+            }
+        }
+        Err(SamplerError::Start { chain, what: format!("{DRAWS} draws near the end of its path have no density") })
+    };
+    found.iter().enumerate().map(of_chain).collect()
 }
 
 /// Returns the best normal of a path, if there is one, with the gradients that were computed.

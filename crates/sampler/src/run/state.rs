@@ -23,6 +23,7 @@ use crate::draw::{ChainBlock, Phase};
 use crate::engine::{ChainState, EngineChains, Shared, Tuning};
 use crate::error::SamplerError;
 use crate::kernel::{Address, Algorithm, Space};
+use crate::run::Starts;
 use coordinates::are_centerings;
 use octopus_density::{DensityError, LogDensity};
 use octopus_random::Purpose;
@@ -78,6 +79,20 @@ impl<'d> RunState<'d> {
         density: &'d dyn LogDensity,
         config: SamplerConfig,
     ) -> Result<(Self, Vec<ChainState>), SamplerError> {
+        Self::start_at(density, config, None)
+    }
+
+    /// Returns the beginning at these starts; without any, around the density's center.
+    pub(crate) fn start_at(
+        density: &'d dyn LogDensity,
+        config: SamplerConfig,
+        starts: Option<&Starts>,
+    ) -> Result<(Self, Vec<ChainState>), SamplerError> {
+        if starts.is_some() && config.algorithm.draws_population() {
+            let (value, expected) =
+                (config.algorithm.name().to_owned(), "a population has no chains that start anywhere");
+            return Err(ConfigError { field: "algorithm", value, expected }.into());
+        }
         let kernel = config.algorithm.kernel();
         if density.dim() < kernel.least_dim() {
             let value = config.algorithm.name().to_owned();
@@ -91,10 +106,13 @@ impl<'d> RunState<'d> {
         let length = kernel.first_length(density.dim()).map(TrajectoryLength::new);
         let space = Space::new(density, centerings(density, config.parameterization));
         let first = config.first_chains();
-        let starts: Vec<(Vec<f64>, Vec<f64>)> = (0..first)
-            .into_par_iter()
-            .map(|number| starting_point(&space, &config, number))
-            .collect::<Result<_, _>>()?;
+        let starts: Vec<(Vec<f64>, Vec<f64>)> = match starts {
+            Some(starts) => starts.points(&space, &config, first)?,
+            None => (0..first)
+                .into_par_iter()
+                .map(|number| starting_point(&space, &config, number))
+                .collect::<Result<_, _>>()?,
+        };
         gradient::check_starts(&space, starts.iter().map(|(x, _)| &x[..]))?;
         let gradients: Vec<Vec<f64>> = starts.iter().map(|(_, gradient)| gradient.clone()).collect();
         let adaptation = Adaptation {

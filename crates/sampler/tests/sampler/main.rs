@@ -16,4 +16,5 @@ mod monte_carlo;
 mod population;
 mod reproducible;
 mod resume;
+mod starts;
 mod warm_up;

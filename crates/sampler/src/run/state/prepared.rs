@@ -4,6 +4,7 @@ use super::{PendingSteps, RunState};
 use crate::config::SamplerConfig;
 use crate::engine::ChainState;
 use crate::error::SamplerError;
+use crate::run::Starts;
 use octopus_density::LogDensity;
 
 /// Where a run begins.
@@ -11,6 +12,8 @@ use octopus_density::LogDensity;
 pub enum Begin {
     /// The run begins at starting points, with these settings.
     Anew(SamplerConfig),
+    /// The run begins with these settings where these starts are.
+    At(SamplerConfig, Starts),
     /// The run goes on from the bytes that [`Sampler::checkpoint`](crate::Sampler::checkpoint) or
     /// [`BatchSampler::checkpoint`](crate::BatchSampler::checkpoint) returned.
     GoOn(Vec<u8>),
@@ -28,11 +31,15 @@ impl<'d> BegunRun<'d> {
     /// # Errors
     /// When the settings or the checkpoint cannot be used, or there is no starting point.
     pub(crate) fn new(density: &'d dyn LogDensity, begin: &Begin) -> Result<Self, SamplerError> {
-        let is_new = matches!(begin, Begin::Anew(_));
+        let is_new = !matches!(begin, Begin::GoOn(_));
         let (run_state, states) = match begin {
             Begin::Anew(config) => {
                 config.validate()?;
                 RunState::start(density, config.clone())?
+            }
+            Begin::At(config, starts) => {
+                config.validate()?;
+                RunState::start_at(density, config.clone(), Some(starts))?
             }
             Begin::GoOn(bytes) => RunState::decode(density, bytes)?,
         };
