@@ -78,6 +78,7 @@ pub fn posterior_of(density: &dyn LogDensity, blocks: &[Block]) -> Result<Datase
 mod tests {
     use super::*;
     use octopus_models::EightSchools;
+    use octopus_sampler::SamplerConfig;
 
     #[test]
     fn the_times_of_warm_up_and_draws_are_told_apart() {
