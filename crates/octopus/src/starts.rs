@@ -30,7 +30,9 @@ fn of_prior(problem: &dyn Problem, seed: u64, chain: u32) -> Result<Vec<f64>, Tr
     let density = problem.density();
     let Some(simulator) = problem.simulator() else {
         let why = problem.simulator_obstacle().unwrap_or_else(|| "the model does not draw from its prior".to_owned());
-        return Err(TraceError::lacks(format!("--init prior: {why}")));
+        return Err(TraceError::lacks(format!(
+            "--init prior: the model cannot be drawn from: take --init pathfinder, or none. {why}"
+        )));
     };
     let mut gradient = vec![0.0; density.dim()];
     for number in 0..TRIES {

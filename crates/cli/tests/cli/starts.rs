@@ -36,6 +36,7 @@ fn chains_start_where_they_are_told() {
 
     fs::write(at("p.stan"), TERM).unwrap();
     fs::write(at("d.json"), "{}").unwrap();
-    run(here, &format!("{SAMPLE} --init prior --out {{}}/none")).fails(1, &["--init prior", "p.stan:1"]);
+    run(here, &format!("{SAMPLE} --init prior --out {{}}/none"))
+        .fails(3, &["--init prior", "p.stan:1", "take --init pathfinder"]);
     assert!(!at("none").exists(), "nothing is left behind");
 }

@@ -6,6 +6,9 @@ use crate::kernel::Space;
 use crate::population::starts_on_paths;
 use octopus_density::coordinate_name;
 
+/// A point in the sampler's coordinates, and the gradient there.
+type PointAndGradient = (Vec<f64>, Vec<f64>);
+
 /// Where the chains of a run start.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Starts {
@@ -27,7 +30,7 @@ impl Starts {
         space: &Space<'_>,
         config: &SamplerConfig,
         chains: usize,
-    ) -> Result<Vec<(Vec<f64>, Vec<f64>)>, SamplerError> {
+    ) -> Result<Vec<PointAndGradient>, SamplerError> {
         let points = match self {
             Self::Pathfinder => starts_on_paths(space.density, config.seed, chains)?,
             Self::Points(points) => points.iter().cycle().take(chains).cloned().collect(),
@@ -40,7 +43,7 @@ impl Starts {
 }
 
 /// Takes a point to the sampler's coordinates, and returns it with the gradient there.
-fn evaluated(space: &Space<'_>, chain: usize, mut x: Vec<f64>) -> Result<(Vec<f64>, Vec<f64>), SamplerError> {
+fn evaluated(space: &Space<'_>, chain: usize, mut x: Vec<f64>) -> Result<PointAndGradient, SamplerError> {
     let bad = |what: String| SamplerError::Start { chain, what };
     if x.len() != space.dim {
         return Err(bad(format!("the point has {} coordinates, and the density {}", x.len(), space.dim)));
