@@ -15,9 +15,10 @@ const RADII: [f64; 2] = [1.0, 0.3];
 const ROUNDING: f64 = 1e-10;
 const APPROXIMATE: f64 = 1e-5;
 
-/// Returns what is to be added to the value of `density` so that it is that of `whole`, a log density of the coordinates in
-/// which the model was written ([`DensityEffects::as_written`](crate::DensityEffects::as_written)), Jacobians included.
-/// `None` where no number is right at all points, or too few points have a density.
+/// Returns the value of `whole` less the value of `density`, which is a constant. `whole` is a log density, Jacobians included,
+/// of the coordinates in which the model was written
+/// ([`DensityEffects::as_written`](crate::DensityEffects::as_written)). The answer is `None` where the difference is not the
+/// same at all points, or too few points have a density.
 pub fn constant_between(density: &dyn LogDensity, mut whole: impl FnMut(&[f64]) -> Option<f64>) -> Option<f64> {
     let dim = density.dim();
     let center = density.center().unwrap_or_else(|| vec![0.0; dim]);

@@ -45,9 +45,9 @@ pub trait LogDensity: Send + Sync {
     /// [`DensityError::Broken`] stops the run.
     fn logp_grad(&self, position: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError>;
 
-    /// Returns what is to be added to the value of [`logp_grad`](Self::logp_grad) so that it is the logarithm of prior density
-    /// times likelihood with all of their constants, in the same coordinates; `None` where nobody knows. The evidence of
-    /// a model needs it, draws do not.
+    /// Returns the constant that [`logp_grad`](Self::logp_grad) leaves out; `None` where it is not known. The value of
+    /// `logp_grad` plus this constant is the logarithm of prior density times likelihood, with all of their constants, in the
+    /// same coordinates. The evidence of a model needs it, draws do not.
     fn log_constant(&self) -> Option<f64> {
         None
     }

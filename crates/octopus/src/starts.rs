@@ -6,7 +6,7 @@ use octopus_random::{Purpose, Stream};
 use octopus_runs::Init;
 use octopus_sampler::{Begin, SamplerConfig, Starts};
 
-/// Draws from the prior of which one must have a posterior density.
+/// The most draws from the prior until one has a posterior density.
 const TRIES: u32 = 100;
 
 /// Returns the beginning of a run whose chains start by `init`. It depends on the model and the settings only.
@@ -18,8 +18,8 @@ pub fn begin(problem: &dyn Problem, config: &SamplerConfig, init: Init) -> Resul
         Init::Jitter => Begin::Anew(config.clone()),
         Init::Pathfinder => Begin::At(config.clone(), Starts::Pathfinder),
         Init::Prior => {
-            // Of chains that are copied later on, the first of each start.
-            let points = (0..config.chains).map(|chain| of_prior(problem, config.seed, chain as u32));
+            // Only the chains of warm-up need a start: the others are copies of them.
+            let points = (0..config.first_chains()).map(|chain| of_prior(problem, config.seed, chain as u32));
             Begin::At(config.clone(), Starts::Points(points.collect::<Result<_, _>>()?))
         }
     })

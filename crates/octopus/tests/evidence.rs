@@ -1,4 +1,4 @@
-//! The evidence of models whose evidence is known: by quadrature, in closed form, and of densities that integrate to 1.
+//! Bridge sampling finds the evidence that is known by quadrature, in closed form, or because a density integrates to 1.
 
 use octopus::density::{DensityError, GroupedData, Labels, Layout, LogDensity};
 use octopus::models::exact::{ExactPosterior, SchoolsPosterior};

@@ -186,7 +186,7 @@ pub struct ConfigError {
 
 impl SamplerConfig {
     /// Returns the number of chains that warm-up begins with: with [`Strategy::ManyShort`] one of each superchain.
-    pub(crate) fn first_chains(&self) -> usize {
+    pub fn first_chains(&self) -> usize {
         match self.strategy {
             Strategy::FourLong => self.chains,
             Strategy::ManyShort => self.superchains,

@@ -1,10 +1,10 @@
-//! The evidence, as the samplers find it that draw populations: how long it takes, and how far it is from the exact one.
+//! The evidence by the samplers that draw populations: how long each takes, and how far it is from the exact one.
 
 use crate::error::BenchError;
 use octopus_density::LogDensity;
 use octopus_models::exact::Exact;
 use octopus_report::Comparison;
-use octopus_sampler::{Algorithm, PopulationFindings, Sampler, SamplerConfig, SamplerError};
+use octopus_sampler::{Algorithm, PopulationFindings, Sampler, SamplerConfig, SamplerError, Strategy};
 use rayon::ThreadPool;
 use std::time::Instant;
 
@@ -33,8 +33,10 @@ pub(super) fn measure(
     let exact = exact.and_then(Exact::log_evidence);
     let of = |algorithm: Algorithm| {
         let sampler = algorithm.name();
+        // Populations have no warm-up, whose strategy the run may have chosen.
+        let config = SamplerConfig { algorithm, strategy: Strategy::FourLong, ..base.clone() };
         let begin = Instant::now();
-        let found = match pool.install(|| draw(density, SamplerConfig { algorithm, ..base.clone() })) {
+        let found = match pool.install(|| draw(density, config)) {
             Err(error @ SamplerError::Density { .. }) => return Err(BenchError::from(error)),
             Err(why) => Err(why.to_string()),
             Ok(found) => found.ok_or_else(|| "it has drawn nothing".to_owned()),
@@ -96,7 +98,7 @@ mod tests {
         let model = EightSchools::rubin();
         let exact = SchoolsPosterior::compute(&model);
         let pool = octopus_runs::pool(Some(1)).unwrap();
-        let config = SamplerConfig { draws: 200, seed: 3, ..SamplerConfig::default() };
+        let config = SamplerConfig { draws: 200, seed: 3, ..SamplerConfig::many_short(16) };
         let found = measure(&config, &model, Some(&exact), &pool).unwrap();
         let names: Vec<&str> = found.iter().map(|one| one.sampler).collect();
         assert_eq!(names, ["importance", "smc", "pathfinder"]);

@@ -79,7 +79,7 @@ struct RankedRun<'a> {
     evidence: &'a ModelEvidence,
     /// The logarithm of the Bayes factor over the model with the largest evidence, and its standard error.
     log_bayes_factor: (f64, f64),
-    /// Of equally probable models.
+    /// The posterior probability of the model, where all models are equally probable beforehand.
     probability: f64,
 }
 

@@ -132,7 +132,7 @@ struct Chunks {
 }
 
 impl Chunks {
-    /// Of an array of values of `width` bytes; lengths that are damaged count as the largest there are.
+    /// Makes the chunks of an array whose values have `width` bytes. A damaged length counts as the largest possible one.
     fn new(shape: &[u64], chunk: &[u32], width: usize) -> Self {
         let product = |lengths: &mut dyn Iterator<Item = u64>, start: usize| {
             lengths.fold(start, |product, len| product.saturating_mul(usize::try_from(len).unwrap_or(usize::MAX)))

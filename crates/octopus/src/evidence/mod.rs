@@ -35,8 +35,8 @@ pub struct ModelEvidence {
     pub log_evidence: f64,
     /// Its standard error, which is the relative error of the evidence.
     pub standard_error: f64,
-    /// The estimates of the first halves of the chains, and of the second halves, constants left out as the density leaves
-    /// them out.
+    /// The estimates from the first halves of the chains and from the second halves. Both leave out the constants that the
+    /// density leaves out.
     pub halves: [BridgeEstimate; 2],
     /// The draws that were used, of all chains.
     pub draws: usize,

@@ -180,8 +180,8 @@ mod tests {
         assert!((fit.log_density(&x) - log).abs() < 1e-12);
     }
 
-    /// Of independent coordinates, more than there are draws, hardly any correlation is left; one that does not move has no
-    /// fit.
+    /// With fewer draws than coordinates, the fit of independent coordinates has hardly any correlation. A coordinate that does
+    /// not move has no fit.
     #[test]
     fn more_coordinates_than_draws_are_no_obstacle() {
         let mut random = Stream::new(3, 0, 0, Purpose::User);

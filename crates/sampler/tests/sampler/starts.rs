@@ -57,8 +57,8 @@ fn last(mut sampler: Sampler<'_>) -> Vec<f64> {
     last
 }
 
-/// Of 16 chains that start around 0 some stay in a mode of e^-24 of the posterior; on paths none does. A mode that has a
-/// share is kept by the chains whose paths end there.
+/// Some of 16 chains that start around 0 stay in a mode with a share of e^-24 of the posterior. No chain that starts on a path
+/// does. Chains whose paths end in a mode with a larger share stay there.
 #[test]
 fn chains_on_paths_are_not_lost_and_keep_modes_that_matter() {
     let config = SamplerConfig { chains: 16, draws: 50, tune: 100, seed: 3, ..SamplerConfig::default() };
