@@ -20,11 +20,11 @@ use crate::error::BenchError;
 use case::{Case, Timed};
 use evidence::MeasuredEvidence;
 use gpu::GpuBenchmarks;
-use octopus_device::{Device, DeviceChoice, DeviceRequest, Source};
+use octopus_device::{Device, DeviceChoice};
 use octopus_models::exact::Exact;
 use octopus_models::{NamedLikelihood, Problem};
 use octopus_report::{Benchmark, EngineRun, Measured, WorstVariation};
-use octopus_runs::{DeviceInventory, Observer, Placement, RunCost, StepCosts, StrategyPlan};
+use octopus_runs::{Observer, Placement, StrategyPlan};
 use octopus_sampler::SamplerConfig;
 use rayon::ThreadPool;
 use std::sync::Arc;
@@ -43,8 +43,6 @@ pub struct EngineOptions<'a> {
     pub sampler: &'a SamplerConfig,
     /// Whether few and short runs are enough.
     pub quick: bool,
-    /// The device that was asked for.
-    pub asked: DeviceChoice,
 }
 
 /// The model that is measured.
@@ -127,15 +125,7 @@ pub fn run(
             found.engines.push(case.measure_until_steady(options.quick, &mut quality)?);
         }
     }
-    // A GPU that will be timed is chosen for, however short the run is.
-    let choice = match gpu {
-        Ok(Gpu { works: true, device: Device::Cuda(ordinal), .. }) => DeviceChoice::Cuda(Some(*ordinal)),
-        _ => options.asked,
-    };
-    let mut machine = DeviceInventory::look(DeviceRequest { choice, source: Source::Flag, note: None });
-    machine.learn_for_strategy(own.density, &RunCost::of_run(own.density, options.sampler))?;
-    let costs = StepCosts::measure(own.density, pool, &machine)?;
-    let plan = planned::choose(own.density, options.sampler, DeviceChoice::Cpu, &costs)?;
+    let plan = planned::choose(own.density, options.sampler, DeviceChoice::Cpu)?;
     let auto = (planned::label(&plan.config), plan.config.clone());
     found.plans.push(plan);
     let repeats = if options.quick { 1 } else { STRATEGY_REPEATS };
@@ -154,7 +144,7 @@ pub fn run(
         }
     }
     found.evidence = evidence::measure(options.sampler, own.density, problem.exact, pool)?;
-    let on_cpu = TimedEngine { name: "CPU", place: &Placement::Cpu, choice: DeviceChoice::Cpu, costs: &costs, pool };
+    let on_cpu = TimedEngine { name: "CPU", place: &Placement::Cpu, choice: DeviceChoice::Cpu, pool };
     found.targets = on_cpu.measure(own.density, options.sampler, options.quick)?;
     // A GPU's many chains make so many draws that warm-up hardly counts. To be compared with them fairly, the CPU makes
     // a long run, too.
@@ -170,7 +160,7 @@ pub fn run(
     }
     for size in problem.sizes {
         let model = Timed::of(&**size);
-        let auto = planned::choose(model.density, options.sampler, DeviceChoice::Cpu, &costs)?.config;
+        let auto = planned::choose(model.density, options.sampler, DeviceChoice::Cpu)?.config;
         let once = std::iter::once(options.sampler).chain(&long).map(|config| (config, 1));
         for (config, repeats) in once.chain([(&auto, repeats)]) {
             if observer.stops() {
@@ -183,11 +173,11 @@ pub fn run(
         let mut auto = None;
         if let (true, Device::Cuda(ordinal)) = (gpu.works, gpu.device) {
             let choice = DeviceChoice::Cuda(Some(ordinal));
-            let plan = planned::choose(own.density, options.sampler, choice, &costs)?;
+            let plan = planned::choose(own.density, options.sampler, choice)?;
             auto = Some(plan.config.clone());
             found.plans.push(plan);
             if !gpu.test_double {
-                let on_gpu = TimedEngine { name: "GPU", place: gpu.place, choice, costs: &costs, pool };
+                let on_gpu = TimedEngine { name: "GPU", place: gpu.place, choice, pool };
                 found.targets.extend(on_gpu.measure(own.density, options.sampler, options.quick)?);
             }
         }

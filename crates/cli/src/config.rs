@@ -79,7 +79,7 @@ pub(crate) enum StrategyChoice {
     FourLong,
     /// [`Strategy::ManyShort`]
     ManyShort,
-    /// The strategy that is predicted to be done first.
+    /// The strategy that needs the fewest leapfrog steps, or hardly more.
     Auto,
 }
 

@@ -28,10 +28,12 @@ mod choice;
 mod fingerprint;
 mod key;
 mod model;
+mod why;
 mod work;
 
 pub use cache::{CostsCache, CostsCacheError, CostsMiss};
 pub use choice::{Choice, Prediction, Seconds, choose};
 pub use key::{CostsKey, kernels_fingerprint};
 pub use model::{DeviceCosts, KernelCost, LinearCost, TransferCost};
+pub use why::DeviceReason;
 pub use work::{Work, WorkStep};

@@ -65,8 +65,8 @@ mod visible;
 
 pub use check::CHECK_IDS;
 pub use costs::{
-    Choice, CostsCache, CostsCacheError, CostsKey, CostsMiss, DeviceCosts, KernelCost, LinearCost, Prediction, Seconds,
-    TransferCost, Work, WorkStep, choose, kernels_fingerprint,
+    Choice, CostsCache, CostsCacheError, CostsKey, CostsMiss, DeviceCosts, DeviceReason, KernelCost, LinearCost,
+    Prediction, Seconds, TransferCost, Work, WorkStep, choose, kernels_fingerprint,
 };
 pub use current::{Device, DeviceNameError, DeviceScope, with_device};
 pub use driver::{DriverCode, DriverFacts, DriverFailure};

@@ -3,7 +3,8 @@
 mod software_gpu;
 
 use octopus_device::{
-    Accelerators, CostsMiss, Device, DeviceChoice, NoProvider, Probe, ScriptedProvider, SystemProvider, Work, resolve,
+    Accelerators, CostsMiss, Device, DeviceChoice, DeviceReason, NoProvider, Probe, ScriptedProvider, SystemProvider,
+    Work, resolve,
 };
 
 fn missing(_: u32) -> Result<octopus_device::DeviceCosts, CostsMiss> {
@@ -20,7 +21,8 @@ fn a_machine_without_anything_has_the_cpu() {
     let accelerators = Accelerators::of(&Probe::new(&NoProvider));
     let selection = resolve(choice("auto"), &accelerators, &Work::new("a run"), &mut missing).unwrap();
     assert_eq!(selection.device, Device::Cpu);
-    assert!(selection.reason.contains("no NVIDIA device on this machine"), "{}", selection.reason);
+    let why = selection.why.to_string();
+    assert!(why.contains("no NVIDIA device on this machine"), "{why}");
     let error = resolve(choice("cuda"), &accelerators, &Work::new("a run"), &mut missing).unwrap_err();
     let text = error.to_string();
     assert!(text.contains("no NVIDIA device on this machine") && text.contains("docs/setup.md"), "{text}");
@@ -33,7 +35,7 @@ fn the_cpu_is_had_when_asked_for_whatever_the_machine() {
         [Accelerators::of(&Probe::new(&ScriptedProvider::healthy())), Accelerators::of(&Probe::new(&NoProvider))]
     {
         let selection = resolve(choice("cpu"), &accelerators, &Work::new("a run"), &mut missing).unwrap();
-        assert_eq!((selection.device, selection.reason.as_str()), (Device::Cpu, "cpu: asked for"));
+        assert_eq!((selection.device, selection.why), (Device::Cpu, DeviceReason::AskedFor));
     }
 }
 
@@ -58,7 +60,7 @@ fn an_old_driver_is_used_only_when_asked_for() {
     let accelerators = Accelerators::of(&Probe::new(&provider));
     let automatic = resolve(choice("auto"), &accelerators, &Work::new("a run"), &mut missing).unwrap();
     assert_eq!(automatic.device, Device::Cpu);
-    assert!(automatic.reason.contains("12.2"), "{}", automatic.reason);
+    assert!(automatic.why.to_string().contains("12.2"), "{}", automatic.why);
     let asked = resolve(choice("cuda:0"), &accelerators, &Work::new("a run"), &mut missing).unwrap();
     assert_eq!(asked.device, Device::Cuda(0));
     assert!(asked.notes[0].contains("12.2"), "{:?}", asked.notes);

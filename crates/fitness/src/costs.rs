@@ -59,7 +59,7 @@ impl CostsConfig {
 /// let x = vec![1.0_f64; 1000];
 /// let work = Work::new("a sum of products").step("array_dot_f64", 1, 1000.0).upload(2, 16_000).download(1, 8);
 /// let chosen = auto.for_work(&work);
-/// println!("{}", chosen.reason); // e.g. "cpu: there is no CUDA device"
+/// println!("{}", chosen.why); // e.g. "there is no CUDA device"
 /// let sum = with_device(chosen.device, || Array::from_slice(&x)?.dot(&Array::from_slice(&x)?))?;
 /// assert_eq!(sum, 1000.0);
 /// # Ok::<(), octopus_array::ArrayError>(())

@@ -126,7 +126,7 @@ fn benchmark(
     stage: &dyn Fn(&str),
 ) -> Result<Option<engines::Benchmarks>, Phase0Error> {
     stage("benchmark: engines, strategies, sizes");
-    let timed = engines::EngineOptions { sampler: options.sampler(), quick: options.quick, asked: options.asked() };
+    let timed = engines::EngineOptions { sampler: options.sampler(), quick: options.quick };
     let on_gpu = gpu.as_ref().map(gpu::OnGpu::to_time).map_err(String::clone);
     let sizes = match prd {
         Some(prd) if !options.quick => prd.other_sizes()?,

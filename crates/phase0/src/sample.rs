@@ -30,7 +30,7 @@ pub(super) fn run(options: &Phase0Options<'_>, observer: &mut dyn Observer) -> R
     let record = RunRecord {
         // Where the device could not be opened, the CPU has taken its place.
         device: device.name(),
-        device_reason: device.reason,
+        device_reason: device.reason(),
         ..run_record(problem, options.sampler().clone(), &options.run)
     };
     let writer = RunWriter::create(&dir, record, CreateOptions { force: true, keep_warmup: false })?;

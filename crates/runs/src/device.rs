@@ -5,19 +5,48 @@ use crate::{Placement, RunCost, RunError};
 use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;
 use octopus_device::{
-    Accelerators, CostsMiss, Device, DeviceChoice, DeviceCosts, DeviceMemory, DeviceRequest, Overall, Probe, Seconds,
-    SystemProvider, VerifyReport, device_names, resolve,
+    Accelerators, CostsMiss, Device, DeviceChoice, DeviceCosts, DeviceMemory, DeviceReason, DeviceRequest, Overall,
+    Probe, Seconds, Selection, SystemProvider, VerifyReport, device_names, resolve,
 };
+use std::fmt;
+
+/// Why a run is on its device. Its text is a clause.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DecisionReason {
+    /// As the devices of the machine, their checks and their costs say.
+    Machine(DeviceReason),
+    /// The CPU is predicted to take so few seconds that no GPU is started.
+    Short(f64),
+    /// Only GPUs compute in this precision.
+    OnlyGpus(Precision),
+    /// No GPU can do the run: no kernel takes it, its memory is too small, or it cannot be opened.
+    NotOnGpu(String),
+}
+
+impl fmt::Display for DecisionReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Machine(why) => write!(f, "{why}"),
+            Self::Short(seconds) => {
+                write!(f, "predicted to take {} there, too little to start a GPU for", Seconds(*seconds))
+            }
+            Self::OnlyGpus(precision) => write!(f, "only GPUs compute in {precision}"),
+            Self::NotOnGpu(why) => f.write_str(why),
+        }
+    }
+}
 
 /// The decision on the device that samples.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct DeviceDecision {
     /// The device; of several devices, the first.
     pub device: Device,
     /// The further devices, if several were asked for.
     pub others: Vec<Device>,
-    /// The reason for the decision, in one line.
-    pub reason: String,
+    /// Why these devices.
+    pub why: DecisionReason,
+    /// What became of the devices since, as clauses that follow the reason.
+    pub since: Vec<String>,
     /// What the user should know besides: what was measured, what could not be used, what to do about it.
     pub notes: Vec<String>,
     /// Whether the user named the device.
@@ -32,9 +61,15 @@ impl DeviceDecision {
         device_names(&self.devices())
     }
 
+    /// Returns the reason for records, in one line: why these devices, and what became of them since.
+    pub fn reason(&self) -> String {
+        let Self { why, since, .. } = self;
+        format!("{why}{}", since.concat())
+    }
+
     /// Returns the lines for the user. A device that the user named, and that is there and sound, needs no line.
     pub fn lines(&self) -> Vec<String> {
-        let chosen = (!self.is_asked_for).then(|| format!("device: {} ({})", self.name(), self.reason));
+        let chosen = (!self.is_asked_for).then(|| format!("device: {} ({})", self.name(), self.why));
         chosen.into_iter().chain(self.notes.iter().cloned()).collect()
     }
 
@@ -42,7 +77,8 @@ impl DeviceDecision {
     fn or_cpu(self, against: Option<String>) -> Self {
         match against {
             Some(reason) if self.falls_back => {
-                Self { device: Device::Cpu, others: vec![], reason, notes: vec![], ..self }
+                let why = DecisionReason::NotOnGpu(reason);
+                Self { device: Device::Cpu, others: vec![], why, notes: vec![], ..self }
             }
             _ => self,
         }
@@ -94,11 +130,6 @@ impl DeviceInventory {
         Self { asked, accelerators, driver_version, first: FirstCosts::default() }
     }
 
-    /// Returns the device that is asked for.
-    pub fn asked(&self) -> DeviceChoice {
-        self.asked.choice
-    }
-
     /// Returns the measured costs of a device.
     ///
     /// # Errors
@@ -110,48 +141,29 @@ impl DeviceInventory {
         }
     }
 
-    /// Measures the costs by which `--strategy auto` decides on a run of `model`, where they are unknown: those of every
-    /// GPU on which the run may be, in at most two seconds each, once. Nothing is measured where the CPU may do the run,
-    /// and does it soon.
-    ///
-    /// # Errors
-    /// When the model cannot be sampled.
-    pub fn learn_for_strategy(&mut self, model: &dyn LogDensity, cost: &RunCost) -> Result<(), RunError> {
-        let usable = self.usable();
-        let devices: Vec<u32> = match self.asked.choice {
-            DeviceChoice::Cpu => Vec::new(),
-            DeviceChoice::Cuda(ordinal) => vec![ordinal.unwrap_or(0)],
-            DeviceChoice::Auto | DeviceChoice::Several(_) | DeviceChoice::All => usable.clone(),
-        };
-        let devices: Vec<u32> = devices.into_iter().filter(|device| usable.contains(device)).collect();
-        self.learn_on(&devices, model, cost)
-    }
-
     /// The numbers of the GPUs that no check speaks against.
     pub(crate) fn usable(&self) -> Vec<u32> {
         let Accelerators { devices, unusable } = &self.accelerators;
         (0..if unusable.is_none() { *devices } else { 0 }).collect()
     }
 
-    fn learn_on(&mut self, devices: &[u32], model: &dyn LogDensity, cost: &RunCost) -> Result<(), RunError> {
-        if cost.no_gpu.is_some() {
-            return Ok(());
-        }
+    /// Measures the costs of a run of `model` on all GPUs that may do it, where they are unknown, in at most two seconds
+    /// each, once.
+    fn learn(&mut self, model: &dyn LogDensity, cost: &RunCost) -> Result<(), RunError> {
+        let usable = self.usable();
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = self.decides_on(cost).then(|| u32::try_from(threads).unwrap_or(u32::MAX));
         let Self { driver_version, first, .. } = self;
-        let machine = ThisMachine { driver_version: driver_version.as_deref(), model, precision: cost.precision };
-        first.learn(&cost.work, devices, threads, &machine)
+        let machine = ThisMachine { driver_version: driver_version.as_deref(), model };
+        first.learn(&cost.work, &usable, u32::try_from(threads).unwrap_or(u32::MAX), &machine)
     }
 
     /// Returns whether both sides can do the run, and costs decide between them.
     fn decides_on(&self, cost: &RunCost) -> bool {
-        self.asked.choice == DeviceChoice::Auto && cost.precision == Precision::F64
+        self.asked.choice == DeviceChoice::Auto && cost.precision == Precision::F64 && cost.no_gpu.is_none()
     }
 
     /// Chooses the device for a run of `model` (for many data sets, that of the largest). Where costs decide that nobody
-    /// has measured yet, they are measured first, as for [`learn_for_strategy`](Self::learn_for_strategy); without a model
-    /// they are not.
+    /// has measured yet, they are measured first, in at most two seconds for each GPU, once; without a model they are not.
     ///
     /// # Errors
     /// [`RunError::NoDevice`] when a GPU is asked for and cannot be used, or with `no_fallback` when a GPU is there and
@@ -163,7 +175,7 @@ impl DeviceInventory {
         no_fallback: bool,
     ) -> Result<DeviceDecision, RunError> {
         if let Some(model) = model.filter(|_| self.decides_on(cost)) {
-            self.learn_on(&self.usable(), model, cost)?;
+            self.learn(model, cost)?;
         }
         let Self { asked: DeviceRequest { choice, note, .. }, accelerators, first, .. } = &*self;
         let known = Known { costs: &mut |ordinal| self.device_costs(ordinal), short: first.short };
@@ -175,7 +187,7 @@ impl DeviceInventory {
         }
         cost.fits(sampling.device)?;
         sampling.notes.splice(0..0, note.iter().chain(&first.notes).cloned());
-        tracing::info!(device = %sampling.name(), "the device is chosen: {}", sampling.reason);
+        tracing::info!(device = %sampling.name(), "the device is chosen: {}", sampling.why);
         Ok(sampling)
     }
 }
@@ -221,23 +233,14 @@ fn decide(
     if let (DeviceChoice::Auto, 1.., None) = (choice, accelerators.devices, &accelerators.unusable) {
         // Where only the CPU or only a GPU can do the run, costs do not matter.
         let only = match (&cost.no_gpu, cost.precision, known.short) {
-            (Some(why), _, _) => Some((Device::Cpu, why.clone())),
-            (None, Precision::F64, Some(seconds)) => Some((
-                Device::Cpu,
-                format!("predicted to take {} there, too little to start a GPU for", Seconds(seconds)),
-            )),
+            (Some(why), _, _) => Some((Device::Cpu, DecisionReason::NotOnGpu(why.clone()))),
+            (None, Precision::F64, Some(seconds)) => Some((Device::Cpu, DecisionReason::Short(seconds))),
             (None, Precision::F64, None) => None,
-            (None, precision, _) => Some((Device::Cuda(0), format!("only GPUs compute in {precision}"))),
+            (None, precision, _) => Some((Device::Cuda(0), DecisionReason::OnlyGpus(precision))),
         };
-        if let Some((device, reason)) = only {
-            return Ok(DeviceDecision {
-                device,
-                others: vec![],
-                reason,
-                notes: vec![],
-                is_asked_for: false,
-                falls_back,
-            });
+        if let Some((device, why)) = only {
+            let (others, since, notes) = (vec![], vec![], vec![]);
+            return Ok(DeviceDecision { device, others, why, since, notes, is_asked_for: false, falls_back });
         }
     }
     let selection = resolve(choice, accelerators, &cost.work, known.costs).map_err(|error| match choice {
@@ -246,10 +249,9 @@ fn decide(
             format!("{error}, and see `octopus verify`")
         }
     })?;
-    // The reason begins with the device, or the work and the device, which are cut off here.
-    let reason = selection.reason.splitn(2, ": ").last().unwrap_or_default().to_owned();
-    let (device, others, notes) = (selection.device, selection.others, selection.notes);
-    Ok(DeviceDecision { device, others, reason, notes, is_asked_for: choice != DeviceChoice::Auto, falls_back })
+    let Selection { device, others, why, notes } = selection;
+    let (why, is_asked_for) = (DecisionReason::Machine(why), choice != DeviceChoice::Auto);
+    Ok(DeviceDecision { device, others, why, since: vec![], notes, is_asked_for, falls_back })
 }
 
 /// Returns the reason why no GPU samples on this machine, as a clause.
@@ -285,15 +287,7 @@ pub mod choice_text {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::first_costs::tests::costs;
     use octopus_device::{MemoryAttempt, NoProvider, PlanPart, ScriptedProvider, Source, Work, verify};
-
-    #[test]
-    fn what_is_asked_for_is_told() {
-        for choice in ["auto", "cpu"] {
-            assert_eq!(inventory(choice, absent(), FirstCosts::default()).asked(), choice.parse().unwrap());
-        }
-    }
 
     /// A driver that nobody asks for stays asleep.
     #[test]
@@ -320,23 +314,12 @@ mod tests {
         let broken_one = choose("auto", broken(), None, false).unwrap();
         assert_eq!((broken_one.device, broken_one.falls_back), (Device::Cpu, true));
         let short = choose("auto", present(), Some(0.5), false).unwrap();
-        assert!(short.falls_back && short.reason.ends_with("too little to start a GPU for"), "{}", short.reason);
+        assert!(short.falls_back && short.why == DecisionReason::Short(0.5), "{}", short.why);
         // What the user is told first was there first.
         assert_eq!(short.notes, ["a note", "it was measured"]);
         let notes = choose("cuda", broken(), None, false).unwrap().notes;
         assert_eq!((&notes[..2], notes.len()), (&["a note".to_owned(), "it was measured".to_owned()][..], 3));
         assert!(notes[2].contains("prohibited"), "{notes:?}");
-    }
-
-    /// Of two GPUs the costs of the first are known; `cuda` is the first.
-    #[test]
-    fn what_is_known_of_the_gpu_that_is_asked_for_is_not_measured() {
-        let measured = [(0, costs(&["step"])), (1, costs(&[]))].into();
-        let first = FirstCosts { measured, ..FirstCosts::default() };
-        let mut inventory = inventory("cuda", Accelerators { devices: 2, ..present() }, first);
-        let cost = RunCost { work: Work::new("a run").step("step", 10, 1e3), ..cost() };
-        inventory.learn_for_strategy(&octopus_models::EightSchools::rubin(), &cost).unwrap();
-        assert_eq!(inventory.first.notes, [""; 0]);
     }
 
     /// 256 MiB are left alone.
@@ -383,7 +366,7 @@ mod tests {
             ..decided("cpu", &absent(), false).unwrap()
         };
         let taken = on_gpus(true).or_cpu(Some("no memory".to_owned()));
-        assert_eq!((taken.name().as_str(), taken.reason.as_str(), taken.notes.len()), ("cpu", "no memory", 0));
+        assert_eq!((taken.name().as_str(), taken.reason().as_str(), taken.notes.len()), ("cpu", "no memory", 0));
         for kept in [on_gpus(false).or_cpu(Some("no memory".to_owned())), on_gpus(true).or_cpu(None)] {
             assert_eq!((kept.name().as_str(), kept.notes.len()), ("cuda:0,1", 1));
         }
@@ -419,10 +402,10 @@ mod tests {
             decide(DeviceChoice::Auto, &present(), &run, false, known).unwrap()
         };
         let single = of(RunCost { precision: Precision::F32, ..cost() }, Some(0.5));
-        assert_eq!((single.name().as_str(), single.reason.as_str()), ("cuda:0", "only GPUs compute in f32"));
+        assert_eq!((single.name().as_str(), single.reason().as_str()), ("cuda:0", "only GPUs compute in f32"));
         assert!(!single.falls_back, "the CPU has no such numbers");
         let large = of(RunCost { no_gpu: Some("too large".into()), ..cost() }, None);
-        assert_eq!((large.name().as_str(), large.reason.as_str()), ("cpu", "too large"));
+        assert_eq!((large.name().as_str(), large.reason().as_str()), ("cpu", "too large"));
         assert_eq!(large.lines(), ["device: cpu (too large)"]);
         let short = of(cost(), Some(0.5));
         assert_eq!(short.lines(), ["device: cpu (predicted to take 500 ms there, too little to start a GPU for)"]);
@@ -438,24 +421,24 @@ mod tests {
         ] {
             let sampling = decided("auto", &accelerators, false).unwrap();
             assert_eq!(sampling.name(), "cpu");
-            assert!(sampling.reason.contains(words), "{sampling:?}");
-            assert_eq!(sampling.lines()[0], format!("device: cpu ({})", sampling.reason));
+            assert!(sampling.reason().contains(words), "{sampling:?}");
+            assert_eq!(sampling.lines()[0], format!("device: cpu ({})", sampling.reason()));
         }
         let asked = decided("cpu", &present(), true).unwrap();
-        assert_eq!((asked.reason.as_str(), asked.lines().len()), ("asked for", 0));
+        assert_eq!((asked.reason().as_str(), asked.lines().len()), ("asked for", 0));
     }
 
     #[test]
     fn cuda_is_taken_or_refused_with_what_to_do() {
         let asked = decided("cuda", &present(), false).unwrap();
-        assert_eq!((asked.name().as_str(), asked.reason.as_str(), asked.lines().len()), ("cuda:0", "asked for", 0));
+        assert_eq!((asked.name().as_str(), asked.reason().as_str(), asked.lines().len()), ("cuda:0", "asked for", 0));
         assert!(asked.falls_back && !decided("cuda", &present(), true).unwrap().falls_back);
         let message = decided("cuda", &absent(), false).unwrap_err();
         assert!(message.contains("no NVIDIA device") && message.contains("octopus verify"), "{message}");
         assert!(decided("cuda:3", &present(), false).unwrap_err().contains("the last is cuda:0"));
         let two = decided("cuda:0,1", &Accelerators { devices: 2, ..present() }, false).unwrap();
         assert_eq!(
-            (two.name().as_str(), two.others, two.reason.as_str()),
+            (two.name().as_str(), two.others.clone(), two.reason().as_str()),
             ("cuda:0,1", vec![Device::Cuda(1)], "asked for")
         );
         // A GPU that fails its checks is used all the same where it is asked for: the user may know why.

@@ -65,8 +65,8 @@ pub(crate) trait CostSource {
 }
 
 impl FirstCosts {
-    /// Measures those of the `devices` whose costs of this work are unknown, and keeps what was measured. Where the
-    /// processor with so many threads may do the work, nothing is measured for work that it does soon.
+    /// Measures those of the `devices` whose costs of this work are unknown, and keeps what was measured. Nothing is
+    /// measured for work that the processor with so many threads does soon.
     ///
     /// # Errors
     /// When the processor cannot do the work. A device that fails is noted.
@@ -74,7 +74,7 @@ impl FirstCosts {
         &mut self,
         work: &Work,
         devices: &[u32],
-        cpu_threads: Option<u32>,
+        cpu_threads: u32,
         source: &dyn CostSource,
     ) -> Result<(), RunError> {
         let has = |costs: &DeviceCosts| work.steps.iter().all(|step| costs.kernels.contains_key(&step.kernel));
@@ -93,7 +93,7 @@ impl FirstCosts {
             return Ok(());
         }
         let cpu = source.cpu_step()?;
-        let on_cpu = cpu_threads.and_then(|threads| work.cpu_seconds(threads, |_| Some(cpu)));
+        let on_cpu = work.cpu_seconds(cpu_threads, |_| Some(cpu));
         self.short = on_cpu.filter(|seconds| *seconds < LEAST_CPU_SECONDS);
         if self.short.is_some() {
             return Ok(());
@@ -122,7 +122,6 @@ pub(crate) struct ThisMachine<'a> {
     /// The driver's version, as NVML tells it.
     pub(crate) driver_version: Option<&'a str>,
     pub(crate) model: &'a dyn LogDensity,
-    pub(crate) precision: Precision,
 }
 
 impl CostSource for ThisMachine<'_> {
@@ -141,9 +140,9 @@ impl CostSource for ThisMachine<'_> {
         };
         let many = many_chains(costs.is_test_double(), self.model);
         let (place, threads) = (Placement::open(&[Device::Cuda(ordinal)])?, pool(None)?);
-        let on_gpu = |chains| short_step_seconds(self.model, chains, self.precision, &place, &threads);
+        let on_gpu = |chains| short_step_seconds(self.model, chains, &place, &threads);
         let (single, full) = (on_gpu(1)?, on_gpu(many)?);
-        costs.record(kernel_name(self.model, self.precision), KernelCost { cpu, device: step_cost(single, full) });
+        costs.record(kernel_name(self.model, Precision::F64), KernelCost { cpu, device: step_cost(single, full) });
         Ok(costs)
     }
 
@@ -179,7 +178,7 @@ pub(crate) fn kept_costs(ordinal: u32, driver_version: Option<&str>) -> Result<D
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
     use octopus_device::{CostsKey, TransferCost};
     use std::cell::RefCell;
@@ -193,7 +192,7 @@ pub(crate) mod tests {
     #[test]
     fn a_step_on_this_processor_costs_its_time_alone() {
         let model = octopus_models::EightSchools::rubin();
-        let machine = ThisMachine { driver_version: None, model: &model, precision: Precision::F64 };
+        let machine = ThisMachine { driver_version: None, model: &model };
         let LinearCost { fixed_seconds, unit_seconds } = machine.cpu_step().unwrap();
         assert!(fixed_seconds == 0.0 && (1e-9..0.1).contains(&unit_seconds), "{fixed_seconds} s + {unit_seconds} s");
     }
@@ -245,7 +244,7 @@ pub(crate) mod tests {
         }
     }
 
-    pub(crate) fn costs(kernels: &[&str]) -> DeviceCosts {
+    fn costs(kernels: &[&str]) -> DeviceCosts {
         let none = LinearCost { fixed_seconds: 0.0, unit_seconds: 0.0 };
         let kernel = |name: &&str| ((*name).to_owned(), KernelCost { cpu: none, device: none });
         DeviceCosts {
@@ -262,25 +261,16 @@ pub(crate) mod tests {
     }
 
     fn learnt(kept: &[(u32, &[&str])], cpu_seconds: f64, devices: &[u32]) -> (FirstCosts, Vec<(u32, bool)>) {
-        learnt_by(kept, cpu_seconds, Some(2), devices)
-    }
-
-    fn learnt_by(
-        kept: &[(u32, &[&str])],
-        cpu_seconds: f64,
-        threads: Option<u32>,
-        devices: &[u32],
-    ) -> (FirstCosts, Vec<(u32, bool)>) {
         let kept = kept.iter().map(|(device, kernels)| (*device, costs(kernels))).collect();
         let machine = Scripted { kept, cpu_seconds, measured: RefCell::default() };
         let mut first = FirstCosts::default();
         let work = Work::new("a run").step("step", 10, 1e3).in_parts(2);
-        first.learn(&work, devices, threads, &machine).unwrap();
+        first.learn(&work, devices, 2, &machine).unwrap();
         let measured = machine.measured.borrow().clone();
         // What this process has measured is not measured again.
         let again = first.notes.len();
         let others: Vec<u32> = devices.iter().copied().filter(|&device| device != 1).collect();
-        first.learn(&work, &others, threads, &machine).unwrap();
+        first.learn(&work, &others, 2, &machine).unwrap();
         assert_eq!(first.notes.len(), again);
         (first, measured)
     }
@@ -315,9 +305,6 @@ pub(crate) mod tests {
             let (first, measured) = learnt(&[], seconds, &[0]);
             assert_eq!((first.short, measured.is_empty()), (short, short.is_some()), "{seconds} s");
         }
-        // The processor may not do it.
-        let (first, measured) = learnt_by(&[], 0.5, None, &[0]);
-        assert_eq!((first.short, measured.len()), (None, 1));
         // Where all is known, the time of the processor is not asked for.
         assert_eq!(learnt(&[(0, &["step"])], 0.5, &[0]).0.short, None);
     }

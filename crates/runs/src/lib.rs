@@ -114,7 +114,7 @@ mod writer;
 
 pub use collect::{MemoryRun, groups_of, posterior_of, sample_in_memory};
 pub use columns::check_names;
-pub use device::{DeviceDecision, DeviceInventory, no_gpu};
+pub use device::{DecisionReason, DeviceDecision, DeviceInventory, no_gpu};
 pub use diagnosis::diagnose_options;
 pub use disk::{bytes_on_disk, check_disk, free_space};
 pub use drive::{Checkpoints, Driven, Observer, Pace, Progress, Session, adaptation, add_time, describe, drive, pool};
@@ -130,7 +130,7 @@ pub use read::RunFolder;
 pub use record::{EndedBy, Ending, Goal, ModelRecord, PartRecord, RECORD_SCHEMA, RunRecord, RunStatus, Timing};
 pub use run_cost::{MEASURED_GROUPS, MEASURED_OBSERVATIONS, RunCost, kernel_name};
 pub use step_time::seconds_a_step;
-pub use strategy::{DrawsLimit, DrawsWanted, PredictedRun, StepCosts, StrategyPlan, plan};
+pub use strategy::{CountedRun, DrawsLimit, DrawsWanted, StrategyPlan, plan};
 pub use tally::Tally;
 pub use timestamp::now_utc;
 pub use writer::{CreateOptions, Resumed, RunWriter};

@@ -1,8 +1,8 @@
 //! What precedes every run: its strategy is settled, its device chosen, and room for it checked.
 
 use crate::{
-    DeviceDecision, DeviceInventory, DrawsWanted, Goal, Init, ModelRecord, RunCost, RunError, RunRecord, StepCosts,
-    StrategyPlan, bytes_on_disk, check_disk, plan, pool,
+    DeviceDecision, DeviceInventory, DrawsWanted, Goal, Init, ModelRecord, RunCost, RunError, RunRecord, StrategyPlan,
+    bytes_on_disk, check_disk, plan, pool,
 };
 use octopus_density::{Layout, LogDensity};
 use octopus_device::{Device, DeviceRequest};
@@ -75,12 +75,12 @@ impl PreparedRun {
         mut request: RunRequest,
         cost: &dyn Fn(&SamplerConfig) -> RunCost,
     ) -> Result<Self, RunError> {
-        let mut machine = DeviceInventory::look(request.device.clone());
-        let pool = pool(request.threads)?;
         let plan = match density {
-            Some(density) => request.settle_strategy(density, &mut machine, &pool, cost)?,
+            Some(density) => request.settle_strategy(density)?,
             None => None,
         };
+        let mut machine = DeviceInventory::look(request.device.clone());
+        let pool = pool(request.threads)?;
         let cost = cost(&request.sampler);
         let device = machine.choose(density, &cost, request.no_fallback)?;
         Ok(Self { request, plan, cost, device, pool })
@@ -119,8 +119,8 @@ impl PreparedRun {
         RunRecord {
             command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
             device: self.device.name(),
-            device_reason: self.device.reason.clone(),
-            strategy_reason: self.plan.as_ref().map(|plan| plan.reason.clone()).unwrap_or_default(),
+            device_reason: self.device.reason(),
+            strategy_reason: self.plan.as_ref().map(StrategyPlan::reason).unwrap_or_default(),
             init: self.request.init,
             goal: (self.request.goal != Goal::default()).then_some(self.request.goal),
             ..RunRecord::new(model, sampler, layout)
@@ -129,23 +129,14 @@ impl PreparedRun {
 }
 
 impl RunRequest {
-    /// Chooses strategy and chains if that was left to the machine, and returns what was chosen and why. `cost`
-    /// returns the cost of a run.
+    /// Chooses strategy and chains if that was left to `auto`, and returns what was chosen and why.
     ///
     /// # Errors
-    /// When the density cannot be sampled, or no run can draw as much as is wanted.
-    pub fn settle_strategy(
-        &mut self,
-        density: &dyn LogDensity,
-        machine: &mut DeviceInventory,
-        pool: &ThreadPool,
-        cost: &dyn Fn(&SamplerConfig) -> RunCost,
-    ) -> Result<Option<StrategyPlan>, RunError> {
+    /// When a setting is out of range, or no run can draw as much as is wanted.
+    pub fn settle_strategy(&mut self, density: &dyn LogDensity) -> Result<Option<StrategyPlan>, RunError> {
         let Some(draws_given) = self.auto else { return Ok(None) };
         let wanted = DrawsWanted::new(&self.sampler, &self.goal, draws_given);
-        machine.learn_for_strategy(density, &cost(&self.sampler))?;
-        let costs = StepCosts::measure(density, pool, machine)?;
-        let plan = plan(&self.sampler, wanted, density.dim(), machine.asked(), cost, &costs)?;
+        let plan = plan(&self.sampler, wanted, density.dim(), self.device.choice)?;
         self.sampler = plan.config.clone();
         Ok(Some(plan))
     }
@@ -154,6 +145,8 @@ impl RunRequest {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
+    use crate::DecisionReason;
+    use octopus_density::gpu::Precision;
     use octopus_models::EightSchools;
 
     /// Draws of 2^30 chains are more than any disk has, and those of warm-up as many again.
@@ -163,7 +156,8 @@ mod tests {
         let device = DeviceDecision {
             device: Device::Cuda(0),
             others: vec![],
-            reason: String::new(),
+            why: DecisionReason::OnlyGpus(Precision::F32),
+            since: vec![],
             notes: vec![],
             is_asked_for: true,
             falls_back: false,

@@ -2,7 +2,6 @@
 
 use crate::{Placement, RunError, pool};
 use octopus_density::LogDensity;
-use octopus_density::gpu::Precision;
 use octopus_sampler::{Phase, SamplerConfig, SamplerError};
 use rayon::ThreadPool;
 use std::time::{Duration, Instant};
@@ -41,7 +40,7 @@ pub fn seconds_a_step(
 /// # Errors
 /// When the model cannot be sampled.
 pub(crate) fn cpu_step_seconds(model: &dyn LogDensity) -> Result<f64, RunError> {
-    short_step_seconds(model, 1, Precision::F64, &Placement::Cpu, &pool(Some(1))?)
+    short_step_seconds(model, 1, &Placement::Cpu, &pool(Some(1))?)
 }
 
 /// Returns the seconds of a leapfrog step of one of so many chains, from as many steps as fit [`STEP_TIME`]. Trajectories
@@ -52,11 +51,10 @@ pub(crate) fn cpu_step_seconds(model: &dyn LogDensity) -> Result<f64, RunError> 
 pub(crate) fn short_step_seconds(
     model: &dyn LogDensity,
     chains: usize,
-    precision: Precision,
     place: &Placement,
     pool: &ThreadPool,
 ) -> Result<f64, RunError> {
-    let config = SamplerConfig { chains, tune: 60, draws: 20, max_depth: 5, precision, ..SamplerConfig::default() };
+    let config = SamplerConfig { chains, tune: 60, draws: 20, max_depth: 5, ..SamplerConfig::default() };
     pool.install(|| {
         let mut sampler = place.start(model, &config)?;
         // The first transition loads what is loaded on first use.
@@ -86,12 +84,5 @@ mod tests {
     fn a_step_of_a_small_model_takes_well_below_a_tenth_of_a_second() {
         let seconds = cpu_step_seconds(&model()).unwrap();
         assert!(seconds > 0.0 && seconds < 0.1, "{seconds} s");
-    }
-
-    /// The processor computes in f64 alone, and says so.
-    #[test]
-    fn steps_are_made_in_the_precision_that_is_asked_for() {
-        let found = short_step_seconds(&model(), 1, Precision::F32, &Placement::Cpu, &pool(Some(1)).unwrap());
-        assert!(found.unwrap_err().to_string().contains("f32"));
     }
 }

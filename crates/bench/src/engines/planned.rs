@@ -3,12 +3,12 @@
 use super::case::Measurement;
 use crate::error::BenchError;
 use octopus_density::LogDensity;
-use octopus_device::{DeviceChoice, Seconds};
+use octopus_device::DeviceChoice;
 use octopus_report::{Comparison, EngineTimes};
-use octopus_runs::{DrawsLimit, DrawsWanted, RunCost, StepCosts, StrategyPlan, plan};
+use octopus_runs::{DrawsLimit, DrawsWanted, StrategyPlan, plan};
 use octopus_sampler::{SamplerConfig, Strategy};
 
-/// The number of rows of the table for each engine. They show the runs that are predicted to be done first.
+/// The number of rows of the table for each engine. They show the runs with the fewest leapfrog steps.
 const ROWS: usize = 8;
 
 /// Returns the choice on one engine.
@@ -19,10 +19,9 @@ pub(super) fn choose(
     model: &dyn LogDensity,
     base: &SamplerConfig,
     choice: DeviceChoice,
-    costs: &StepCosts,
 ) -> Result<StrategyPlan, BenchError> {
     let wanted = DrawsWanted { draws: base.chains * base.draws, limit: DrawsLimit::Wanted };
-    Ok(plan(base, wanted, model.dim(), choice, &|config| RunCost::of_run(model, config), costs)?)
+    Ok(plan(base, wanted, model.dim(), choice)?)
 }
 
 /// Returns the name by which tables and pictures call the choice.
@@ -43,7 +42,7 @@ pub(super) fn table(plans: &[StrategyPlan]) -> Comparison {
     let mut rows = Vec::new();
     for plan in plans {
         let mut shown: Vec<_> = plan.considered.iter().collect();
-        shown.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+        shown.sort_by(|a, b| a.steps.total_cmp(&b.steps));
         let long = shown.iter().position(|run| run.config.strategy == Strategy::FourLong);
         let long = long.filter(|&at| at >= ROWS).map(|at| shown[at]);
         for run in shown.into_iter().take(ROWS).chain(long) {
@@ -52,28 +51,19 @@ pub(super) fn table(plans: &[StrategyPlan]) -> Comparison {
             let superchains = if many { superchains.to_string() } else { "-".to_owned() };
             let chosen = if run.config == plan.config { "chosen" } else { "" };
             let [chains, draws] = [chains, draws].map(|number| number.to_string());
-            let device = run.device.to_string();
-            let seconds = Seconds(run.seconds).to_string();
-            rows.push(vec![
-                device,
-                word(run.config.strategy).into(),
-                chains,
-                superchains,
-                draws,
-                seconds,
-                chosen.into(),
-            ]);
+            let steps = format!("{:.0}", run.steps);
+            rows.push(vec![word(run.config.strategy).into(), chains, superchains, draws, steps, chosen.into()]);
         }
     }
-    let reasons: Vec<&str> = plans.iter().map(|plan| plan.reason.as_str()).collect();
+    let reasons: Vec<String> = plans.iter().map(StrategyPlan::reason).collect();
     Comparison::new(
         "What --strategy auto weighed",
         format!(
-            "{}. Predicted from measured costs of a leapfrog step; of those that take hardly longer than the fastest, the one \
-             with the most chains is taken.",
+            "{}. Of the runs that make hardly more leapfrog steps than the one with the fewest, the one with the most chains \
+             is taken; on a GPU 1024 chains make a step at once.",
             reasons.join("; ")
         ),
-        "device | strategy | chains | superchains | draws | predicted | ",
+        "strategy | chains | superchains | draws | leapfrog steps | ",
         rows,
     )
 }

@@ -10,7 +10,7 @@ use octopus_density::LogDensity;
 use octopus_device::DeviceChoice;
 use octopus_diag::limits;
 use octopus_report::Comparison;
-use octopus_runs::{DrawsWanted, Goal, Placement, Reach, RunCost, StepCosts, plan, posterior_of, reach};
+use octopus_runs::{DrawsWanted, Goal, Placement, Reach, plan, posterior_of, reach};
 use octopus_sampler::SamplerConfig;
 use rayon::ThreadPool;
 use std::time::Instant;
@@ -35,7 +35,6 @@ pub(super) struct TimedEngine<'a> {
     pub(super) name: &'a str,
     pub(super) place: &'a Placement,
     pub(super) choice: DeviceChoice,
-    pub(super) costs: &'a StepCosts,
     pub(super) pool: &'a ThreadPool,
 }
 
@@ -52,8 +51,7 @@ impl TimedEngine<'_> {
     ) -> Result<Vec<Reached>, BenchError> {
         let goal = Goal { target_ess: Some(limits::ESS), target_rhat: Some(limits::RHAT), ..Goal::default() };
         let wanted = DrawsWanted::new(base, &goal, false);
-        let best =
-            plan(base, wanted, model.dim(), self.choice, &|config| RunCost::of_run(model, config), self.costs)?.config;
+        let best = plan(base, wanted, model.dim(), self.choice)?.config;
         // The own chains may draw as much as the best ones, so that they reach the target also where R-hat takes long.
         let own = &SamplerConfig { draws: base.draws.max(best.draws), ..base.clone() };
         [(own, false), (&best, true)]

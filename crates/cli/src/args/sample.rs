@@ -195,8 +195,8 @@ pub(crate) struct SamplerArgs {
     /// How chains warm up [default: four-long]
     ///
     /// four-long: each chain warms up alone, for --tune iterations. many-short: a few chains warm up together until they
-    /// settle; each is then copied. auto: the strategy, number of chains and device predicted to finish first,
-    /// for --chains x --draws draws or for --target-ess.
+    /// settle; each is then copied. auto: the most chains that cost hardly more leapfrog steps than the fewest,
+    /// for --chains x --draws draws or for --target-ess; the same choice on every machine.
     #[arg(long, value_parser = words::<StrategyChoice>(&["four-long", "many-short", "auto"]))]
     pub(crate) strategy: Option<StrategyChoice>,
     /// Chains; with many-short 1024 [default: 4]

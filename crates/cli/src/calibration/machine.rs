@@ -150,7 +150,8 @@ mod tests {
         let mut cpu = octopus_runs::DeviceDecision {
             device: octopus_device::Device::Cpu,
             others: vec![],
-            reason: String::new(),
+            why: octopus_runs::DecisionReason::Short(0.5),
+            since: vec![],
             notes: vec![],
             is_asked_for: false,
             falls_back: false,

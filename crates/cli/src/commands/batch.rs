@@ -52,7 +52,7 @@ pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Ex
     sets::settle(&mut sets, &config.sampler);
     sets::take_up(&mut sets, args.force, config.auto.is_some())?;
     let complete = sets.iter().filter(|set| matches!(set.state, SetState::Complete(_))).count();
-    let mut notes: Vec<String> = prepared.plan.iter().map(|plan| format!("strategy: {}", plan.reason)).collect();
+    let mut notes: Vec<String> = prepared.plan.iter().map(|plan| format!("strategy: {}", plan.reason())).collect();
     notes.extend(prepared.device.lines());
     notes.push(format!("data: {} ({})", counted(sets.len(), "data set"), source.display()));
     notes.push(format!("each run: {}, from which each has its own", octopus_runs::describe(&config.sampler)));

@@ -56,7 +56,7 @@ pub(super) fn run(
     let problems = problems(config, cost, device, host.memory_available, out.map(|out| (out, draws)));
     if global.json {
         output::print_json(&json!({
-            "schema": 2, "dry_run": true, "device": device.name(), "device_reason": device.reason,
+            "schema": 2, "dry_run": true, "device": device.name(), "device_reason": device.reason(),
             "data": problem.data(), "model": model_record(problem), "sampler": config.sampler, "goal": config.goal,
             "init": config.init,
             "keep_warmup": config.keep_warmup, "checkpoint_every": args.checkpoint_every, "threads": pool.current_num_threads(),
@@ -71,7 +71,7 @@ pub(super) fn run(
         "dry run: nothing is sampled\ndevice: {} ({})\n{} of {} coordinates in {}; {} of draws, written to the disk as \
          they are made{}\n",
         device.name(),
-        device.reason,
+        device.reason(),
         counted(sampler.chains, "chain"),
         problem.density().dim(),
         sampler.precision,

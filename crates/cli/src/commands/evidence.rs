@@ -6,10 +6,13 @@ use crate::opened::open;
 use crate::output;
 use anyhow::{Context, Result, bail};
 use octopus::{ModelEvidence, model_probabilities, same_observations};
+use octopus_density::LogDensity;
 use octopus_diag::{TextColumn, text_table};
 use octopus_files::WithInfinities;
 use octopus_models::Problem;
 use octopus_report::{Charset, significant};
+use octopus_runs::RunRecord;
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -46,7 +49,8 @@ pub(crate) fn run(args: &EvidenceArgs, global: Global) -> Result<Exit> {
         if !trace.diagnose()?.usable() {
             output::warn(format!("{name}: its chains do not agree on the posterior: see `octopus diagnose {name}`"));
         }
-        judged.push(JudgedRun { name, evidence, problem });
+        let population = trace.record.as_ref().and_then(|record| PopulationEvidence::of(record, problem.density()));
+        judged.push(JudgedRun { name, evidence, population, problem });
     }
     let rows = if judged.len() > 1 { ranked(&judged) } else { Vec::new() };
     if global.json {
@@ -56,7 +60,7 @@ pub(crate) fn run(args: &EvidenceArgs, global: Global) -> Result<Exit> {
             "comparison": rows.iter().map(row_json).collect::<Vec<_>>(),
         }))?;
     } else {
-        let mut text: String = judged.iter().map(|run| format!("{}: {}\n", run.name, run.evidence)).collect();
+        let mut text: String = judged.iter().map(run_text).collect();
         if !rows.is_empty() {
             text += &ranking_text(&rows);
         }
@@ -70,7 +74,41 @@ pub(crate) fn run(args: &EvidenceArgs, global: Global) -> Result<Exit> {
 struct JudgedRun {
     name: String,
     evidence: ModelEvidence,
+    /// What the sampler itself found, where it drew a population.
+    population: Option<PopulationEvidence>,
     problem: Arc<dyn Problem>,
+}
+
+/// The evidence that a population found while it was drawn, with all constants.
+#[derive(Debug, Serialize)]
+struct PopulationEvidence {
+    sampler: &'static str,
+    log_evidence: WithInfinities<f64>,
+    standard_error: WithInfinities<f64>,
+    doubt: Option<String>,
+}
+
+impl PopulationEvidence {
+    /// Reads it in a run's record; `None` where the run moved chains, or the density's constants are not known.
+    fn of(record: &RunRecord, density: &dyn LogDensity) -> Option<Self> {
+        let (found, constant) = (record.population()?, density.log_constant()?);
+        let number = |name: &str| found.get(name)?.as_float();
+        Some(Self {
+            sampler: record.sampler.algorithm.name(),
+            log_evidence: WithInfinities(number("log_evidence")? + constant),
+            standard_error: WithInfinities(number("standard_error")?),
+            doubt: found.get("doubt").and_then(|why| why.as_str()).map(str::to_owned),
+        })
+    }
+}
+
+fn run_text(JudgedRun { name, evidence, population, .. }: &JudgedRun) -> String {
+    let line = |found: &PopulationEvidence| {
+        let error = significant(found.standard_error.0, 2);
+        let doubt = found.doubt.as_ref().map_or_else(String::new, |why| format!("; {why}"));
+        format!("  {} itself found {:.3} +- {error}{doubt}\n", found.sampler, found.log_evidence.0)
+    };
+    format!("{name}: {evidence}\n{}", population.as_ref().map_or_else(String::new, line))
 }
 
 /// A model among others.
@@ -144,7 +182,7 @@ fn ranking_text(rows: &[RankedRun<'_>]) -> String {
     format!("\n{}", text_table(&columns, &rows, Charset::from_environment().table()))
 }
 
-fn run_json(JudgedRun { name, evidence, problem }: &JudgedRun) -> Value {
+fn run_json(JudgedRun { name, evidence, population, problem }: &JudgedRun) -> Value {
     json!({
         "name": name,
         "log_evidence": WithInfinities(evidence.log_evidence),
@@ -153,6 +191,7 @@ fn run_json(JudgedRun { name, evidence, problem }: &JudgedRun) -> Value {
         "ess": WithInfinities(evidence.ess()),
         "draws": evidence.draws,
         "doubt": evidence.doubt(),
+        "population": population,
         "prior": problem.prior_obstacle(),
     })
 }

@@ -59,7 +59,7 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
     let began_on = resumed.record.device.clone();
     let mut writer = resumed.go_on()?;
     if device.name() != began_on {
-        let reason = format!("{}; begun on {began_on}", device.reason);
+        let reason = format!("{}; begun on {began_on}", device.reason());
         writer.update(|record| (record.device, record.device_reason) = (device.name(), reason))?;
     }
     let observer = &mut Watcher::new(interrupt, global.quiet);

@@ -45,7 +45,7 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     let mut prepared = PreparedRun::of_run(density, request)?;
     config.sampler.clone_from(&prepared.request.sampler);
     if let Some(plan) = prepared.plan.as_ref().filter(|_| !global.quiet) {
-        output::note(format!("strategy: {}", plan.reason));
+        output::note(format!("strategy: {}", plan.reason()));
     }
     if args.dry_run {
         let mut notes = prepared.device.notes.clone();
@@ -152,9 +152,10 @@ pub(super) fn conclude(dir: &Path, outcome: &Driven, problem: &dyn Problem, glob
         let timing = &record.timing;
         let (warmup, sampling) = (timing.warmup_s, timing.sampling_s);
         let seconds = format!("{:.2} s (warm-up {warmup:.2} s, sampling {sampling:.2} s)", seconds_of(timing));
-        let found = record.population().map(|found| format!("{}\n", evidence_line(found))).unwrap_or_default();
+        let found =
+            record.population().map(|found| format!("{}\n", evidence_line(found, problem.density().log_constant())));
         let table = diagnosis.to_text(Rows::AtMost(ROWS));
-        output::print(&format!("{table}\n{found}{seconds}\nrun folder: {shown}"))?;
+        output::print(&format!("{table}\n{}{seconds}\nrun folder: {shown}", found.unwrap_or_default()))?;
     }
     problem.failures().iter().for_each(output::warn);
     let conflicts = prior_conflicts(problem, record.sampler.seed, &diagnosis.summary.parameters);
@@ -172,15 +173,16 @@ pub(super) fn conclude(dir: &Path, outcome: &Driven, problem: &dyn Problem, glob
     Ok(if reached(ending.by, record.goal) { checked } else { Exit::Bad })
 }
 
-/// Returns what a population has found of the evidence, in a line.
-fn evidence_line(found: &toml::Table) -> String {
+/// Returns what a population has found of the evidence, in a line; `constant` is what the log density leaves out, where
+/// that is known.
+fn evidence_line(found: &toml::Table, constant: Option<f64>) -> String {
     let number = |name: &str| found.get(name).and_then(toml::Value::as_float).unwrap_or(f64::NAN);
     let k = found.get("pareto_k").and_then(toml::Value::as_float).map(|k| format!(", Pareto k {k:.2}"));
     format!(
-        "log evidence {:.3} +- {:.3} (of the log density as it is, without the constants that it leaves out), ESS of the \
-         weights {:.0}{}",
-        number("log_evidence"),
+        "log evidence {:.3} +- {:.3}{}, ESS of the weights {:.0}{}",
+        number("log_evidence") + constant.unwrap_or_default(),
         number("standard_error"),
+        if constant.is_none() { " without the constants that the density leaves out, which are not known" } else { "" },
         number("ess"),
         k.unwrap_or_default()
     )

@@ -15,7 +15,7 @@ use octopus_calibrate::{SeedRun, SeedSweep, sweep_bytes, sweep_seeds};
 use octopus_density::LogDensity;
 use octopus_diag::{counted, limits};
 use octopus_files::{WithInfinities, write_named};
-use octopus_runs::{DeviceInventory, MemoryNeed, RunCost};
+use octopus_runs::MemoryNeed;
 use octopus_sampler::{SamplerConfig, Strategy};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -41,10 +41,8 @@ pub(crate) fn run(args: SweepArgs, global: Global) -> Result<Exit> {
     let pool = octopus_runs::pool(asked.machine.threads)?;
     let threads = pool.current_num_threads();
     let sweep = Sweep { seeds, threads, quiet: global.quiet, interrupt: Interrupt::listen() };
-    // With --strategy auto, the choice is that of one run on all threads.
     let mut request = config.request(&asked.machine)?;
-    let mut machine = DeviceInventory::look(request.device.clone());
-    request.settle_strategy(density, &mut machine, &pool, &|sampler| RunCost::of_run(density, sampler))?;
+    request.settle_strategy(density)?;
     config.sampler = request.sampler;
     sweep_need(density, &config.sampler, threads.min(usize::try_from(seeds).unwrap_or(usize::MAX))).check()?;
     let found = sweep.run(density, &config.sampler)?;

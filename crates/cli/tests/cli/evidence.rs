@@ -64,6 +64,24 @@ fn evidence_of_runs_is_the_librarys_and_models_are_compared() {
     assert_ne!(seeded("--seed 1 --json"), seeded("--seed 0 --json"));
 }
 
+/// With all constants, by the sampler's own weights.
+#[test]
+fn what_a_population_found_stands_beside() {
+    let dir = prepared();
+    let words =
+        "sample {}/p.stan --data {}/d.json --set K=2 --algorithm importance --draws 500 --device cpu --out {}/line";
+    let sampled = run(dir.path(), words);
+    sampled.succeeds();
+    let shown = sampled.stdout.split_once("log evidence ").unwrap().1;
+    let shown: f64 = shown.split_once(" +-").unwrap().0.parse().unwrap();
+    let found = &run(dir.path(), "evidence {}/line --json").succeeds().json()["runs"][0]["population"];
+    let [log, error] = ["log_evidence", "standard_error"].map(|name| found[name].as_f64().unwrap());
+    assert!((log - LINE).abs() < 4.0 * error && error < 0.05 && (shown - log).abs() < 0.001, "{found} {shown}");
+    let text = run(dir.path(), "evidence {}/line");
+    text.succeeds();
+    assert!(text.stdout.contains(&format!("  importance itself found {log:.3} +- ")), "{text:#?}");
+}
+
 #[test]
 fn what_has_no_evidence_is_refused_or_warned_of() {
     let dir = prepared();

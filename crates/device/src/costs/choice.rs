@@ -1,6 +1,6 @@
 //! The choice between CPU and GPU by predicted time: whichever would be done first.
 
-use super::{DeviceCosts, LinearCost, Work, WorkStep};
+use super::{DeviceCosts, DeviceReason, LinearCost, Work, WorkStep};
 use crate::Device;
 use std::fmt;
 
@@ -20,8 +20,8 @@ pub struct Choice {
     pub device: Device,
     /// The predicted times; `None` where a kernel of the work was never measured.
     pub predicted: Option<Prediction>,
-    /// Why, in one line.
-    pub reason: String,
+    /// Why.
+    pub why: DeviceReason,
 }
 
 /// Compares the predicted times of `work` on the processor and on the CUDA device `ordinal`; see [`Work::predict`]. Equal
@@ -30,22 +30,12 @@ pub struct Choice {
 pub fn choose(work: &Work, device_costs: &DeviceCosts, ordinal: u32) -> Choice {
     let Some(prediction) = work.predict(device_costs) else {
         let unknown = work.steps.iter().find(|step| !device_costs.kernels.contains_key(&step.kernel));
-        let reason = format!(
-            "{}: CPU, since the cost of {} was never measured on this machine; \
-             `octopus device measure` measures, `--device cuda` decides",
-            work.name,
-            unknown.map_or("it", |step| &step.kernel)
-        );
-        return Choice { device: Device::Cpu, predicted: None, reason };
+        let why = DeviceReason::UnknownKernel(unknown.map_or("it", |step| &step.kernel).to_owned());
+        return Choice { device: Device::Cpu, predicted: None, why };
     };
     let device = if prediction.device_seconds < prediction.cpu_seconds { Device::Cuda(ordinal) } else { Device::Cpu };
-    let reason = format!(
-        "{}: {device}, predicted {} on the CPU and {} on cuda:{ordinal}",
-        work.name,
-        Seconds(prediction.cpu_seconds),
-        Seconds(prediction.device_seconds)
-    );
-    Choice { device, predicted: Some(prediction), reason }
+    let why = DeviceReason::Faster { predicted: prediction, ordinal };
+    Choice { device, predicted: Some(prediction), why }
 }
 
 impl Work {
@@ -141,11 +131,11 @@ mod tests {
     fn small_work_stays_on_the_cpu_and_large_work_does_not() {
         let small = choose(&product(100.0), &device_costs(), 1);
         assert_eq!(small.device, Device::Cpu);
-        assert_eq!(small.reason, "a product of 100 x 100: cpu, predicted 1.00 ms on the CPU and 250 ms on cuda:1");
+        assert_eq!(small.why.to_string(), "predicted 1.00 ms on the CPU and 250 ms on cuda:1");
         let large = choose(&product(2000.0), &device_costs(), 1);
         assert_eq!(large.device, Device::Cuda(1));
         // 8e9 units at 1e-9; 10 us + 8e9 at 1e-11, 96 MB at 12 GB/s, three copies of 10 us, and 0.25 s.
-        assert_eq!(large.reason, "a product of 2000 x 2000: cuda:1, predicted 8.00 s on the CPU and 338 ms on cuda:1");
+        assert_eq!(large.why.to_string(), "predicted 8.00 s on the CPU and 338 ms on cuda:1");
         let predicted = large.predicted.unwrap();
         assert!((predicted.device_seconds - (10e-6 + 0.08 + 0.008 + 30e-6 + 0.25)).abs() < 1e-12, "{predicted:?}");
     }
@@ -184,7 +174,8 @@ mod tests {
     fn what_was_never_measured_is_said() {
         let choice = choose(&product(5000.0).step("leapfrog_f64", 1, 1e12), &device_costs(), 0);
         assert_eq!((choice.device, choice.predicted), (Device::Cpu, None));
-        assert!(choice.reason.contains("leapfrog_f64") && choice.reason.contains("device measure"));
+        let why = choice.why.to_string();
+        assert!(why.contains("leapfrog_f64") && why.contains("device measure"));
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub type MeasureCosts = fn(u32, Option<&str>) -> Result<DeviceCosts, DeviceError
 /// let measure: MeasureCosts = |ordinal, _| Err(DeviceError { device: Device::Cuda(ordinal), source: CudaError::NotBuilt });
 /// let mut auto = AutoDevice::look(measure);
 /// let work = Work::new("a sum of products").step("array_dot_f64", 1, 1000.0).upload(2, 16_000).download(1, 8);
-/// println!("{}", auto.for_work(&work).reason); // e.g. "cpu: there is no CUDA device"
+/// println!("{}", auto.for_work(&work).why); // e.g. "there is no CUDA device"
 /// ```
 #[derive(Debug)]
 pub struct AutoDevice {

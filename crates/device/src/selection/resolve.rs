@@ -1,8 +1,8 @@
 //! Resolves a choice to a device: what `auto` takes, and when a device that was asked for is an error.
 
-use super::{Accelerators, DeviceChoice, Unusable, device_names};
+use super::{Accelerators, DeviceChoice, Unusable};
 use crate::Device;
-use crate::costs::{Choice, CostsMiss, DeviceCosts, Work, choose};
+use crate::costs::{Choice, CostsMiss, DeviceCosts, DeviceReason, Work, choose};
 use thiserror::Error;
 
 /// The device for a piece of work, and why.
@@ -12,8 +12,8 @@ pub struct Selection {
     pub device: Device,
     /// The further devices, where several were asked for.
     pub others: Vec<Device>,
-    /// Why this one, in one line.
-    pub reason: String,
+    /// Why this one.
+    pub why: DeviceReason,
     /// Further lines for the user: what could not be used or known, and what to do about it.
     pub notes: Vec<String>,
 }
@@ -81,7 +81,7 @@ pub fn resolve(
 ) -> Result<Selection, SelectionError> {
     match choice {
         DeviceChoice::Cpu => {
-            Ok(Selection { device: Device::Cpu, others: vec![], reason: "cpu: asked for".into(), notes: vec![] })
+            Ok(Selection { device: Device::Cpu, others: vec![], why: DeviceReason::AskedFor, notes: vec![] })
         }
         DeviceChoice::Cuda(ordinal) => cuda(choice, &[Device::Cuda(ordinal.unwrap_or(0))], accelerators),
         DeviceChoice::Several(set) => cuda(choice, &set.devices(), accelerators),
@@ -108,7 +108,7 @@ fn cuda(choice: DeviceChoice, asked: &[Device], accelerators: &Accelerators) -> 
         }
     }
     let notes = unusable.iter().map(|unusable| format!("a check failed and may spoil the run: {unusable}")).collect();
-    Ok(Selection { device, others: others.to_vec(), reason: format!("{}: asked for", device_names(asked)), notes })
+    Ok(Selection { device, others: others.to_vec(), why: DeviceReason::AskedFor, notes })
 }
 
 /// Takes the device with the least predicted time, or the processor.
@@ -117,17 +117,17 @@ pub(super) fn auto(
     work: &Work,
     device_costs: &mut dyn FnMut(u32) -> Result<DeviceCosts, CostsMiss>,
 ) -> Selection {
-    let on_cpu = |reason: String, notes| Selection { device: Device::Cpu, others: vec![], reason, notes };
+    let on_cpu = |why, notes| Selection { device: Device::Cpu, others: vec![], why, notes };
     match (accelerators.devices, &accelerators.unusable) {
-        (0, None) => return on_cpu("cpu: there is no CUDA device".into(), vec![]),
+        (0, None) => return on_cpu(DeviceReason::NoGpu("there is no CUDA device".into()), vec![]),
         (0, Some(unusable)) => {
             // Advice is for a machine that was meant to have a device.
             let notes = if unusable.is_absence { vec![] } else { vec![unusable.fix.clone()] };
-            return on_cpu(format!("cpu: {}", unusable.reason), notes);
+            return on_cpu(DeviceReason::NoGpu(unusable.reason.clone()), notes);
         }
         (_, Some(unusable)) => {
             return on_cpu(
-                format!("cpu: a check of the GPU failed: {}", unusable.reason),
+                DeviceReason::CheckFailed(unusable.reason.clone()),
                 vec![unusable.fix.clone(), "`--device cuda` uses it all the same".into()],
             );
         }
@@ -144,8 +144,8 @@ pub(super) fn auto(
     let seconds = |choice: &Choice| choice.predicted.map_or(f64::INFINITY, |predicted| predicted.device_seconds);
     // The processor where every device says so: where one is faster than it, so is the fastest.
     match choices.into_iter().min_by(|a, b| seconds(a).total_cmp(&seconds(b))) {
-        Some(Choice { device, reason, .. }) => Selection { device, others: vec![], reason, notes },
-        None => on_cpu(format!("{}: cpu, since no GPU's costs were measured on this machine", work.name), notes),
+        Some(Choice { device, why, .. }) => Selection { device, others: vec![], why, notes },
+        None => on_cpu(DeviceReason::Unmeasured, notes),
     }
 }
 
@@ -181,7 +181,8 @@ mod tests {
             resolve(DeviceChoice::Auto, &accelerators, &Work::new("work"), &mut missing).unwrap()
         };
         assert_eq!(automatic(true).notes, Vec::<String>::new());
-        assert_eq!((automatic(false).notes, automatic(true).reason), (vec!["buy one".into()], "cpu: no device".into()));
+        let no_device = DeviceReason::NoGpu("no device".into());
+        assert_eq!((automatic(false).notes, automatic(true).why), (vec!["buy one".into()], no_device));
     }
 
     #[test]
@@ -203,11 +204,11 @@ mod tests {
         let accelerators = Accelerators { devices: 2, unusable };
         let choice = DeviceChoice::Cuda(Some(1));
         let selection = resolve(choice, &accelerators, &Work::new("work"), &mut missing).unwrap();
-        assert_eq!((selection.device, selection.reason.as_str()), (Device::Cuda(1), "cuda:1: asked for"));
+        assert_eq!((selection.device, selection.why), (Device::Cuda(1), DeviceReason::AskedFor));
         assert_eq!(selection.notes, ["a check failed and may spoil the run: Clocks: low; cool it"]);
         let automatic = resolve(DeviceChoice::Auto, &accelerators, &Work::new("work"), &mut missing).unwrap();
         assert_eq!((automatic.device, automatic.notes[0].as_str()), (Device::Cpu, "cool it"));
-        assert!(automatic.reason.contains("Clocks: low"));
+        assert_eq!(automatic.why, DeviceReason::CheckFailed("Clocks: low".into()));
     }
 
     #[test]
@@ -215,10 +216,7 @@ mod tests {
         let accelerators = Accelerators { devices: 3, unusable: None };
         let of = |choice: &str| resolve(choice.parse().unwrap(), &accelerators, &Work::new("work"), &mut missing);
         let two = of("cuda:2,0").unwrap();
-        assert_eq!(
-            (two.device, two.others, two.reason.as_str()),
-            (Device::Cuda(0), vec![Device::Cuda(2)], "cuda:0,2: asked for")
-        );
+        assert_eq!((two.device, two.others, two.why), (Device::Cuda(0), vec![Device::Cuda(2)], DeviceReason::AskedFor));
         let all = of("cuda:all").unwrap();
         assert_eq!((all.device, all.others), (Device::Cuda(0), vec![Device::Cuda(1), Device::Cuda(2)]));
         let error = of("cuda:0,5").unwrap_err();
@@ -234,7 +232,7 @@ mod tests {
         let accelerators = Accelerators { devices: 2, unusable: None };
         let selection = resolve(DeviceChoice::Auto, &accelerators, &Work::new("work"), &mut missing).unwrap();
         assert_eq!(selection.device, Device::Cpu);
-        assert_eq!(selection.reason, "work: cpu, since no GPU's costs were measured on this machine");
+        assert_eq!(selection.why, DeviceReason::Unmeasured);
         assert_eq!(selection.notes.len(), 2);
         assert!(selection.notes[1].starts_with("cuda:1 is not considered: no costs of this device yet"));
     }

@@ -80,18 +80,13 @@ pub fn least_draws(config: &SamplerConfig, dim: usize, rhat: f64) -> usize {
 }
 
 /// Lists runs that draw at least `draws` draws in all. The first has the chains of `base`, each warming up for itself;
-/// the others have chains that warm up together, in numbers from 4 and from `threads` on that double each time, and
-/// make at least [`least_draws`] each. `threads` is how many chains the processor moves at once, `dim` the number of
-/// coordinates, `rhat` the limit of R-hat. All other settings are those of `base`.
-pub fn alternatives(base: &SamplerConfig, draws: usize, dim: usize, threads: usize, rhat: f64) -> Vec<SamplerConfig> {
+/// the others have chains that warm up together, in numbers from 4 on that double each time, and make at least
+/// [`least_draws`] each. `dim` is the number of coordinates, `rhat` the limit of R-hat. All other settings are those of `base`.
+pub fn alternatives(base: &SamplerConfig, draws: usize, dim: usize, rhat: f64) -> Vec<SamplerConfig> {
     let long = SamplerConfig { strategy: Strategy::FourLong, ..base.clone() };
     let long = SamplerConfig { draws: draws.div_ceil(long.chains.max(1)), ..long };
-    let powers = |first: usize| std::iter::successors(Some(first), |chains| Some(2 * chains));
-    let counts = |first| powers(first).skip_while(|&chains| chains < 4).take_while(|&chains| chains <= MOST_CHAINS);
-    let mut chains: Vec<usize> = counts(4).chain(counts(threads.max(1))).collect();
-    chains.sort_unstable();
-    chains.dedup();
-    let many = chains.into_iter().flat_map(|chains| {
+    let counts = std::iter::successors(Some(4), |chains| Some(2 * chains)).take_while(|&chains| chains <= MOST_CHAINS);
+    let many = counts.flat_map(|chains| {
         let most = SamplerConfig::many_short(chains).superchains;
         let fewer = (most > 16 && chains.is_multiple_of(16)).then_some(16);
         [Some(most), fewer].into_iter().flatten().map(move |superchains| {
@@ -103,13 +98,13 @@ pub fn alternatives(base: &SamplerConfig, draws: usize, dim: usize, threads: usi
     std::iter::once(long).chain(many).collect()
 }
 
-/// Chooses among runs with predicted times in seconds: of all runs that take hardly longer than the fastest, the one
-/// with the most chains, since more chains show better whether they differ. Returns `None` for an empty list.
-pub fn best(seconds: &[(SamplerConfig, f64)]) -> Option<&(SamplerConfig, f64)> {
-    /// Times within this factor are equal: predictions are not more accurate.
+/// Chooses among runs with predicted costs: of all runs that cost hardly more than the cheapest, the one with the most
+/// chains, since more chains show better whether they differ. Returns `None` for an empty list.
+pub fn best(costs: &[(SamplerConfig, f64)]) -> Option<&(SamplerConfig, f64)> {
+    /// Costs within this factor are equal: predictions are not more accurate.
     const HARDLY: f64 = 1.1;
-    let fastest = seconds.iter().map(|(_, seconds)| *seconds).min_by(f64::total_cmp)?;
-    seconds.iter().filter(|(_, seconds)| *seconds <= HARDLY * fastest).max_by_key(|(config, _)| config.chains)
+    let least = costs.iter().map(|(_, cost)| *cost).min_by(f64::total_cmp)?;
+    costs.iter().filter(|(_, cost)| *cost <= HARDLY * least).max_by_key(|(config, _)| config.chains)
 }
 
 #[cfg(test)]
@@ -122,8 +117,8 @@ mod tests {
 
     #[test]
     fn alternatives_can_be_run_and_draw_enough() {
-        for (draws, threads) in [(8000, 2), (8000, 6), (100, 1), (1, 64), (1_000_000, 0)] {
-            let all = alternatives(&prd(), draws, 103, threads, 1.01);
+        for draws in [8000, 100, 1, 1_000_000] {
+            let all = alternatives(&prd(), draws, 103, 1.01);
             assert!(all.len() > 12 && all[0].strategy == Strategy::FourLong);
             for config in all {
                 assert_eq!(config.validate(), Ok(()), "{config:?}");
@@ -134,8 +129,6 @@ mod tests {
                 );
             }
         }
-        let six: Vec<usize> = alternatives(&prd(), 8000, 103, 6, 1.01).iter().map(|config| config.chains).collect();
-        assert!([6, 12, 8, 16_384].iter().all(|chains| six.contains(chains)), "{six:?}");
     }
 
     /// Warm-up as it was measured with 4, 8, 16 and 64 superchains: 108 to 140 iterations, 60 to 76, 44 to 60, 44 to 50, the
@@ -232,17 +225,11 @@ mod tests {
     fn alternatives_are_all_numbers_that_double() {
         let base =
             SamplerConfig { seed: 7, tune: 300, target_accept: 0.9, chains: 3, draws: 5, superchains: 3, ..prd() };
-        for (draws, threads, rhat) in
-            [(8001, 6, 1.5), (8001, 5, 1.01), (20, 9, 1.01), (3, 1, 2.0), (77, 3, 1.5), (77, 0, 1.5), (77, 16_385, 1.5)]
-        {
-            let all = alternatives(&base, draws, 103, threads, rhat);
+        for (draws, rhat) in [(8001, 1.5), (8001, 1.01), (20, 1.01), (3, 2.0), (77, 1.5)] {
+            let all = alternatives(&base, draws, 103, rhat);
             assert_eq!(all[0], SamplerConfig { draws: draws.div_ceil(3), ..base.clone() });
             let mut expected = Vec::new();
-            for chains in 4..=16_384_usize {
-                let doubled = |first: usize| chains.is_multiple_of(first) && (chains / first).is_power_of_two();
-                if !(doubled(4) || doubled(threads.max(1))) {
-                    continue;
-                }
+            for chains in (4..=16_384_usize).filter(|chains| chains.is_power_of_two()) {
                 let most = (4..=64).rev().find(|&groups| chains.is_multiple_of(groups) && chains / groups >= 4);
                 let most = most.unwrap_or(chains);
                 let fewer = most > 16 && chains.is_multiple_of(16);
@@ -252,28 +239,18 @@ mod tests {
                     expected.push(SamplerConfig { draws, ..config });
                 }
             }
-            assert_eq!(all[1..], expected, "{draws} draws, {threads} threads");
+            assert_eq!(all[1..], expected, "{draws} draws");
         }
-        let of = |threads| -> Vec<(usize, usize)> {
-            let all = alternatives(&base, 100, 103, threads, 1.5);
-            all[1..]
-                .iter()
-                .map(|config| (config.chains, config.superchains))
-                .take_while(|&(chains, _)| chains < 150)
-                .collect()
-        };
-        let powers = [(4, 4), (8, 8), (16, 4), (32, 8), (64, 16), (128, 32), (128, 16)];
-        assert_eq!((of(0).as_slice(), of(1).as_slice(), of(2).as_slice()), (&powers[..], &powers[..], &powers[..]));
-        let nines = [(9, 9), (18, 18), (36, 9), (72, 18), (144, 36), (144, 16)];
-        assert!(nines.iter().all(|run| of(9).contains(run)) && of(9).len() == powers.len() + nines.len());
-        assert!(of(5).contains(&(80, 16)) && of(6).contains(&(48, 12)) && !of(6).contains(&(48, 16)));
+        let all = alternatives(&base, 100, 103, 1.5);
+        let first: Vec<(usize, usize)> = all[1..8].iter().map(|config| (config.chains, config.superchains)).collect();
+        assert_eq!(first, [(4, 4), (8, 8), (16, 4), (32, 8), (64, 16), (128, 32), (128, 16)]);
         // The first run has at least one chain, or is not a run.
-        assert_eq!(alternatives(&SamplerConfig { chains: 0, ..prd() }, 10, 3, 1, 1.1)[0].draws, 10);
-        assert_eq!(alternatives(&SamplerConfig { chains: 1, ..prd() }, 10, 3, 1, 1.1)[0].draws, 10);
+        assert_eq!(alternatives(&SamplerConfig { chains: 0, ..prd() }, 10, 3, 1.1)[0].draws, 10);
+        assert_eq!(alternatives(&SamplerConfig { chains: 1, ..prd() }, 10, 3, 1.1)[0].draws, 10);
     }
 
     #[test]
-    fn times_within_a_tenth_are_equal() {
+    fn costs_within_a_tenth_are_equal() {
         let of = |chains, seconds| (SamplerConfig { chains, ..SamplerConfig::default() }, seconds);
         let all = [of(4, 1.0), of(16, 1.09), of(64, 1.11)];
         assert_eq!(best(&all).map(|(config, _)| config.chains), Some(16));

@@ -121,7 +121,7 @@ impl BatchSession<'_> {
     /// Warns about what became of the devices, and notes in the records of open runs which were given up.
     fn tell(&mut self, notes: Vec<GpuNote>, open: &mut [Open<'_>]) -> Result<()> {
         for what in notes.iter().filter_map(recorded) {
-            self.prepared.device.reason += &what;
+            self.prepared.device.since.push(what.clone());
             for one in &mut *open {
                 one.record.device_reason += &what;
                 if let Some(writer) = &mut one.writer {
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
     use octopus_device::{DeviceChoice, DeviceRequest};
     use octopus_models::Registry;
-    use octopus_runs::{RunFolder, RunRequest, RunStatus};
+    use octopus_runs::{DecisionReason, RunFolder, RunRequest, RunStatus};
     use octopus_sampler::{Begin, SamplerConfig};
     use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -185,7 +185,7 @@ mod tests {
         let device = DeviceRequest { choice: DeviceChoice::Cpu, ..DeviceRequest::default() };
         let request = RunRequest { device, threads: Some(1), ..RunRequest::default() };
         let mut prepared = PreparedRun::of_batch(&[], request).unwrap();
-        prepared.device.reason = "told".to_owned();
+        prepared.device.why = DecisionReason::NotOnGpu("told".to_owned());
         prepared
     }
 

@@ -5,7 +5,7 @@ use super::sets::{Set, SetState};
 use anyhow::{Context, Result};
 use octopus_diag::{Diagnosis, TableLook, TextColumn, text_table};
 use octopus_files::{WithInfinities, write_file};
-use octopus_runs::{PreparedRun, now_utc};
+use octopus_runs::{PreparedRun, StrategyPlan, now_utc};
 use octopus_sampler::SamplerConfig;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -74,9 +74,9 @@ pub(super) struct Summary<'a> {
     octopus: &'static str,
     source: &'a Path,
     device: String,
-    device_reason: &'a str,
+    device_reason: String,
     /// Why these chains were chosen; empty where the user asked for them.
-    strategy_reason: &'a str,
+    strategy_reason: String,
     /// The sampler's settings; each data set has its own seed.
     sampler: &'a SamplerConfig,
     fit: usize,
@@ -139,8 +139,8 @@ impl<'a> Summary<'a> {
             octopus: env!("CARGO_PKG_VERSION"),
             source,
             device: device.name(),
-            device_reason: &device.reason,
-            strategy_reason: plan.as_ref().map(|plan| plan.reason.as_str()).unwrap_or_default(),
+            device_reason: device.reason(),
+            strategy_reason: plan.as_ref().map(StrategyPlan::reason).unwrap_or_default(),
             sampler: &request.sampler,
             fit: count(Ended::Fit),
             unfit: count(Ended::Unfit),
