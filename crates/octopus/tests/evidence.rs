@@ -196,7 +196,7 @@ fn errors_over_many_seeds() {
         ("balanced 20", balanced(20), 200),
         ("unbalanced", unbalanced(), 200),
         ("schools", schools(), 200),
-        ("balanced 1000", balanced(1000), 10),
+        ("balanced 1000", balanced(1000), 60),
     ] {
         all.push((name, problem, truth, seeds));
     }

@@ -137,5 +137,5 @@ fn settings_of_a_file() {
     let settings = settings.replace("many-short", "auto");
     fs::write(dir.path().join("settings.toml"), settings).unwrap();
     let found = run(dir.path(), &format!("{words} --force")).json();
-    assert!(found["strategy_reason"].as_str().unwrap().contains("predicted"), "{found}");
+    assert!(found["strategy_reason"].as_str().unwrap().contains("leapfrog steps"), "{found}");
 }
