@@ -261,7 +261,7 @@ impl SamplerConfig {
         if !(self.init_radius >= 0.0 && self.init_radius.is_finite()) {
             return fail("init_radius", &self.init_radius, "must be finite and not negative");
         }
-        self.algorithm.kernel().validate()
+        self.algorithm.validate()
     }
 }
 

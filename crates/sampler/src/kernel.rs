@@ -20,6 +20,7 @@ mod workspace;
 
 pub(crate) use address::Address;
 pub use algorithm::Algorithm;
+pub(crate) use algorithm::Method;
 pub use chees::Chees;
 pub use hmc::Hmc;
 pub(crate) use hmc::Trajectories;
@@ -27,7 +28,7 @@ pub(crate) use initial_step::find_reasonable;
 pub use mams::Mams;
 pub(crate) use metric::Metric;
 pub use metric::MetricEstimate;
-pub(crate) use nuts::{NutsSettings, transition};
+pub(crate) use nuts::{Nuts, NutsSettings, transition};
 pub(crate) use phase_space::PhaseSpace;
 pub(crate) use space::Space;
 pub(crate) use state::{Point, State, StateMut};
@@ -37,7 +38,6 @@ pub(crate) use workspace::Workspace;
 
 use crate::config::{ConfigError, SamplerConfig};
 use crate::draw::DrawStats;
-use crate::population::PopulationMethod;
 use octopus_density::DensityError;
 
 /// What a run tells a kernel of a transition.
@@ -53,7 +53,7 @@ pub(crate) struct Tuned<'a> {
 }
 
 /// A sampler that moves a chain from point to point.
-pub(crate) trait Kernel {
+pub(crate) trait Kernel: Send + Sync {
     /// Moves `point`, whose log density and force are known, by one transition; where the density is broken, it stays.
     fn step(
         &self,
@@ -90,11 +90,6 @@ pub(crate) trait Kernel {
 
     /// Returns the mean length of trajectories with which warm-up begins to learn it.
     fn first_length(&self, _dim: usize) -> Option<f64> {
-        None
-    }
-
-    /// Returns the method that draws the whole population at once, where no chain is moved.
-    fn population(&self) -> Option<&dyn PopulationMethod> {
         None
     }
 

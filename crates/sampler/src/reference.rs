@@ -117,7 +117,10 @@ impl<'d> ReferenceChain<'d> {
     ) -> Result<DrawStats, DensityError> {
         let (phase_space, point, workspace) = self.parts();
         let tuned = Tuned { config, step_size, length, center: None };
-        config.algorithm.kernel().step(phase_space, tuned, address.of_transition(), point, workspace)
+        let Some(kernel) = config.algorithm.kernel() else {
+            return Err(DensityError::Broken("a population has no transitions".to_owned()));
+        };
+        kernel.step(phase_space, tuned, address.of_transition(), point, workspace)
     }
 
     /// Makes one transition of NUTS.

@@ -23,6 +23,7 @@ use crate::engine::gpu::{GpuEngine, kernel};
 use crate::engine::gpu_note::{GpuNote, loss};
 use crate::engine::{ChainState, SamplerEngine, Shared};
 use crate::error::SamplerError;
+use crate::kernel::Method;
 use crate::population::{PopulationEngine, PopulationFindings};
 use fallback::Fallback;
 use octopus_density::LogDensity;
@@ -88,11 +89,11 @@ impl<'d> Sampler<'d> {
     pub(crate) fn on_cpu(prepared: BegunRun<'d>) -> Result<Self, SamplerError> {
         computes_in_f64(prepared.run_state.config())?;
         Self::on(prepared, |shared, states, goes_on| {
-            Ok(match (shared.config.algorithm.draws_population(), goes_on) {
-                (false, true) => Box::new(CpuEngine::resume(shared, states)?),
-                (false, false) => Box::new(CpuEngine::new(shared.space.dim, states)),
-                (true, true) => Box::new(PopulationEngine::resume(shared, states)?),
-                (true, false) => Box::new(PopulationEngine::new(states)),
+            Ok(match (shared.config.algorithm.method(), goes_on) {
+                (Method::Chains(kernel), true) => Box::new(CpuEngine::resume(kernel, shared, states)?),
+                (Method::Chains(kernel), false) => Box::new(CpuEngine::new(kernel, shared.space.dim, states)),
+                (Method::Population(method), true) => Box::new(PopulationEngine::resume(method, shared, states)?),
+                (Method::Population(method), false) => Box::new(PopulationEngine::new(method, states)),
             })
         })
     }

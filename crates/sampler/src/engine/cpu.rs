@@ -6,7 +6,7 @@ use crate::adapt::{DualAveraging, HostPool, Window, WindowPool};
 use crate::draw::ChainBlock;
 use crate::engine::{ChainState, EngineChains, SamplerEngine, Shared};
 use crate::error::SamplerError;
-use crate::kernel::{Address, Metric, PhaseSpace, Point, Vectors, find_reasonable};
+use crate::kernel::{Address, Kernel, Metric, PhaseSpace, Point, Vectors, find_reasonable};
 use chain::{Chain, Mover, Workspaces, advance_together};
 use octopus_density::warp::Buffer;
 use rayon::prelude::*;
@@ -14,6 +14,7 @@ use std::ops::Range;
 
 /// All chains, with vectors and metric in this processor's form.
 pub(crate) struct CpuEngine {
+    kernel: Box<dyn Kernel>,
     dim: usize,
     vectors: Vectors,
     metric: Metric,
@@ -22,8 +23,8 @@ pub(crate) struct CpuEngine {
 }
 
 impl CpuEngine {
-    /// Makes chains that start or go on at these states; their points are not evaluated yet.
-    pub(crate) fn new(dim: usize, states: Vec<ChainState>) -> Self {
+    /// Makes chains that start or go on at these states and are moved by `kernel`; their points are not evaluated yet.
+    pub(crate) fn new(kernel: Box<dyn Kernel>, dim: usize, states: Vec<ChainState>) -> Self {
         let chain = |state: ChainState| Chain {
             point: Point { x: Buffer::from_slice(&state.x), logp: state.logp, ..Point::zeros(dim) },
             averaging: state.averaging,
@@ -31,6 +32,7 @@ impl CpuEngine {
             window: state.window,
         };
         Self {
+            kernel,
             dim,
             vectors: Vectors::new(dim),
             metric: Metric::new(&Default::default()),
@@ -43,8 +45,12 @@ impl CpuEngine {
     ///
     /// # Errors
     /// When the log density there is not what it was.
-    pub(crate) fn resume(shared: &Shared<'_, '_>, states: Vec<ChainState>) -> Result<Self, SamplerError> {
-        let mut engine = Self::new(shared.space.dim, states.clone());
+    pub(crate) fn resume(
+        kernel: Box<dyn Kernel>,
+        shared: &Shared<'_, '_>,
+        states: Vec<ChainState>,
+    ) -> Result<Self, SamplerError> {
+        let mut engine = Self::new(kernel, shared.space.dim, states.clone());
         engine.metric = Metric::new(&shared.adaptation.metric);
         let Self { metric, vectors, workspaces, chains, .. } = &mut engine;
         for ((c, chain), saved) in chains.iter_mut().enumerate().zip(&states) {
@@ -114,20 +120,19 @@ impl EngineChains for CpuEngine {
 
 impl SamplerEngine for CpuEngine {
     fn advance(&mut self, shared: &Shared<'_, '_>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError> {
-        let Self { vectors, metric, workspaces, chains, .. } = self;
+        let Self { kernel, vectors, metric, workspaces, chains, .. } = self;
         let phase_space = PhaseSpace { space: shared.space, metric, vectors };
-        advance_together(&Mover { shared, phase_space, workspaces }, chains, span)
+        advance_together(&Mover { kernel: &**kernel, shared, phase_space, workspaces }, chains, span)
     }
 
     fn restart(&mut self, shared: &Shared<'_, '_>) -> Result<(), SamplerError> {
         self.metric = Metric::new(&shared.adaptation.metric);
-        let Self { metric, vectors, workspaces, chains, .. } = self;
+        let Self { kernel, metric, vectors, workspaces, chains, .. } = self;
         let &Shared { config, space, done, .. } = shared;
         let phase_space = PhaseSpace { space, metric, vectors };
         chains.par_iter_mut().enumerate().try_for_each(|(c, chain)| {
             let address = Address { seed: config.seed, chain: c as u32, iteration: done as u32 };
             let Chain { point, averaging, step_size, .. } = chain;
-            let kernel = config.algorithm.kernel();
             let speed = kernel.steps_of_leapfrog(space.dim);
             let first = averaging.current() / speed;
             let found = workspaces.lend(|workspace| {
@@ -150,7 +155,7 @@ mod tests {
     use super::*;
     use crate::adapt::Adaptation;
     use crate::engine::Tuning;
-    use crate::kernel::Space;
+    use crate::kernel::{Nuts, Space};
     use crate::{MetricEstimate, SamplerConfig};
     use octopus_density::{DensityError, Layout, LogDensity};
 
@@ -207,7 +212,7 @@ mod tests {
             center: None,
             windows: 0..0,
         };
-        test(&mut CpuEngine::new(2, states(2)), &shared);
+        test(&mut CpuEngine::new(Box::new(Nuts), 2, states(2)), &shared);
     }
 
     fn saved(engine: &CpuEngine) -> Vec<ChainState> {

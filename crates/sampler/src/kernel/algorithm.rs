@@ -1,17 +1,26 @@
 //! The list of samplers, and how a setting names one.
 
-use super::{Chees, Hmc, Kernel, Mams, Walnuts, nuts};
+use super::{Chees, Hmc, Kernel, Mams, Nuts, Walnuts};
+use crate::config::{ConfigError, SamplerConfig};
 use crate::draw::{DrawStats, ReadStatistic};
-use crate::population::{ImportanceConfig, PathfinderConfig, SmcConfig};
+use crate::population::{ImportanceConfig, PathfinderConfig, PopulationMethod, SmcConfig};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// Makes the enumeration of the samplers from their list: the name of each, and the file that has its settings and moves
-/// its chains.
+/// What draws for a sampler.
+pub(crate) enum Method {
+    /// A kernel moves chains.
+    Chains(Box<dyn Kernel>),
+    /// All draws are particles of a population, which is drawn at once, without warm-up.
+    Population(Box<dyn PopulationMethod>),
+}
+
+/// Makes the enumeration of the samplers from their list: the name of each, whether it moves chains or draws a population,
+/// and the type that has its settings and does it.
 macro_rules! algorithms {
-    ($($(#[$doc:meta])* $variant:ident($settings:ty) = $name:literal,)*) => {
+    ($($(#[$doc:meta])* $variant:ident($settings:ty) = $name:literal by $method:ident,)*) => {
         /// The sampler that moves the chains, with its settings.
         ///
         /// In a file of settings it is a name, `algorithm = "hmc"`, or a name with settings,
@@ -46,10 +55,11 @@ macro_rules! algorithms {
                 }
             }
 
-            pub(crate) fn kernel(&self) -> &dyn Kernel {
+            /// Returns what draws for it.
+            pub(crate) fn method(&self) -> Method {
                 match self {
-                    Self::Nuts => &nuts::Nuts,
-                    $(Self::$variant(settings) => settings,)*
+                    Self::Nuts => Method::Chains(Box::new(Nuts)),
+                    $(Self::$variant(settings) => Method::$method(Box::new(settings.clone())),)*
                 }
             }
         }
@@ -58,19 +68,19 @@ macro_rules! algorithms {
 
 algorithms! {
     /// Hamiltonian Monte Carlo with trajectories of a given length (Duane et al. 1987; Neal 2011).
-    Hmc(Hmc) = "hmc",
+    Hmc(Hmc) = "hmc" by Chains,
     /// Hamiltonian Monte Carlo that learns the length of its trajectories from many chains (Hoffman, Radul and Sountsov 2021).
-    Chees(Chees) = "chees",
+    Chees(Chees) = "chees" by Chains,
     /// The adjusted microcanonical sampler (Robnik, Cohn-Gordon and Seljak 2025).
-    Mams(Mams) = "mams",
+    Mams(Mams) = "mams" by Chains,
     /// NUTS whose steps are halved where the energy asks for it (Bou-Rabee, Carpenter, Kleppe and Liu 2025).
-    Walnuts(Walnuts) = "walnuts",
+    Walnuts(Walnuts) = "walnuts" by Chains,
     /// [Importance sampling](crate::importance): draws are chosen among weighted particles.
-    Importance(ImportanceConfig) = "importance",
+    Importance(ImportanceConfig) = "importance" by Population,
     /// [Sequential Monte Carlo](crate::smc): each chain is a repetition, each of its draws a particle.
-    Smc(SmcConfig) = "smc",
+    Smc(SmcConfig) = "smc" by Population,
     /// [Pathfinder](crate::pathfinder), an approximation: draws are chosen among those of normals.
-    Pathfinder(PathfinderConfig) = "pathfinder",
+    Pathfinder(PathfinderConfig) = "pathfinder" by Population,
 }
 
 impl Default for Algorithm {
@@ -80,31 +90,53 @@ impl Default for Algorithm {
 }
 
 impl Algorithm {
+    /// Returns the kernel that moves its chains, if it has chains.
+    pub(crate) fn kernel(&self) -> Option<Box<dyn Kernel>> {
+        match self.method() {
+            Method::Chains(kernel) => Some(kernel),
+            Method::Population(_) => None,
+        }
+    }
+
     /// Returns the statistics of a draw that it reports, in the order of a run folder's columns: each under ArviZ's name,
     /// with how it is read.
     pub fn statistics(&self) -> impl Iterator<Item = (&'static str, ReadStatistic)> + use<> {
-        let own = self.kernel().statistics();
+        let own = match self.method() {
+            Method::Chains(kernel) => kernel.statistics(),
+            Method::Population(_) => &["lp", "log_weight"],
+        };
         DrawStats::ALL.iter().copied().filter(|(name, _)| own.contains(name))
     }
 
     /// Returns the target of acceptance that suits it.
     pub fn target_accept(&self) -> f64 {
-        self.kernel().target_accept()
+        self.kernel().map_or(SamplerConfig::default().target_accept, |kernel| kernel.target_accept())
     }
 
     /// Returns whether it draws a population of particles, without warm-up, and moves no chain.
     pub fn draws_population(&self) -> bool {
-        self.kernel().population().is_some()
+        matches!(self.method(), Method::Population(_))
     }
 
     /// Returns the smallest number of coordinates that it samples.
     pub fn least_dim(&self) -> usize {
-        self.kernel().least_dim()
+        self.kernel().map_or(1, |kernel| kernel.least_dim())
     }
 
     /// Returns whether it has kernels for GPUs.
     pub fn is_on_gpu(&self) -> bool {
-        self.kernel().is_on_gpu()
+        match self.method() {
+            Method::Chains(kernel) => kernel.is_on_gpu(),
+            Method::Population(_) => false,
+        }
+    }
+
+    /// Checks its settings.
+    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+        match self.method() {
+            Method::Chains(kernel) => kernel.validate(),
+            Method::Population(method) => method.validate(),
+        }
     }
 }
 
@@ -168,7 +200,7 @@ mod tests {
         for name in Algorithm::NAMES {
             let algorithm = of_text(name).unwrap();
             assert_eq!((algorithm.name(), Algorithm::named(name)), (*name, Some(algorithm.clone())));
-            assert_eq!(algorithm.kernel().validate(), Ok(()));
+            assert_eq!(algorithm.validate(), Ok(()));
         }
         let short = Algorithm::Hmc(Hmc { length: 0.5, ..Hmc::default() });
         assert_eq!(of_table("hmc", &[("length", 0.5)]).unwrap(), short);
@@ -195,9 +227,9 @@ mod tests {
     fn samplers_report_statistics_of_the_table() {
         for name in Algorithm::NAMES {
             let algorithm = Algorithm::named(name).unwrap();
-            let own = algorithm.kernel().statistics();
-            assert_eq!(algorithm.statistics().count(), own.len(), "{name}");
-            assert!(own.contains(&"lp"), "{name}");
+            let own = algorithm.kernel().map_or(2, |kernel| kernel.statistics().len());
+            assert_eq!(algorithm.statistics().count(), own, "{name}");
+            assert!(algorithm.statistics().any(|(name, _)| name == "lp"), "{name}");
         }
     }
 

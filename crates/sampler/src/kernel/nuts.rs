@@ -89,7 +89,7 @@ impl Integrator for Leapfrog {
 }
 
 /// The No-U-Turn Sampler, as the list of samplers knows it.
-pub(super) struct Nuts;
+pub(crate) struct Nuts;
 
 impl Kernel for Nuts {
     fn step(

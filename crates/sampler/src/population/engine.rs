@@ -10,9 +10,8 @@ use crate::config::{ConfigError, SamplerConfig};
 use crate::draw::{ChainBlock, DrawStats};
 use crate::engine::{ChainState, EngineChains, SamplerEngine, Shared};
 use crate::error::SamplerError;
-use crate::kernel::{Address, Kernel, PhaseSpace, Point, Tuned, Workspace};
 use crate::population::evaluate::ParticleStreams;
-use octopus_density::{DensityError, LogDensity};
+use octopus_density::LogDensity;
 use serde::Serialize;
 use std::ops::Range;
 
@@ -80,12 +79,12 @@ impl DrawnPopulation {
 }
 
 /// A method that draws a population for a run.
-pub(crate) trait PopulationMethod {
+pub(crate) trait PopulationMethod: Send {
     /// Draws the population.
     fn draw(&self, density: &dyn LogDensity, config: &SamplerConfig) -> Result<DrawnPopulation, SamplerError>;
 
     /// Checks the method's settings.
-    fn check(&self) -> Result<(), ConfigError>;
+    fn validate(&self) -> Result<(), ConfigError>;
 }
 
 impl PopulationMethod for ImportanceConfig {
@@ -93,8 +92,8 @@ impl PopulationMethod for ImportanceConfig {
         DrawnPopulation::resampled(importance(density, self, config.seed)?, config)
     }
 
-    fn check(&self) -> Result<(), ConfigError> {
-        self.validate()
+    fn validate(&self) -> Result<(), ConfigError> {
+        Self::validate(self)
     }
 }
 
@@ -103,8 +102,8 @@ impl PopulationMethod for PathfinderConfig {
         DrawnPopulation::resampled(pathfinder(density, self, config.seed)?, config)
     }
 
-    fn check(&self) -> Result<(), ConfigError> {
-        self.validate()
+    fn validate(&self) -> Result<(), ConfigError> {
+        Self::validate(self)
     }
 }
 
@@ -122,64 +121,35 @@ impl PopulationMethod for SmcConfig {
         Ok(DrawnPopulation { population: found.population, chains: (0..config.chains).map(of_chain).collect(), mixed })
     }
 
-    fn check(&self) -> Result<(), ConfigError> {
-        self.validate()
-    }
-}
-
-/// A method that draws populations stands among the samplers by its settings; it moves no chain.
-impl<M: PopulationMethod> Kernel for M {
-    fn step(
-        &self,
-        _phase_space: PhaseSpace<'_, '_>,
-        _tuned: Tuned<'_>,
-        _address: Address,
-        _point: &mut Point,
-        _workspace: &mut Workspace,
-    ) -> Result<DrawStats, DensityError> {
-        Err(DensityError::Broken("a population has no transitions".to_owned()))
-    }
-
-    fn statistics(&self) -> &'static [&'static str] {
-        &["lp", "log_weight"]
-    }
-
-    fn leapfrogs(&self, _dim: usize) -> f64 {
-        1.0
-    }
-
-    fn target_accept(&self) -> f64 {
-        SamplerConfig::default().target_accept
-    }
-
     fn validate(&self) -> Result<(), ConfigError> {
-        self.check()
-    }
-
-    fn population(&self) -> Option<&dyn PopulationMethod> {
-        Some(self)
+        Self::validate(self)
     }
 }
 
 /// The engine of a run that draws a population: at the first [`advance`](SamplerEngine::advance), also of a run that goes
 /// on from a checkpoint, and then to the same particles.
 pub(crate) struct PopulationEngine {
+    method: Box<dyn PopulationMethod>,
     /// Starting points, by whose log density a checkpoint knows its density.
     states: Vec<ChainState>,
     drawn: Option<DrawnPopulation>,
 }
 
 impl PopulationEngine {
-    pub(crate) fn new(states: Vec<ChainState>) -> Self {
-        Self { states, drawn: None }
+    pub(crate) fn new(method: Box<dyn PopulationMethod>, states: Vec<ChainState>) -> Self {
+        Self { method, states, drawn: None }
     }
 
     /// Makes the engine of a run that goes on.
     ///
     /// # Errors
     /// When the log density at the starting points is not what it was.
-    pub(crate) fn resume(shared: &Shared<'_, '_>, states: Vec<ChainState>) -> Result<Self, SamplerError> {
-        let mut engine = Self::new(states.clone());
+    pub(crate) fn resume(
+        method: Box<dyn PopulationMethod>,
+        shared: &Shared<'_, '_>,
+        states: Vec<ChainState>,
+    ) -> Result<Self, SamplerError> {
+        let mut engine = Self::new(method, states.clone());
         engine.restart(shared)?;
         let each = states.iter().zip(&engine.states).enumerate();
         each.into_iter().try_for_each(|(chain, (saved, now))| saved.expect_same_logp(chain, now.logp))?;
@@ -221,10 +191,9 @@ impl EngineChains for PopulationEngine {
 
 impl SamplerEngine for PopulationEngine {
     fn advance(&mut self, shared: &Shared<'_, '_>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError> {
-        let drawn = match (&mut self.drawn, shared.config.algorithm.kernel().population()) {
-            (Some(drawn), _) => drawn,
-            (none, Some(method)) => none.insert(method.draw(shared.space.density, shared.config)?),
-            (None, None) => return Ok(vec![]),
+        let drawn = match &mut self.drawn {
+            Some(drawn) => drawn,
+            none => none.insert(self.method.draw(shared.space.density, shared.config)?),
         };
         let DrawnPopulation { population, chains, .. } = drawn;
         let block = |chain: &Vec<usize>| {

@@ -37,7 +37,7 @@ pub struct Stage {
 /// Returns the stages of a run of a density with `dim` coordinates. A run costs the sum over its stages of
 /// [`Stage::steps`] times the time of one leapfrog step of all the stage's chains side by side.
 pub fn stages(config: &SamplerConfig, dim: usize) -> Vec<Stage> {
-    let leapfrogs = config.algorithm.kernel().leapfrogs(dim);
+    let leapfrogs = config.algorithm.kernel().map_or(1.0, |kernel| kernel.leapfrogs(dim));
     let of = |chains, transitions: usize, times| Stage {
         chains,
         transitions,

@@ -93,8 +93,7 @@ impl<'d> RunState<'d> {
                 (config.algorithm.name().to_owned(), "a population has no chains that start anywhere");
             return Err(ConfigError { field: "algorithm", value, expected }.into());
         }
-        let kernel = config.algorithm.kernel();
-        if density.dim() < kernel.least_dim() {
+        if density.dim() < config.algorithm.least_dim() {
             let value = config.algorithm.name().to_owned();
             return Err(ConfigError {
                 field: "algorithm",
@@ -103,7 +102,8 @@ impl<'d> RunState<'d> {
             }
             .into());
         }
-        let length = kernel.first_length(density.dim()).map(TrajectoryLength::new);
+        let kernel = config.algorithm.kernel();
+        let length = kernel.and_then(|kernel| kernel.first_length(density.dim())).map(TrajectoryLength::new);
         let space = Space::new(density, centerings(density, config.parameterization));
         let first = config.first_chains();
         let starts: Vec<(Vec<f64>, Vec<f64>)> = match starts {
@@ -164,7 +164,7 @@ impl<'d> RunState<'d> {
         let Self { config, space, adaptation, done, .. } = self;
         let tuning = match (self.warm_up, self.stage()) {
             (Some(_), _) => Tuning::Over,
-            (None, _) if config.algorithm.kernel().fixed_step().is_some() => Tuning::Fixed,
+            (None, _) if config.algorithm.kernel().is_some_and(|kernel| kernel.fixed_step().is_some()) => Tuning::Fixed,
             (None, None | Some(Stage::Learning { agree: false, .. })) => Tuning::EachChain,
             (None, Some(_)) => Tuning::Pooled,
         };

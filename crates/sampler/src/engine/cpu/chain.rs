@@ -4,7 +4,7 @@ use crate::adapt::{DualAveraging, Window};
 use crate::draw::ChainBlock;
 use crate::engine::{Shared, Tuning};
 use crate::error::SamplerError;
-use crate::kernel::{Address, PhaseSpace, Point, Workspace};
+use crate::kernel::{Address, Kernel, PhaseSpace, Point, Workspace};
 use octopus_density::DensityError;
 use rayon::ScopeFifo;
 use std::ops::Range;
@@ -24,6 +24,7 @@ pub(super) struct Chain {
 
 /// What moves the chains: where they are, and what transitions overwrite.
 pub(super) struct Mover<'a, 'd> {
+    pub(super) kernel: &'a dyn Kernel,
     pub(super) shared: &'a Shared<'a, 'd>,
     pub(super) phase_space: PhaseSpace<'a, 'd>,
     pub(super) workspaces: &'a Workspaces,
@@ -110,13 +111,12 @@ impl Chain {
         block: &mut ChainBlock,
         workspace: &mut Workspace,
     ) -> Result<(), DensityError> {
-        let &Mover { shared, phase_space, .. } = mover;
+        let &Mover { kernel, shared, phase_space, .. } = mover;
         let &Shared { config, space, .. } = shared;
         let dim = space.dim;
         // Iteration 0 of the random numbers belongs to the starting points.
         let address = Address { seed: config.seed, chain: number as u32, iteration: iteration as u32 + 1 };
         let point = &mut self.point;
-        let kernel = config.algorithm.kernel();
         let stats = kernel.step(phase_space, shared.tuned(self.step_size), address, point, workspace)?;
         let start = block.positions.len();
         block.positions.extend_from_slice(&point.x[..dim]);

@@ -353,7 +353,7 @@ impl SamplerEngine for GpuEngine {
 
     fn restart(&mut self, shared: &Shared<'_, '_>) -> Result<(), SamplerError> {
         self.set_geometry(shared)?;
-        match shared.config.algorithm.kernel().fixed_step() {
+        match shared.config.algorithm.kernel().and_then(|kernel| kernel.fixed_step()) {
             None => self.place(shared, NutsRestart::Search),
             Some(step) => {
                 self.chains.fix_step(step, shared.config.target_accept);

@@ -3,6 +3,7 @@
 use crate::config::SamplerConfig;
 use crate::engine::Shared;
 use crate::error::SamplerError;
+use crate::kernel::Trajectories;
 use octopus_cuda::{
     Context, Float, NutsBatch, NutsBatchKernels, NutsCentering, NutsChains, NutsData, NutsField, NutsFormat,
     NutsGeometry, NutsKernels, NutsTeamWork, NutsTrajectory,
@@ -40,7 +41,11 @@ const HMC: &str = "hmc";
 
 /// Returns the beginning of the names of the kernels that move the chains.
 pub(super) fn sampler(config: &SamplerConfig) -> &'static str {
-    if config.algorithm.kernel().trajectories(None).is_some() { HMC } else { NUTS }
+    if trajectories(config, None).is_some() { HMC } else { NUTS }
+}
+
+fn trajectories(config: &SamplerConfig, length: Option<f64>) -> Option<Trajectories> {
+    config.algorithm.kernel()?.trajectories(length)
 }
 
 /// Returns the smallest kernels for many data sets that hold the density's coordinates.
@@ -231,7 +236,7 @@ pub(super) fn set_trajectory(
     context: &Context,
     shared: &Shared<'_, '_>,
 ) -> Result<(), SamplerError> {
-    let Some(own) = shared.config.algorithm.kernel().trajectories(shared.length) else { return Ok(()) };
+    let Some(own) = trajectories(shared.config, shared.length) else { return Ok(()) };
     let leapfrogs = own.leapfrogs.map_or(0.0, f64::from);
     let trajectory = NutsTrajectory { leapfrogs, length: own.length, jitter: own.jitter };
     Ok(geometry.set_trajectory(context, trajectory, shared.center)?)

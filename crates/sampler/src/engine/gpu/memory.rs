@@ -49,7 +49,7 @@ impl GpuMemory {
         let (chains, dim) = (config.chains.min(gpu.chains_at_once.max(1)), density.dim());
         let slot = NutsSlot::bytes_for(format, chains, dim, slot_iterations(format, (chains, dim), config.draws, gpu));
         let directions = MOST_DIRECTIONS as u64;
-        let center = config.algorithm.kernel().first_length(dim).map_or(0, |_| vector);
+        let center = config.algorithm.kernel().and_then(|kernel| kernel.first_length(dim)).map_or(0, |_| vector);
         let chain = (format.state_bytes() + format.workspace_bytes(config.max_depth)) as u64;
         let team = kernel::team_work(density).map_or(0, |work| work.bytes(format, chains));
         Ok(Self {

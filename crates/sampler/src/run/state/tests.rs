@@ -4,7 +4,7 @@ use super::*;
 use crate::adapt::{HostPool, Window};
 use crate::config::WindowConfig;
 use crate::engine::cpu::CpuEngine;
-use crate::kernel::MetricEstimate;
+use crate::kernel::{MetricEstimate, Nuts};
 use octopus_density::{Centering, Hierarchy, Layout};
 use octopus_random::Stream;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -303,7 +303,7 @@ fn draws_go_along_to_new_coordinates() {
     let mut random = Stream::new(3, 0, 0, Purpose::User);
     let draws: Vec<f64> = (0..60 * DIM).map(|_| 0.5 * random.normal()).collect();
     states[0].window = Window { positions: draws.clone(), gradients: vec![0.0; draws.len()] };
-    let found = run.change_coordinates(&mut CpuEngine::new(DIM, states)).unwrap();
+    let found = run.change_coordinates(&mut CpuEngine::new(Box::new(Nuts), DIM, states)).unwrap();
     assert_eq!(run.space.centerings(), [Centering::Standardised]);
     assert!(matches!(run.adaptation.learned[..], [Some(_)]));
     assert_eq!(run.adaptation.metric, before, "the caller has the new one");
