@@ -150,6 +150,9 @@ impl RunConfig {
             let name = config.sampler.algorithm.name();
             return Err(UsageError(format!("--init: {name} moves no chains; leave it out")).into());
         }
+        if args.batch.batch.is_some() {
+            config.without_particles("--batch")?;
+        }
         args.goal.lay_over(&mut config.goal);
         config.keep_warmup |= args.keep_warmup;
         config.check_file(args.config.as_deref().zip(file.as_ref()), in_file_alone.as_ref())?;
@@ -170,6 +173,18 @@ impl RunConfig {
         if *algorithm != Algorithm::Nuts && !given {
             *target_accept = algorithm.target_accept();
         }
+    }
+
+    /// Checks that no draws from the prior are asked for as particles, which `command` does not make.
+    ///
+    /// # Errors
+    /// When they are.
+    pub(crate) fn without_particles(&self, command: &str) -> Result<(), UsageError> {
+        if !self.sampler.algorithm.takes_particles() {
+            return Ok(());
+        }
+        let what = "draws particles from no prior: take another proposal, or `octopus sample` of one data set";
+        Err(UsageError(format!("--proposal prior: {command} {what}")))
     }
 
     /// Checks that no GPU is asked for: no kernels are compiled for a program.
@@ -209,6 +224,7 @@ impl RunConfig {
         config.of_draws_alone("calibrate")?;
         config.put_options(&args.model_settings.given_for(model, models, OF_A_SIMULATOR)?);
         args.sampler.lay_over(&mut config.sampler)?;
+        config.without_particles("octopus calibrate")?;
         let of_file = file.as_ref().is_some_and(|file| sets_sampler(file, "target_accept"));
         config.suit_algorithm(of_file || args.sampler.target_accept.is_some());
         if config.sampler.strategy == Strategy::ManyShort {

@@ -1,19 +1,24 @@
-//! Where the chains of a run start: what its model has to say of it.
+//! Where the chains of a run start, and the particles that it is given: what its model has to say of it.
 
 use crate::TraceError;
-use octopus_models::Problem;
+use octopus_models::{Problem, Simulator};
 use octopus_random::{Purpose, Stream};
 use octopus_runs::Init;
-use octopus_sampler::{Begin, SamplerConfig, Starts};
+use octopus_sampler::{Algorithm, Begin, ImportanceConfig, SamplerConfig, SamplerError, Starts, particles_of_prior};
 
 /// The most draws from the prior until one has a posterior density.
 const TRIES: u32 = 100;
 
-/// Returns the beginning of a run whose chains start by `init`. It depends on the model and the settings only.
+/// Returns the beginning of a run whose chains start by `init`, or whose particles are draws from the prior. It depends on
+/// the model and the settings only.
 ///
 /// # Errors
-/// When chains are to start at draws from the prior, and the model cannot be drawn from or no draw has a density.
+/// When draws from the prior are wanted, and the model cannot be drawn from; when no such draw has a density, where a chain
+/// is to start; when the model does not tell its likelihood, by which particles are weighted.
 pub fn begin(problem: &dyn Problem, config: &SamplerConfig, init: Init) -> Result<Begin, TraceError> {
+    if let (Algorithm::Importance(settings), true) = (&config.algorithm, config.algorithm.takes_particles()) {
+        return particles(problem, settings, config);
+    }
     Ok(match init {
         Init::Jitter => Begin::Anew(config.clone()),
         Init::Pathfinder => Begin::At(config.clone(), Starts::Pathfinder),
@@ -25,15 +30,30 @@ pub fn begin(problem: &dyn Problem, config: &SamplerConfig, init: Init) -> Resul
     })
 }
 
+/// Returns what draws from the model's prior, which `option` asks for; `instead` is what to take where nothing does.
+fn simulator<'a>(problem: &'a dyn Problem, option: &str, instead: &str) -> Result<&'a dyn Simulator, TraceError> {
+    problem.simulator().ok_or_else(|| {
+        let why = problem.simulator_obstacle().unwrap_or_else(|| "the model does not draw from its prior".to_owned());
+        TraceError::lacks(format!("{option}: the model cannot be drawn from: take {instead}. {why}"))
+    })
+}
+
+/// Returns the beginning of importance sampling whose particles are draws from the prior.
+fn particles(problem: &dyn Problem, settings: &ImportanceConfig, config: &SamplerConfig) -> Result<Begin, TraceError> {
+    let simulator = simulator(problem, "--proposal prior", "--proposal mixture")?;
+    let density = problem.density();
+    if !density.has_log_likelihood() {
+        let error = SamplerError::NoLikelihood { density: density.name().to_owned() };
+        return Err(TraceError::lacks(format!("--proposal prior: {error}: take --proposal mixture")));
+    }
+    let points = particles_of_prior(|random| simulator.draw_parameters(random), settings.particles, config.seed);
+    Ok(Begin::At(config.clone(), Starts::Points(points)))
+}
+
 /// Returns the first draw from the prior where the density has a value.
 fn of_prior(problem: &dyn Problem, seed: u64, chain: u32) -> Result<Vec<f64>, TraceError> {
     let density = problem.density();
-    let Some(simulator) = problem.simulator() else {
-        let why = problem.simulator_obstacle().unwrap_or_else(|| "the model does not draw from its prior".to_owned());
-        return Err(TraceError::lacks(format!(
-            "--init prior: the model cannot be drawn from: take --init pathfinder, or none. {why}"
-        )));
-    };
+    let simulator = simulator(problem, "--init prior", "--init pathfinder, or none")?;
     let mut gradient = vec![0.0; density.dim()];
     for number in 0..TRIES {
         let point = simulator.draw_parameters(&mut Stream::new(seed, chain, number, Purpose::Prior));

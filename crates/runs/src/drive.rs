@@ -46,8 +46,9 @@ impl From<Option<u64>> for Checkpoints {
 }
 
 /// An observer looks on while a run samples, and may stop the run. Nothing that an observer does changes a draw.
-pub trait Observer {
-    /// Returns whether the run is to stop now. The draws so far are kept then, and the run can go on later.
+pub trait Observer: Sync {
+    /// Returns whether the run is to stop now, and then always. The draws so far are kept then, and the run can go on
+    /// later.
     fn stops(&self) -> bool {
         false
     }
@@ -166,11 +167,22 @@ pub fn drive(
             Some(_) => tracing::debug_span!("draw"),
             None => tracing::debug_span!("warm up"),
         };
-        let block = span.in_scope(|| pool.install(|| sampler.advance(limit)));
+        let spent = timing.warmup_s + timing.sampling_s;
+        let (watching, goal) = (&*observer, writer.record().goal.unwrap_or_default());
+        let stop = || watching.stops() || goal.is_over(spent + begin.elapsed().as_secs_f64());
+        let block = span.in_scope(|| pool.install(|| sampler.advance_unless(limit, &stop)));
         tell(&mut sampler, &mut writer)?;
         let block = match block {
             Ok(Some(block)) => block,
             Ok(None) => break,
+            // A population has no draw before it is drawn as a whole; what it took is not counted.
+            Err(SamplerError::Stopped) if observer.stops() => continue,
+            Err(SamplerError::Stopped) => {
+                observer.ended();
+                let shown = writer.dir().to_owned();
+                writer.interrupt(|_| ())?;
+                return Err(RunError::LatePopulation { dir: shown });
+            }
             Err(error) => {
                 observer.ended();
                 return Err(stopped(error, &config, writer.dir()));

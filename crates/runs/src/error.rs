@@ -151,6 +151,16 @@ pub enum RunError {
     /// The density reported that it is broken, at a draw.
     #[error(transparent)]
     Density(#[from] DensityError),
+    /// The time was over before a population was drawn.
+    #[error(
+        "{}: the time was over (--max-seconds) before the population was drawn, and nothing is kept of it: give it more \
+         time, or draw fewer particles",
+        dir.display()
+    )]
+    LatePopulation {
+        /// The run's folder.
+        dir: PathBuf,
+    },
     /// The device failed in the middle of a run, whose draws are kept.
     #[error("{source}; {advice}")]
     Stopped {

@@ -93,9 +93,9 @@ impl ConvergenceMonitor {
         self.pending.is_none()
     }
 
-    /// Returns whether the time of the goal is over after `seconds`. Without draws it is never over.
+    /// Returns whether the run ends after `seconds`. Without draws it does not end for its time.
     pub(crate) fn is_late(&self, seconds: f64) -> bool {
-        self.drawn > 0 && self.goal.max_seconds.is_some_and(|most| seconds >= most)
+        self.drawn > 0 && self.goal.is_over(seconds)
     }
 
     /// Takes a block: writes it to the folder, or holds it while a look goes on.
@@ -245,6 +245,13 @@ impl std::fmt::Display for Shortfall {
             "R-hat" => write!(f, "R-hat of {parameter}: {value:.4} with {draws} draws, {target} wanted"),
             _ => write!(f, "{what} of {parameter}: {value:.0} with {draws} draws, {target} wanted"),
         }
+    }
+}
+
+impl Goal {
+    /// Returns whether its time is over after `seconds`.
+    pub(crate) fn is_over(&self, seconds: f64) -> bool {
+        self.max_seconds.is_some_and(|most| seconds >= most)
     }
 }
 

@@ -27,7 +27,7 @@ pub struct RunCost {
     /// The precision in which the run computes.
     pub precision: Precision,
     /// The memory that a GPU needs for the run: for all chains at once, then for fewer and fewer. Empty for many runs
-    /// together.
+    /// together and for populations.
     pub(crate) attempts: Vec<MemoryAttempt>,
     /// The least bytes of the host's memory that the run takes on the CPU; of many runs, those of the largest.
     pub host_bytes: u64,
@@ -39,12 +39,17 @@ impl RunCost {
     /// Returns the cost of a run of NUTS. All chains make their leapfrog steps side by side: a launch of the kernel
     /// `nuts_leapfrog_...` stands for one step of every chain, and its unit is one step of one chain.
     pub fn of_run(model: &dyn LogDensity, config: &SamplerConfig) -> Self {
+        if config.algorithm.draws_population() {
+            // Particles take as many turns as memory asks for.
+            return Self::of_runs(model, config, 1);
+        }
         let attempts = turns(&GpuConfig::default(), config.chains).map(|gpu| attempt(model, config, &gpu));
         let attempts = attempts.collect::<Result<_, _>>().unwrap_or_default();
         Self { attempts, ..Self::of_runs(model, config, 1) }
     }
 
-    /// Returns the plan of the run's memory on a GPU; `None` where no GPU can do the run, or where it is many runs.
+    /// Returns the plan of the run's memory on a GPU; `None` where no GPU can do the run, or where it is many runs or a
+    /// population.
     pub fn memory_plan(&self, memory: DeviceMemory) -> Option<MemoryPlan> {
         MemoryPlan::new(self.chains as u64, memory, self.attempts.iter().cloned())
     }

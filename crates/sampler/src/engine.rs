@@ -34,7 +34,15 @@ pub(crate) struct Shared<'a, 'd> {
     pub(crate) center: Option<&'a [f64]>,
     /// The iterations whose draws belong to a window.
     pub(crate) windows: Range<usize>,
+    /// Asked before each evaluation of a population, which takes long and is of no use until it is drawn as a whole.
+    pub(crate) stop: StopAsked<'a>,
 }
+
+/// Whether drawing is to stop; any thread may ask.
+pub(crate) type StopAsked<'a> = &'a (dyn Fn() -> bool + Sync);
+
+/// Nobody stops it.
+pub(crate) const NEVER: StopAsked<'static> = &|| false;
 
 impl Shared<'_, '_> {
     /// Returns what a kernel is told of a transition of a chain with this step size.

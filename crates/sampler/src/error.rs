@@ -51,6 +51,9 @@ pub enum SamplerError {
         /// The density's error.
         source: DensityError,
     },
+    /// A population was being drawn, and [was to stop](crate::Sampler::advance_unless).
+    #[error("drawing was stopped before the population was drawn, and nothing is kept of it")]
+    Stopped,
     /// The density vanishes at all particles.
     #[error("the density vanishes at all particles: check the data and the priors, or draw more particles")]
     NoWeights,

@@ -102,7 +102,8 @@ pub use kernel::{Algorithm, Chees, Hmc, Mams, MetricEstimate, Walnuts};
 pub use octopus_density::gpu::Precision;
 pub use population::{
     ImportanceConfig, ImportanceProposal, ParticlePopulation, PathfinderConfig, PopulationEvidence, PopulationFindings,
-    SmcConfig, SmcPopulation, SmcSize, SmcStage, importance, importance_from_prior, pathfinder, smc,
+    SmcConfig, SmcPopulation, SmcSize, SmcStage, importance, importance_from_prior, particles_of_prior, pathfinder,
+    smc,
 };
 pub use run::plan;
 pub use run::{BatchSampler, BatchStep, Begin, DataSet, Sampler, Starts};

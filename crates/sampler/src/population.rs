@@ -24,8 +24,9 @@ mod smc;
 mod weights;
 
 pub use engine::PopulationFindings;
-pub(crate) use engine::{PopulationEngine, PopulationMethod};
-pub use importance::{ImportanceConfig, ImportanceProposal, importance, importance_from_prior};
+pub(crate) use engine::{PopulationEngine, PopulationMeans, PopulationMethod};
+pub(crate) use evaluate::{SamplerCoordinates, halted, or_nothing};
+pub use importance::{ImportanceConfig, ImportanceProposal, importance, importance_from_prior, particles_of_prior};
 pub(crate) use pathfinder::starts_on_paths;
 pub use pathfinder::{PathfinderConfig, pathfinder};
 pub use smc::{SmcConfig, SmcPopulation, SmcSize, SmcStage, smc};

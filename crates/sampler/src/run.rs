@@ -19,12 +19,12 @@ use crate::config::{ConfigError, SamplerConfig};
 use crate::draw::Block;
 use crate::engine::Backend;
 use crate::engine::cpu::CpuEngine;
-use crate::engine::gpu::{GpuEngine, kernel};
+use crate::engine::gpu::{GpuEngine, GpuParticles, kernel};
 use crate::engine::gpu_note::{GpuNote, loss};
-use crate::engine::{ChainState, SamplerEngine, Shared};
+use crate::engine::{ChainState, NEVER, SamplerEngine, Shared, StopAsked};
 use crate::error::SamplerError;
 use crate::kernel::Method;
-use crate::population::{PopulationEngine, PopulationFindings};
+use crate::population::{PopulationEngine, PopulationFindings, PopulationMeans};
 use fallback::Fallback;
 use octopus_density::LogDensity;
 use octopus_density::gpu::Precision;
@@ -72,7 +72,13 @@ impl<'d> Sampler<'d> {
         let Backend::Gpus(contexts, gpu) = backend else { return Self::on_cpu(prepared) };
         let fallback = Fallback::of_run(begin, prepared.run_state.config(), gpu);
         let on_gpus = Self::on(prepared, |shared, states, goes_on| {
-            let kernels = kernel::of_density(shared.space.density, shared.config)?;
+            let density = shared.space.density;
+            if let Method::Population(method) = shared.config.algorithm.method() {
+                let gpus = Some(GpuParticles::new(density, shared.config, contexts, gpu)?);
+                let means = PopulationMeans { gpus, particles: None };
+                return Ok(Box::new(PopulationEngine::new((method, means), shared, states, goes_on)?));
+            }
+            let kernels = kernel::of_density(density, shared.config)?;
             let mut engine = GpuEngine::new(kernels, shared.config, contexts, gpu, states)?;
             if goes_on {
                 engine.resume(shared)?;
@@ -86,14 +92,16 @@ impl<'d> Sampler<'d> {
         }
     }
 
-    pub(crate) fn on_cpu(prepared: BegunRun<'d>) -> Result<Self, SamplerError> {
+    pub(crate) fn on_cpu(mut prepared: BegunRun<'d>) -> Result<Self, SamplerError> {
         computes_in_f64(prepared.run_state.config())?;
+        let means = PopulationMeans { particles: prepared.particles.take(), ..PopulationMeans::default() };
         Self::on(prepared, |shared, states, goes_on| {
             Ok(match (shared.config.algorithm.method(), goes_on) {
                 (Method::Chains(kernel), true) => Box::new(CpuEngine::resume(kernel, shared, states)?),
                 (Method::Chains(kernel), false) => Box::new(CpuEngine::new(kernel, shared.space.dim, states)),
-                (Method::Population(method), true) => Box::new(PopulationEngine::resume(method, shared, states)?),
-                (Method::Population(method), false) => Box::new(PopulationEngine::new(method, states)),
+                (Method::Population(method), goes_on) => {
+                    Box::new(PopulationEngine::new((method, means), shared, states, goes_on)?)
+                }
             })
         })
     }
@@ -104,7 +112,7 @@ impl<'d> Sampler<'d> {
         prepared: BegunRun<'d>,
         engine: impl FnOnce(&Shared<'_, 'd>, Vec<ChainState>, bool) -> Result<Box<dyn SamplerEngine + 'd>, SamplerError>,
     ) -> Result<Self, SamplerError> {
-        let BegunRun { run_state, states, due } = prepared;
+        let BegunRun { run_state, states, due, .. } = prepared;
         let engine = engine(&run_state.shared(), states, !due.restart)?;
         let mut sampler = Self { run_state, engine, fallback: None, notes: vec![] };
         if due.restart {
@@ -191,23 +199,37 @@ impl<'d> Sampler<'d> {
     /// # Errors
     /// When the density is broken, or the last GPU fails in a run that does not fall back.
     pub fn advance(&mut self, limit: usize) -> Result<Option<Block>, SamplerError> {
+        self.advance_unless(limit, NEVER)
+    }
+
+    /// As [`advance`](Self::advance), and asks `stop` before each evaluation of a population, from any thread: so a
+    /// population that takes long need not be waited for. Chains make their iterations without asking.
+    ///
+    /// # Errors
+    /// As [`advance`](Self::advance); [`SamplerError::Stopped`] where `stop` says so before a population is drawn: nothing is
+    /// kept of it, and the next call draws it from the beginning.
+    pub fn advance_unless(
+        &mut self,
+        limit: usize,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Option<Block>, SamplerError> {
         let Some(span) = self.run_state.next(limit) else { return Ok(None) };
         if let Some(fallback) = &mut self.fallback {
             fallback.look(&self.run_state, self.engine.as_ref());
         }
-        match self.go_through(span.clone()) {
+        match self.go_through(span.clone(), stop) {
             Err(error) => {
                 self.leave_gpus(span.start, error)?;
                 // What is left of the span before the run learns is the same on the CPU.
-                self.go_through(span).map(Some)
+                self.go_through(span, stop).map(Some)
             }
             moved => moved.map(Some),
         }
     }
 
     /// Moves every chain through a span and learns from it.
-    fn go_through(&mut self, span: Range<usize>) -> Result<Block, SamplerError> {
-        let chains = self.engine.advance(&self.run_state.shared(), span.clone())?;
+    fn go_through(&mut self, span: Range<usize>, stop: StopAsked<'_>) -> Result<Block, SamplerError> {
+        let chains = self.engine.advance(&Shared { stop, ..self.run_state.shared() }, span.clone())?;
         let (phase, first) = self.run_state.place(span.start);
         let next = self.run_state.take(&chains, span.end, self.engine.as_mut())?;
         if next.restart {

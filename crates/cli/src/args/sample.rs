@@ -171,7 +171,7 @@ impl FromStr for BatchPart {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Sampler")]
 pub(crate) struct SamplerArgs {
-    /// What moves the chains; GPUs have nuts, hmc and chees [default: nuts]
+    /// What draws; GPUs have nuts, hmc, chees, importance [default: nuts]
     ///
     /// nuts: the No-U-Turn Sampler. hmc: trajectories of a given length or number of steps. chees: hmc that learns the
     /// length of its trajectories from all chains, of which it should have 16 or more. mams: the adjusted microcanonical
@@ -295,9 +295,11 @@ pub(crate) struct AlgorithmArgs {
     /// importance: particles among which draws are chosen [default: 10000]
     #[arg(long, value_name = "N")]
     pub(crate) particles: Option<u32>,
-    /// importance: where particles are drawn: laplace, a Student t at the mode; mixture, one adapted to
-    /// particles, and a wide one [default: mixture]
-    #[arg(long, value_parser = PossibleValuesParser::new(["mixture", "laplace"]))]
+    /// importance: where particles are drawn [default: mixture]
+    ///
+    /// laplace: a Student t at the mode. mixture: one adapted to particles, and a wide one. prior: draws from the model's
+    /// prior, weighted by the likelihood; for `octopus sample` of one data set on the CPU.
+    #[arg(long, value_parser = PossibleValuesParser::new(["mixture", "laplace", "prior"]))]
     pub(crate) proposal: Option<String>,
     /// importance: degrees of freedom of the Student t, inf for a normal [default: 5]
     #[arg(long, value_name = "X")]

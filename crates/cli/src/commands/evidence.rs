@@ -91,7 +91,7 @@ struct PopulationEvidence {
 impl PopulationEvidence {
     /// Reads it in a run's record; `None` where the run moved chains, or the density's constants are not known.
     fn of(record: &RunRecord, density: &dyn LogDensity) -> Option<Self> {
-        let (found, constant) = (record.population()?, density.log_constant()?);
+        let (found, constant) = (record.population()?, constants_left_out(record, density)?);
         let number = |name: &str| found.get(name)?.as_float();
         Some(Self {
             sampler: record.sampler.algorithm.name(),
@@ -100,6 +100,12 @@ impl PopulationEvidence {
             doubt: found.get("doubt").and_then(|why| why.as_str()).map(str::to_owned),
         })
     }
+}
+
+/// Returns the constants that a population's evidence in a run's record lacks; `None` where they are not known.
+pub(super) fn constants_left_out(record: &RunRecord, density: &dyn LogDensity) -> Option<f64> {
+    // Particles of the prior are weighed by the likelihood, which has all of its constants.
+    if record.sampler.algorithm.takes_particles() { Some(0.0) } else { density.log_constant() }
 }
 
 fn run_text(JudgedRun { name, evidence, population, .. }: &JudgedRun) -> String {

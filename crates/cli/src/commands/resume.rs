@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use octopus::{begin, of_run};
 use octopus_device::{DeviceRequest, Source};
 use octopus_runs::{PreparedRun, RunError, RunFolder, RunRequest, RunStatus, RunWriter, Session};
-use octopus_sampler::Begin;
+use octopus_sampler::{Begin, Phase};
 use serde_json::json;
 
 /// Goes on with a run from its last checkpoint.
@@ -42,12 +42,13 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
     };
     let config = &resumed.record.sampler;
     let begun = match resumed.state.take() {
-        Some(state) => Begin::GoOn(state),
-        None => begin(&*problem, config, resumed.record.init)?,
+        // Particles are in no checkpoint.
+        Some(state) if !config.algorithm.takes_particles() => Begin::GoOn(state),
+        _ => pool.install(|| begin(&*problem, config, resumed.record.init))?,
     };
     let groups = problem.data().groups;
     let sampler = pool.install(|| place.begin(density, begun));
-    let sampler = sampler.inspect_err(|error| advise_memory(error, cost, groups))?;
+    let mut sampler = sampler.inspect_err(|error| advise_memory(error, cost, groups))?;
     if sampler.config() != config {
         bail!(
             "{}: field `sampler` was changed after the run began: put the old settings back, or begin a new run",
@@ -58,6 +59,11 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
     output::unless_quiet(global.quiet, &[note]).iter().for_each(output::note);
     let began_on = resumed.record.device.clone();
     let mut writer = resumed.go_on()?;
+    // What the folder has of particles that are drawn again is passed over.
+    let kept = if sampler.config().algorithm.takes_particles() { writer.draws(Phase::Sampling) } else { 0 };
+    while sampler.done() < kept {
+        pool.install(|| sampler.advance(kept - sampler.done()))?;
+    }
     if device.name() != began_on {
         let reason = format!("{}; begun on {began_on}", device.reason());
         writer.update(|record| (record.device, record.device_reason) = (device.name(), reason))?;

@@ -3,6 +3,7 @@
 //! Here is what it and `octopus resume` print at the end (summary, diagnosis, the hint after Ctrl-C), how long a table
 //! is, and the exit code that follows.
 
+use super::evidence::constants_left_out;
 use super::{batch, dry_run};
 use crate::args::{Global, SampleArgs};
 use crate::config::{RunConfig, config_error};
@@ -60,7 +61,7 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     let place = prepared.device.open()?;
     let PreparedRun { cost, device, pool, .. } = &prepared;
     let groups = problem.data().groups;
-    let begun = begin(&*problem, &config.sampler, prepared.request.init)?;
+    let begun = pool.install(|| begin(&*problem, &config.sampler, prepared.request.init))?;
     let sampler = pool.install(|| place.begin(density, begun));
     let sampler = sampler.inspect_err(|error| advise_memory(error, cost, groups)).map_err(in_options)?;
     let record = run_record(&*problem, config.sampler.clone(), &prepared);
@@ -139,7 +140,13 @@ fn in_options(error: SamplerError) -> anyhow::Error {
 pub(super) fn conclude(dir: &Path, outcome: &Driven, problem: &dyn Problem, global: Global) -> Result<Exit> {
     let (shown, record) = (dir.display(), &outcome.record);
     if outcome.interrupted {
-        output::note(format!("interrupted: what is drawn is kept; go on with `octopus resume {shown}`"));
+        let population = record.sampler.algorithm.draws_population() && record.parts.is_empty();
+        let kept = if population {
+            "a population is drawn as a whole, and nothing of it is kept"
+        } else {
+            "what is drawn is kept"
+        };
+        output::note(format!("interrupted: {kept}; go on with `octopus resume {shown}`"));
         if global.json {
             output::print_json(&result(dir, record, Value::Null, outcome))?;
         }
@@ -152,8 +159,8 @@ pub(super) fn conclude(dir: &Path, outcome: &Driven, problem: &dyn Problem, glob
         let timing = &record.timing;
         let (warmup, sampling) = (timing.warmup_s, timing.sampling_s);
         let seconds = format!("{:.2} s (warm-up {warmup:.2} s, sampling {sampling:.2} s)", seconds_of(timing));
-        let found =
-            record.population().map(|found| format!("{}\n", evidence_line(found, problem.density().log_constant())));
+        let left_out = constants_left_out(record, problem.density());
+        let found = record.population().map(|found| format!("{}\n", evidence_line(found, left_out)));
         let table = diagnosis.to_text(Rows::AtMost(ROWS));
         output::print(&format!("{table}\n{}{seconds}\nrun folder: {shown}", found.unwrap_or_default()))?;
     }
@@ -173,16 +180,15 @@ pub(super) fn conclude(dir: &Path, outcome: &Driven, problem: &dyn Problem, glob
     Ok(if reached(ending.by, record.goal) { checked } else { Exit::Bad })
 }
 
-/// Returns what a population has found of the evidence, in a line; `constant` is what the log density leaves out, where
-/// that is known.
-fn evidence_line(found: &toml::Table, constant: Option<f64>) -> String {
+/// Returns what a population has found of the evidence, in a line; `left_out` is what it lacks, where that is known.
+fn evidence_line(found: &toml::Table, left_out: Option<f64>) -> String {
     let number = |name: &str| found.get(name).and_then(toml::Value::as_float).unwrap_or(f64::NAN);
     let k = found.get("pareto_k").and_then(toml::Value::as_float).map(|k| format!(", Pareto k {k:.2}"));
     format!(
         "log evidence {:.3} +- {:.3}{}, ESS of the weights {:.0}{}",
-        number("log_evidence") + constant.unwrap_or_default(),
+        number("log_evidence") + left_out.unwrap_or_default(),
         number("standard_error"),
-        if constant.is_none() { " without the constants that the density leaves out, which are not known" } else { "" },
+        if left_out.is_none() { " without the constants that the density leaves out, which are not known" } else { "" },
         number("ess"),
         k.unwrap_or_default()
     )

@@ -33,6 +33,7 @@ pub(crate) fn run(args: SweepArgs, global: Global) -> Result<Exit> {
     let asked = args.into_sample();
     let model = global.models.find(&asked.model)?;
     let mut config = RunConfig::from_args(&asked, model, global.models)?;
+    config.without_particles("octopus sweep")?;
     config.of_draws_alone("sweep")?;
     config.on_cpu_alone("sweep")?;
     let problem = config.problem(model)?;

@@ -1,4 +1,4 @@
-//! `--init`: where chains start.
+//! `--init`: where chains start; `--proposal prior`: particles from the prior.
 
 use crate::support::{fingerprints, run};
 use std::fs;
@@ -38,5 +38,49 @@ fn chains_start_where_they_are_told() {
     fs::write(at("d.json"), "{}").unwrap();
     run(here, &format!("{SAMPLE} --init prior --out {{}}/none"))
         .fails(3, &["--init prior", "p.stan:1", "take --init pathfinder"]);
+    assert!(!at("none").exists(), "nothing is left behind");
+}
+
+/// One observation of a mean whose prior is a normal: the evidence is the density of a normal of variance 2 at 0.5.
+const CONJUGATE: &str = "data { real y; } parameters { real x; } model { x ~ normal(0, 1); y ~ normal(x, 1); }";
+
+/// The same draws for any number of threads, from a file of settings, and after an end before the population was drawn. The
+/// evidence has all constants.
+#[test]
+fn particles_are_drawn_from_the_prior() {
+    let dir = tempfile::tempdir().unwrap();
+    let (here, at) = (dir.path(), |name: &str| dir.path().join(name));
+    fs::write(at("p.stan"), CONJUGATE).unwrap();
+    fs::write(at("d.json"), r#"{"y": 0.5}"#).unwrap();
+    let sample = "sample {}/p.stan --data {}/d.json --draws 40 --chains 2 --device cpu --force";
+    let prior = "--algorithm importance --proposal prior --particles 20000";
+    let told = run(here, &format!("{sample} {prior} --threads 1 --out {{}}/one"));
+    assert!(told.sampled().stdout.contains("of the data, with all constants"), "{told:#?}");
+    run(here, &format!("{sample} {prior} --threads 3 --out {{}}/three")).sampled();
+    fs::write(at("c.toml"), "[sampler.algorithm.importance]\nproposal = \"prior\"\nparticles = 20000\n").unwrap();
+    run(here, &format!("{sample} --config {{}}/c.toml --out {{}}/file")).sampled();
+    let one = fingerprints(&at("one"));
+    assert_eq!([fingerprints(&at("three")), fingerprints(&at("file"))], [one.clone(), one.clone()]);
+    let record: toml::Table = fs::read_to_string(at("one/run.toml")).unwrap().parse().unwrap();
+    let found = &record["adaptation"]["population"];
+    let (evidence, error) = (found["log_evidence"].as_float().unwrap(), found["standard_error"].as_float().unwrap());
+    let exact = -0.5 * (4.0 * std::f64::consts::PI).ln() - 0.25 / 4.0;
+    assert!((evidence - exact).abs() < 4.0 * error && error < 0.01, "{evidence} +- {error}, not {exact}");
+
+    for (name, given) in [("prior", prior), ("mixture", "--algorithm importance")] {
+        run(here, &format!("{sample} {given} --out {{}}/{name}")).sampled();
+        let late = format!("{sample} {given} --max-seconds 1e-9 --out {{}}/late-{name}");
+        run(here, &late).fails(3, &["--max-seconds", "before the population was drawn", "nothing is kept of it"]);
+        let record = at(&format!("late-{name}/run.toml"));
+        let text = fs::read_to_string(&record).unwrap();
+        assert!(text.contains("max_seconds = 1e-9") && text.contains("status = \"interrupted\""), "{text}");
+        fs::write(&record, text.replace("max_seconds = 1e-9", "max_seconds = 1e9")).unwrap();
+        run(here, &format!("resume {{}}/late-{name}")).sampled();
+        assert_eq!(fingerprints(&at(&format!("late-{name}"))), fingerprints(&at(name)));
+    }
+
+    fs::write(at("p.stan"), TERM).unwrap();
+    run(here, &format!("{sample} {prior} --out {{}}/none"))
+        .fails(3, &["--proposal prior", "p.stan:1", "take --proposal mixture"]);
     assert!(!at("none").exists(), "nothing is left behind");
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::{CreateOptions, Goal, ModelRecord, Placement, RunFolder, seconds_a_step};
 use octopus_density::{DensityError, Layout, Role, Transform, Variable};
 use octopus_sampler::{Begin, LearnedInformation};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 #[test]
 fn a_record_says_which_coordinates_were_used_and_where_their_information_is_from() {
@@ -318,4 +318,61 @@ fn the_limit_of_time_is_for_warm_up_and_draws_of_all_sessions_together() {
     writer.update(|record| record.timing = Timing { warmup_s: 1000.0, sampling_s: 2000.0 }).unwrap();
     let ending = session(&density, writer, None, usize::MAX).record.ending.unwrap();
     assert_eq!((ending.by, ending.draws), (EndedBy::Time, 1));
+}
+
+/// An observer that stops a run when it is asked so often.
+struct Impatient {
+    asked: AtomicUsize,
+    patience: usize,
+}
+
+impl Observer for Impatient {
+    fn stops(&self) -> bool {
+        self.asked.fetch_add(1, Ordering::Relaxed) >= self.patience
+    }
+}
+
+/// A session of a population, which ends when the observer has been asked `patience` times, and how often it was asked.
+fn of_population(writer: RunWriter, state: Option<Vec<u8>>, patience: usize) -> (Driven, usize) {
+    let density = Normal::new(false);
+    let mut observer = Impatient { asked: AtomicUsize::new(0), patience };
+    let begin = state.map_or_else(|| Begin::Anew(writer.record().sampler.clone()), Begin::GoOn);
+    let pool = pool(Some(1)).unwrap();
+    let sampler = Placement::Cpu.begin(&density, begin).unwrap();
+    let session = Session { pool: &pool, checkpoints: Checkpoints::Every(10), observer: &mut observer };
+    let driven = drive(sampler, &density, writer, session).unwrap();
+    (driven, observer.asked.into_inner())
+}
+
+/// Nothing is kept of a population that is not drawn, and later the same one is drawn: wherever it was stopped.
+#[test]
+fn a_population_is_stopped_while_it_is_drawn() {
+    let dir = tempfile::tempdir().unwrap();
+    let of_name = |name: &str| {
+        let mut record = record(&Normal::new(false), None);
+        record.sampler.algorithm = octopus_sampler::Algorithm::named(name).unwrap();
+        record.sampler.tune = 0;
+        record
+    };
+    for name in ["importance", "smc", "pathfinder"] {
+        let at = |part: &str| dir.path().join(format!("{name}-{part}"));
+        let begun = |part: &str| RunWriter::create(&at(part), of_name(name), CreateOptions::default()).unwrap();
+        let (whole, asked) = of_population(begun("whole"), None, usize::MAX);
+        assert!(!whole.interrupted && asked > 300, "{name}: asked {asked} times");
+        for patience in [2, 30, asked / 2] {
+            let (driven, again) = of_population(begun("part"), None, patience);
+            assert!(driven.interrupted && driven.record.parts.is_empty(), "{name}: {patience}");
+            assert!(again < patience + 10, "{name}: asked {again} times");
+            let mut resumed = RunWriter::resume(&at("part")).unwrap();
+            let state = resumed.state.take();
+            let (driven, _) = of_population(resumed.go_on().unwrap(), state, usize::MAX);
+            assert!(!driven.interrupted, "{name}: {patience}");
+            let draws = |part: &str| {
+                let data = RunFolder::open(&at(part)).unwrap().read().unwrap();
+                data.groups["posterior"].variables["x"].values.to_f64()
+            };
+            assert_eq!((draws("part").len(), draws("part")), (2 * DRAWS, draws("whole")), "{name}: {patience}");
+            std::fs::remove_dir_all(at("part")).unwrap();
+        }
+    }
 }

@@ -154,7 +154,7 @@ impl SamplerEngine for CpuEngine {
 mod tests {
     use super::*;
     use crate::adapt::Adaptation;
-    use crate::engine::Tuning;
+    use crate::engine::{NEVER, Tuning};
     use crate::kernel::{Nuts, Space};
     use crate::{MetricEstimate, SamplerConfig};
     use octopus_density::{DensityError, Layout, LogDensity};
@@ -211,6 +211,7 @@ mod tests {
             length: None,
             center: None,
             windows: 0..0,
+            stop: NEVER,
         };
         test(&mut CpuEngine::new(Box::new(Nuts), 2, states(2)), &shared);
     }

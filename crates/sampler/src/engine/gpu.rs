@@ -17,6 +17,7 @@ mod host;
 pub(crate) mod kernel;
 mod memory;
 mod pace;
+mod particles;
 mod patience;
 mod shard;
 mod shares;
@@ -33,6 +34,7 @@ use std::ops::Range;
 pub(crate) use batch::OnGpu;
 pub(crate) use engine::GpuEngine;
 pub use memory::GpuMemory;
+pub(crate) use particles::GpuParticles;
 
 /// Calls `attempt` with fewer and fewer chains at once until the device's memory suffices: half as many each time,
 /// which is noted. Returns the result of the last attempt.

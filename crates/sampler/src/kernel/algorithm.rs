@@ -127,8 +127,13 @@ impl Algorithm {
     pub fn is_on_gpu(&self) -> bool {
         match self.method() {
             Method::Chains(kernel) => kernel.is_on_gpu(),
-            Method::Population(_) => false,
+            Method::Population(method) => method.is_on_gpu(),
         }
+    }
+
+    /// Returns whether a run is given the particles of its population, as [`Starts::Points`](crate::Starts::Points).
+    pub fn takes_particles(&self) -> bool {
+        matches!(self.method(), Method::Population(method) if method.takes_particles())
     }
 
     /// Checks its settings.

@@ -1,17 +1,19 @@
 //! Populations as runs: all draws are there at once, and are handed out as draws of chains.
 
-use super::importance::ImportanceConfig;
-use super::pathfinder::PathfinderConfig;
-use super::smc::{SmcConfig, SmcSize};
+use super::ParticlePopulation;
+use super::evaluate::{ParticleStreams, SamplerCoordinates};
+use super::importance::{ImportanceConfig, ImportanceProposal, importance_in, importance_of_given};
+use super::pathfinder::{PathfinderConfig, pathfinder_in};
+use super::smc::{SmcConfig, SmcSize, smc_in};
 use super::weights::shuffle;
-use super::{ParticlePopulation, importance, pathfinder, smc};
 use crate::adapt::{HostPool, WindowPool};
 use crate::config::{ConfigError, SamplerConfig};
 use crate::draw::{ChainBlock, DrawStats};
+use crate::engine::gpu::GpuParticles;
+use crate::engine::gpu_note::GpuNote;
 use crate::engine::{ChainState, EngineChains, SamplerEngine, Shared};
 use crate::error::SamplerError;
-use crate::population::evaluate::ParticleStreams;
-use octopus_density::LogDensity;
+use crate::run::plan::Stage;
 use serde::Serialize;
 use std::ops::Range;
 
@@ -78,28 +80,86 @@ impl DrawnPopulation {
     }
 }
 
+/// What a run has for its method.
+#[derive(Default)]
+pub(crate) struct PopulationMeans {
+    /// The devices that evaluate particles; the CPU does where there are none.
+    pub(crate) gpus: Option<GpuParticles>,
+    /// The particles, for a method that is [given](PopulationMethod::takes_particles) them.
+    pub(crate) particles: Option<Vec<Vec<f64>>>,
+}
+
 /// A method that draws a population for a run.
 pub(crate) trait PopulationMethod: Send {
     /// Draws the population.
-    fn draw(&self, density: &dyn LogDensity, config: &SamplerConfig) -> Result<DrawnPopulation, SamplerError>;
+    fn draw(
+        &self,
+        coordinates: &SamplerCoordinates<'_>,
+        config: &SamplerConfig,
+        means: &mut PopulationMeans,
+    ) -> Result<DrawnPopulation, SamplerError>;
 
     /// Checks the method's settings.
     fn validate(&self) -> Result<(), ConfigError>;
+
+    /// Returns about what a run costs: how many particles are evaluated side by side, and how often.
+    fn stage(&self, config: &SamplerConfig) -> Stage {
+        Stage { chains: config.chains, steps: config.draws as f64, transitions: config.draws }
+    }
+
+    /// Returns whether GPUs can evaluate its particles.
+    fn is_on_gpu(&self) -> bool {
+        false
+    }
+
+    /// Returns whether a run is given its particles, as starting points.
+    fn takes_particles(&self) -> bool {
+        false
+    }
 }
 
 impl PopulationMethod for ImportanceConfig {
-    fn draw(&self, density: &dyn LogDensity, config: &SamplerConfig) -> Result<DrawnPopulation, SamplerError> {
-        DrawnPopulation::resampled(importance(density, self, config.seed)?, config)
+    fn draw(
+        &self,
+        coordinates: &SamplerCoordinates<'_>,
+        config: &SamplerConfig,
+        means: &mut PopulationMeans,
+    ) -> Result<DrawnPopulation, SamplerError> {
+        let population = if self.takes_particles() {
+            importance_of_given(coordinates, means.particles.as_deref())?
+        } else {
+            importance_in(coordinates, means.gpus.as_mut(), self, config.seed)?
+        };
+        DrawnPopulation::resampled(population, config)
     }
 
     fn validate(&self) -> Result<(), ConfigError> {
         Self::validate(self)
     }
+
+    /// Pilots are at most as many as the particles.
+    fn stage(&self, _config: &SamplerConfig) -> Stage {
+        Stage { chains: self.particles, steps: 2.0, transitions: 2 }
+    }
+
+    /// Kernels know no likelihood apart from the prior.
+    fn is_on_gpu(&self) -> bool {
+        !self.takes_particles()
+    }
+
+    fn takes_particles(&self) -> bool {
+        self.proposal == ImportanceProposal::Prior
+    }
 }
 
 impl PopulationMethod for PathfinderConfig {
-    fn draw(&self, density: &dyn LogDensity, config: &SamplerConfig) -> Result<DrawnPopulation, SamplerError> {
-        DrawnPopulation::resampled(pathfinder(density, self, config.seed)?, config)
+    fn draw(
+        &self,
+        coordinates: &SamplerCoordinates<'_>,
+        config: &SamplerConfig,
+        _means: &mut PopulationMeans,
+    ) -> Result<DrawnPopulation, SamplerError> {
+        DrawnPopulation::resampled(pathfinder_in(coordinates, self, config.seed)?, config)
     }
 
     fn validate(&self) -> Result<(), ConfigError> {
@@ -109,9 +169,14 @@ impl PopulationMethod for PathfinderConfig {
 
 impl PopulationMethod for SmcConfig {
     /// Each chain is a repetition, and each of its draws a particle, in random order.
-    fn draw(&self, density: &dyn LogDensity, config: &SamplerConfig) -> Result<DrawnPopulation, SamplerError> {
+    fn draw(
+        &self,
+        coordinates: &SamplerCoordinates<'_>,
+        config: &SamplerConfig,
+        _means: &mut PopulationMeans,
+    ) -> Result<DrawnPopulation, SamplerError> {
         let size = SmcSize { repetitions: config.chains, particles: config.draws };
-        let found = smc(density, self, size, config.seed)?;
+        let found = smc_in(coordinates, self, size, config.seed)?;
         let of_chain = |chain: usize| {
             let mut numbers: Vec<usize> = (chain * config.draws..(chain + 1) * config.draws).collect();
             shuffle(&mut numbers, &mut ParticleStreams::new(config.seed, chain).shared(u32::MAX as usize));
@@ -130,29 +195,30 @@ impl PopulationMethod for SmcConfig {
 /// on from a checkpoint, and then to the same particles.
 pub(crate) struct PopulationEngine {
     method: Box<dyn PopulationMethod>,
+    means: PopulationMeans,
     /// Starting points, by whose log density a checkpoint knows its density.
     states: Vec<ChainState>,
     drawn: Option<DrawnPopulation>,
 }
 
 impl PopulationEngine {
-    pub(crate) fn new(method: Box<dyn PopulationMethod>, states: Vec<ChainState>) -> Self {
-        Self { method, states, drawn: None }
-    }
-
-    /// Makes the engine of a run that goes on.
+    /// Makes the engine of a run that begins, or `goes_on`.
     ///
     /// # Errors
-    /// When the log density at the starting points is not what it was.
-    pub(crate) fn resume(
-        method: Box<dyn PopulationMethod>,
+    /// When the log density at the starting points of a run that goes on is not what it was.
+    pub(crate) fn new(
+        (method, means): (Box<dyn PopulationMethod>, PopulationMeans),
         shared: &Shared<'_, '_>,
         states: Vec<ChainState>,
+        goes_on: bool,
     ) -> Result<Self, SamplerError> {
-        let mut engine = Self::new(method, states.clone());
-        engine.restart(shared)?;
-        let each = states.iter().zip(&engine.states).enumerate();
-        each.into_iter().try_for_each(|(chain, (saved, now))| saved.expect_same_logp(chain, now.logp))?;
+        let mut engine = Self { method, means, states, drawn: None };
+        if goes_on {
+            let before = engine.states.clone();
+            engine.restart(shared)?;
+            let mut each = before.iter().zip(&engine.states).enumerate();
+            each.try_for_each(|(chain, (saved, now))| saved.expect_same_logp(chain, now.logp))?;
+        }
         Ok(engine)
     }
 }
@@ -193,7 +259,10 @@ impl SamplerEngine for PopulationEngine {
     fn advance(&mut self, shared: &Shared<'_, '_>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError> {
         let drawn = match &mut self.drawn {
             Some(drawn) => drawn,
-            none => none.insert(self.method.draw(shared.space.density, shared.config)?),
+            none => {
+                let coordinates = SamplerCoordinates::new(shared.space.density).stopped_by(shared.stop);
+                none.insert(self.method.draw(&coordinates, shared.config, &mut self.means)?)
+            }
         };
         let DrawnPopulation { population, chains, .. } = drawn;
         let block = |chain: &Vec<usize>| {
@@ -218,6 +287,10 @@ impl SamplerEngine for PopulationEngine {
             })?;
         }
         Ok(())
+    }
+
+    fn take_notes(&mut self) -> Vec<GpuNote> {
+        self.means.gpus.as_mut().map(GpuParticles::take_notes).unwrap_or_default()
     }
 
     fn findings(&self) -> Option<PopulationFindings> {

@@ -4,6 +4,7 @@
 use crate::SamplerConfig;
 use crate::adapt::centerings;
 use crate::config::Parameterization;
+use crate::engine::{NEVER, StopAsked};
 use crate::error::SamplerError;
 use crate::kernel::Space;
 use crate::run::starting_point;
@@ -40,8 +41,9 @@ impl ParticleStreams {
 
 /// The coordinates that chains walk in, too: hierarchies of which the density tells enough are standardised, which makes
 /// their posteriors near normal. The integral of the density is the same in all coordinates.
-pub(super) struct SamplerCoordinates<'d> {
+pub(crate) struct SamplerCoordinates<'d> {
     space: Space<'d>,
+    stop: StopAsked<'d>,
     /// Where chains start.
     pub(super) center: Vec<f64>,
     /// The units in which they start about it.
@@ -50,7 +52,7 @@ pub(super) struct SamplerCoordinates<'d> {
 
 impl<'d> SamplerCoordinates<'d> {
     /// Returns those of the sampler.
-    pub(super) fn new(density: &'d dyn LogDensity) -> Self {
+    pub(crate) fn new(density: &'d dyn LogDensity) -> Self {
         Self::of(density, Parameterization::Adaptive)
     }
 
@@ -73,11 +75,34 @@ impl<'d> SamplerCoordinates<'d> {
             if unit > 1e-6 * own { unit } else { *own }
         };
         let units = center.iter().zip(&beside).zip(&own).map(unit).collect();
-        Self { space, center, units }
+        Self { space, stop: NEVER, center, units }
+    }
+
+    /// Lets evaluations be stopped.
+    pub(super) fn stopped_by(self, stop: StopAsked<'d>) -> Self {
+        Self { stop, ..self }
+    }
+
+    /// Returns the density's own coordinates, where evaluations stop with these.
+    pub(super) fn natural(&self) -> Self {
+        Self::own(self.space.density).stopped_by(self.stop)
+    }
+
+    pub(crate) fn space(&self) -> &Space<'d> {
+        &self.space
+    }
+
+    pub(super) fn density(&self) -> &'d dyn LogDensity {
+        self.space.density
     }
 
     pub(super) fn dim(&self) -> usize {
         self.space.dim
+    }
+
+    /// Refuses to evaluate anything more once that is to stop.
+    pub(crate) fn go_on(&self) -> Result<(), Halted> {
+        if (self.stop)() { Err(Halted::Stopped) } else { Ok(()) }
     }
 
     /// Returns the point where a chain of this number starts.
@@ -87,15 +112,32 @@ impl<'d> SamplerCoordinates<'d> {
     }
 
     /// Returns the log density at `x`, minus infinity where there is none; writes the gradient, 0 there.
-    pub(super) fn value_at(&self, x: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
-        match self.space.logp_grad(x, gradient) {
-            Ok(logp) if logp.is_finite() && gradient.iter().all(|slope| slope.is_finite()) => Ok(logp),
-            Err(error) if !error.is_recoverable() => Err(error),
-            _ => {
-                gradient.fill(0.0);
-                Ok(f64::NEG_INFINITY)
-            }
+    pub(super) fn value_at(&self, x: &[f64], gradient: &mut [f64]) -> Result<f64, Halted> {
+        let logp = self.log_density_at(x, gradient)?;
+        if logp.is_finite() && gradient.iter().all(|slope| slope.is_finite()) {
+            return Ok(logp);
         }
+        gradient.fill(0.0);
+        Ok(f64::NEG_INFINITY)
+    }
+
+    /// Returns the log density at `x`, minus infinity where there is none; overwrites `spare`, which is as long.
+    fn log_density_at(&self, x: &[f64], spare: &mut [f64]) -> Result<f64, Halted> {
+        self.go_on()?;
+        match self.space.logp_grad(x, spare) {
+            Err(error) if !error.is_recoverable() => Err(Halted::Broken(error)),
+            value => Ok(or_nothing(value.unwrap_or(f64::NAN))),
+        }
+    }
+
+    /// Returns the log density at each of these points (`n x dim`), minus infinity where there is none.
+    pub(super) fn log_densities(&self, points: &[f64]) -> Result<Vec<f64>, SamplerError> {
+        let dim = self.dim();
+        let each = points.par_chunks_exact(dim).enumerate().map_init(
+            || vec![0.0; dim],
+            |spare, (particle, x)| self.log_density_at(x, spare).map_err(|why| halted(particle, why)),
+        );
+        each.collect()
     }
 
     /// Converts positions (`n x dim`) to the density's own coordinates, and their log densities with them.
@@ -108,7 +150,24 @@ impl<'d> SamplerCoordinates<'d> {
     }
 }
 
-/// Returns the error of a density that is broken at a particle.
-pub(super) fn broken(particle: usize, source: DensityError) -> SamplerError {
-    SamplerError::Particle { particle, source }
+/// Returns a log density, or minus infinity where it is no number.
+pub(crate) fn or_nothing(logp: f64) -> f64 {
+    if logp.is_finite() { logp } else { f64::NEG_INFINITY }
+}
+
+/// Why nothing more is evaluated.
+#[derive(Debug)]
+pub(crate) enum Halted {
+    /// It is to stop.
+    Stopped,
+    /// The density is broken.
+    Broken(DensityError),
+}
+
+/// Returns the error of what was halted at a particle.
+pub(crate) fn halted(particle: usize, why: Halted) -> SamplerError {
+    match why {
+        Halted::Stopped => SamplerError::Stopped,
+        Halted::Broken(source) => SamplerError::Particle { particle, source },
+    }
 }

@@ -1,12 +1,13 @@
 //! Importance sampling: particles from a proposal, weighted by the density.
 
-use super::evaluate::{ParticleStreams, SamplerCoordinates, broken};
+use super::evaluate::{ParticleStreams, SamplerCoordinates, halted};
 use super::laplace::ModeFit;
 use super::linear::{LowerFactor, axpy};
 use super::proposal::{ShapedProposal, WideProposal, bad_degrees};
 use super::weights::{WeightMoments, smoothed};
 use super::{ParticlePopulation, PopulationEvidence};
 use crate::config::ConfigError;
+use crate::engine::gpu::GpuParticles;
 use crate::error::SamplerError;
 use octopus_density::LogDensity;
 use octopus_random::{Stream, exact};
@@ -35,6 +36,8 @@ pub enum ImportanceProposal {
     /// does not tell of is seen, too.
     #[default]
     Mixture,
+    /// The prior, of which a run is given the draws as [points](crate::Starts::Points).
+    Prior,
 }
 
 /// Settings of importance sampling.
@@ -98,13 +101,19 @@ impl Mixture<'_> {
         ((self.share * particles as f64).ceil() as usize).min(particles - 1)
     }
 
-    /// Draws particles, each weighted by the density over the whole mixture (Owen and Zhou 2000, JASA 95, 135-143).
-    fn draw(&self, particles: usize, streams: ParticleStreams) -> Result<WeightedParticles, SamplerError> {
+    /// Draws particles, each weighted by the density over the whole mixture (Owen and Zhou 2000, JASA 95, 135-143). The
+    /// density is evaluated on `gpus` where there are any.
+    fn draw(
+        &self,
+        particles: usize,
+        streams: ParticleStreams,
+        gpus: Option<&mut GpuParticles>,
+    ) -> Result<WeightedParticles, SamplerError> {
         let (dim, wide) = (self.coordinates.dim(), self.wide_of(particles));
         let (of_shaped, of_wide) = (streams.key(0), streams.key(1));
         let share = wide as f64 / particles as f64;
         let mut positions = vec![0.0; particles * dim];
-        let weighted: Vec<(f64, f64, f64)> = positions
+        let proposed: Vec<(f64, f64)> = positions
             .par_chunks_exact_mut(dim)
             .enumerate()
             .map_init(
@@ -121,14 +130,17 @@ impl Mixture<'_> {
                         let log_wide = exact::ln(share) + self.wide.log_density(x);
                         log_proposal = exact::log_sum_exp(log_wide, exact::ln(1.0 - share) + log_shaped);
                     }
-                    let logp = self.coordinates.value_at(x, spare).map_err(|source| broken(particle, source))?;
-                    Ok((logp, logp - log_proposal, logp - log_shaped))
+                    (log_proposal, log_shaped)
                 },
             )
-            .collect::<Result<_, SamplerError>>()?;
-        let logp = weighted.iter().map(|weighted| weighted.0).collect();
-        let log_weights = weighted.iter().map(|weighted| weighted.1).collect();
-        let own = weighted[wide..].iter().map(|weighted| weighted.2).collect();
+            .collect();
+        let logp = match gpus {
+            Some(gpus) => gpus.log_densities(self.coordinates, &positions)?,
+            None => self.coordinates.log_densities(&positions)?,
+        };
+        let weighted = logp.iter().zip(&proposed);
+        let log_weights = weighted.clone().map(|(logp, (log_proposal, _))| logp - log_proposal).collect();
+        let own = weighted.skip(wide).map(|(logp, (_, log_shaped))| logp - log_shaped).collect();
         Ok(WeightedParticles { positions, logp, log_weights, own })
     }
 }
@@ -147,22 +159,34 @@ pub fn importance(
     config: &ImportanceConfig,
     seed: u64,
 ) -> Result<ParticlePopulation, SamplerError> {
+    importance_in(&SamplerCoordinates::new(density), None, config, seed)
+}
+
+/// As [`importance`], in these coordinates of a density, which is evaluated on `gpus` where there are any.
+pub(super) fn importance_in(
+    coordinates: &SamplerCoordinates<'_>,
+    mut gpus: Option<&mut GpuParticles>,
+    config: &ImportanceConfig,
+    seed: u64,
+) -> Result<ParticlePopulation, SamplerError> {
     config.validate()?;
     let ImportanceConfig { particles, proposal, degrees } = *config;
-    let coordinates = SamplerCoordinates::new(density);
-    let dim = density.dim();
-    let ModeFit { mode: mut center, mut covariance, mut evaluations } = ModeFit::find(&coordinates, seed)?;
+    if proposal == ImportanceProposal::Prior {
+        return Err(no_prior().into());
+    }
+    let dim = coordinates.dim();
+    let ModeFit { mode: mut center, mut covariance, mut evaluations } = ModeFit::find(coordinates, seed)?;
     let mut mixture = Mixture {
-        coordinates: &coordinates,
+        coordinates,
         shaped: ShapedProposal::new(center.clone(), factored(&covariance, dim), degrees)?,
-        wide: WideProposal::of(&coordinates),
+        wide: WideProposal::of(coordinates),
         share: if proposal == ImportanceProposal::Mixture { DEFENSIVE } else { 0.0 },
     };
     if proposal == ImportanceProposal::Mixture {
         let pilots = particles.div_ceil(PILOT_ROUNDS).max(FEWEST_PILOTS);
         let mut best = (0.0, mixture.shaped.clone());
         for round in 1..=PILOT_ROUNDS {
-            let drawn = mixture.draw(pilots, ParticleStreams::new(seed, round))?;
+            let drawn = mixture.draw(pilots, ParticleStreams::new(seed, round), gpus.as_deref_mut())?;
             evaluations += pilots as u64;
             let share = adapt(&drawn, &mut center, &mut covariance)?;
             let next = ShapedProposal::new(center.clone(), factored(&covariance, dim), degrees)?;
@@ -177,7 +201,7 @@ pub fn importance(
         mixture.shaped = best.1;
     }
     let WeightedParticles { mut positions, mut logp, log_weights, own } =
-        mixture.draw(particles, ParticleStreams::new(seed, 0))?;
+        mixture.draw(particles, ParticleStreams::new(seed, 0), gpus)?;
     coordinates.make_natural(&mut positions, &mut logp);
     let wide = mixture.wide_of(particles);
     let parts: &[usize] = if wide == 0 { &[particles] } else { &[wide, particles - wide] };
@@ -214,13 +238,19 @@ fn adapt(drawn: &WeightedParticles, center: &mut [f64], covariance: &mut [f64]) 
     Ok(ess / drawn.log_weights.len() as f64)
 }
 
+/// The error that no draws of the prior were given.
+fn no_prior() -> ConfigError {
+    let expected = "a run that is given draws of the prior as starting points; in Rust also importance_from_prior";
+    ConfigError { field: "proposal", value: "prior".to_owned(), expected }
+}
+
 /// Draws particles from the prior and weights them by their likelihood. `draw_prior` draws a position of the density from
 /// the prior; the likelihood is the sum of the density's log likelihoods, constants included, so that the evidence is the
 /// whole marginal likelihood of the data.
 ///
 /// # Errors
-/// When a setting is out of range; [`SamplerError::NoLikelihood`] where the density does not tell its likelihood apart from
-/// its prior; when all likelihoods vanish.
+/// When a setting is out of range, or a draw is no position; [`SamplerError::NoLikelihood`] where the density does not tell
+/// its likelihood apart from its prior; when all likelihoods vanish.
 pub fn importance_from_prior(
     density: &dyn LogDensity,
     draw_prior: impl Fn(&mut Stream) -> Vec<f64> + Sync,
@@ -228,34 +258,56 @@ pub fn importance_from_prior(
     seed: u64,
 ) -> Result<ParticlePopulation, SamplerError> {
     check_particles(particles)?;
+    weighted_by_likelihood(&SamplerCoordinates::own(density), &particles_of_prior(draw_prior, particles, seed))
+}
+
+/// Draws the particles of [`importance_from_prior`], for a run by [`ImportanceProposal::Prior`].
+pub fn particles_of_prior(
+    draw_prior: impl Fn(&mut Stream) -> Vec<f64> + Sync,
+    particles: usize,
+    seed: u64,
+) -> Vec<Vec<f64>> {
+    let streams = ParticleStreams::new(seed, 0);
+    (0..particles).into_par_iter().map(|particle| draw_prior(&mut streams.of(particle, 0))).collect()
+}
+
+/// Weights draws of the prior, in a density's own coordinates, by their likelihood.
+pub(super) fn weighted_by_likelihood(
+    own: &SamplerCoordinates<'_>,
+    particles: &[Vec<f64>],
+) -> Result<ParticlePopulation, SamplerError> {
+    let (density, dim) = (own.density(), own.dim());
     if !density.has_log_likelihood() {
         return Err(SamplerError::NoLikelihood { density: density.name().to_owned() });
     }
-    let own = SamplerCoordinates::own(density);
-    let (dim, streams) = (density.dim(), ParticleStreams::new(seed, 0));
-    let mut positions = vec![0.0; particles * dim];
-    let likelihoods: Vec<f64> = positions
-        .par_chunks_exact_mut(dim)
+    if let Some(chain) = particles.iter().position(|x| x.len() != dim) {
+        let what = format!("the draw of the prior has {} coordinates, and the density {dim}", particles[chain].len());
+        return Err(SamplerError::Start { chain, what });
+    }
+    let positions = particles.concat();
+    let likelihoods: Vec<f64> = particles
+        .par_iter()
         .enumerate()
         .map_init(
             || vec![0.0; density.observations()],
             |terms, (particle, x)| {
-                x.copy_from_slice(&draw_prior(&mut streams.of(particle, 0)));
+                own.go_on().map_err(|why| halted(particle, why))?;
                 density.log_likelihood(x, terms);
                 let sum: f64 = terms.iter().sum();
-                if sum.is_nan() { f64::NEG_INFINITY } else { sum }
+                Ok(if sum.is_nan() { f64::NEG_INFINITY } else { sum })
             },
         )
-        .collect();
-    let logp = positions
-        .par_chunks_exact(dim)
-        .enumerate()
-        .map_init(
-            || vec![0.0; dim],
-            |gradient, (particle, x)| own.value_at(x, gradient).map_err(|e| broken(particle, e)),
-        )
-        .collect::<Result<_, _>>()?;
-    of_weighted(dim, positions, logp, likelihoods, (&[particles], particles as u64))
+        .collect::<Result<_, SamplerError>>()?;
+    let logp = own.log_densities(&positions)?;
+    of_weighted(dim, positions, logp, likelihoods, (&[particles.len()], particles.len() as u64))
+}
+
+/// Weights the draws of the prior that a run was given.
+pub(super) fn importance_of_given(
+    coordinates: &SamplerCoordinates<'_>,
+    particles: Option<&[Vec<f64>]>,
+) -> Result<ParticlePopulation, SamplerError> {
+    weighted_by_likelihood(&coordinates.natural(), particles.ok_or_else(no_prior)?)
 }
 
 /// Makes a population of weighted particles that were drawn in parts of fixed sizes.

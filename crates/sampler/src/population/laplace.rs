@@ -1,6 +1,6 @@
 //! The curvature at a mode: the covariance of a normal that touches the density there.
 
-use super::evaluate::{SamplerCoordinates, broken};
+use super::evaluate::{SamplerCoordinates, halted};
 use super::lbfgs::{AscentPath, ascend};
 use super::linear::LowerFactor;
 use crate::error::SamplerError;
@@ -40,7 +40,7 @@ impl ModeFit {
             .into_par_iter()
             .map(|path| {
                 let start = coordinates.start(seed, path)?;
-                ascend(coordinates, start, |_, _| Ok(())).map_err(|source| broken(path, source))
+                ascend(coordinates, start, |_, _| Ok(())).map_err(|why| halted(path, why))
             })
             .collect::<Result<_, SamplerError>>()?;
         let mut evaluations: u64 = paths.iter().map(|path| path.evaluations).sum();
@@ -68,7 +68,7 @@ fn negative_hessian(
             let slopes = |sign: f64| {
                 let (mut x, mut gradient) = (mode.to_vec(), vec![0.0; dim]);
                 x[i] += sign * step;
-                let logp = coordinates.value_at(&x, &mut gradient).map_err(|source| broken(i, source))?;
+                let logp = coordinates.value_at(&x, &mut gradient).map_err(|why| halted(i, why))?;
                 Ok::<_, SamplerError>(logp.is_finite().then_some(gradient))
             };
             let mut row = vec![0.0; dim];

@@ -1,9 +1,8 @@
 //! L-BFGS: the way up from a point to a mode.
 
-use super::evaluate::SamplerCoordinates;
+use super::evaluate::{Halted, SamplerCoordinates};
 use super::inverse_hessian::InverseHessian;
 use super::linear::dot;
-use octopus_density::DensityError;
 
 /// The most iterations, as in Stan.
 const ITERATIONS: usize = 1000;
@@ -39,12 +38,12 @@ pub(super) struct AscentPath {
 /// the path has learned there.
 ///
 /// # Errors
-/// When the density is broken, or `visit` fails.
+/// When the density is broken, evaluations are to stop, or `visit` fails.
 pub(super) fn ascend(
     coordinates: &SamplerCoordinates<'_>,
     x: Vec<f64>,
-    mut visit: impl FnMut(&PathPoint, &InverseHessian) -> Result<(), DensityError>,
-) -> Result<AscentPath, DensityError> {
+    mut visit: impl FnMut(&PathPoint, &InverseHessian) -> Result<(), Halted>,
+) -> Result<AscentPath, Halted> {
     let mut gradient = vec![0.0; x.len()];
     let logp = coordinates.value_at(&x, &mut gradient)?;
     let inverse_hessian = InverseHessian::new(coordinates.units.iter().map(|unit| unit * unit).collect());
@@ -76,7 +75,7 @@ fn search_line(
     direction: &[f64],
     (first, slope): (f64, f64),
     evaluations: &mut u64,
-) -> Result<Option<PathPoint>, DensityError> {
+) -> Result<Option<PathPoint>, Halted> {
     let (mut low, mut high, mut t) = (0.0, f64::INFINITY, first);
     let mut best: Option<PathPoint> = None;
     for _ in 0..LINE {

@@ -4,13 +4,13 @@
 //! of Machine Learning Research 23(306), 1-49.
 
 use super::ParticlePopulation;
-use super::evaluate::{ParticleStreams, SamplerCoordinates, broken};
+use super::evaluate::{Halted, ParticleStreams, SamplerCoordinates, halted};
 use super::importance::{check_particles, of_weighted};
 use super::inverse_hessian::PathNormal;
 use super::lbfgs::ascend;
 use crate::config::ConfigError;
 use crate::error::SamplerError;
-use octopus_density::{DensityError, LogDensity};
+use octopus_density::LogDensity;
 use octopus_random::{Stream, exact};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -85,10 +85,18 @@ pub fn pathfinder(
     config: &PathfinderConfig,
     seed: u64,
 ) -> Result<ParticlePopulation, SamplerError> {
+    pathfinder_in(&SamplerCoordinates::new(density), config, seed)
+}
+
+/// As [`pathfinder`], in these coordinates of a density.
+pub(super) fn pathfinder_in(
+    coordinates: &SamplerCoordinates<'_>,
+    config: &PathfinderConfig,
+    seed: u64,
+) -> Result<ParticlePopulation, SamplerError> {
     config.validate()?;
-    let coordinates = SamplerCoordinates::new(density);
-    let (normals, mut evaluations) = best_normals(&coordinates, config, seed)?;
-    let (dim, each) = (density.dim(), config.draws_per_path);
+    let (normals, mut evaluations) = best_normals(coordinates, config, seed)?;
+    let (dim, each) = (coordinates.dim(), config.draws_per_path);
     // The groups before are the paths.
     let streams = ParticleStreams::new(seed, config.paths);
     let mut positions = vec![0.0; normals.len() * each * dim];
@@ -101,7 +109,7 @@ pub fn pathfinder(
             |gradient, (particle, x)| {
                 let normal = &normals[particle / each];
                 normal.draw(&mut streams.of(particle, 0), x);
-                let logp = coordinates.value_at(x, gradient).map_err(|source| broken(particle, source))?;
+                let logp = coordinates.value_at(x, gradient).map_err(|why| halted(particle, why))?;
                 let logs = normals.iter().map(|normal| normal.log_density(x));
                 let own = logp - normal.log_density(x);
                 let log_mixture = logs.reduce(exact::log_sum_exp).unwrap_or(f64::NEG_INFINITY) - log_share;
@@ -161,7 +169,7 @@ pub(crate) fn starts_on_paths(
         for draw in 0..DRAWS {
             // No path has so many points.
             own.normal.draw(&mut streams.of(draw, u32::MAX as usize), &mut x);
-            let logp = coordinates.value_at(&x, &mut gradient).map_err(|source| broken(chain, source))?;
+            let logp = coordinates.value_at(&x, &mut gradient).map_err(|why| halted(chain, why))?;
             if logp.is_finite() {
                 coordinates.make_natural(&mut x, &mut [logp]);
                 return Ok(x);
@@ -190,7 +198,7 @@ fn best_of_path(
         }
         Ok(())
     });
-    let ascended = ascended.map_err(|source| broken(path, source))?;
+    let ascended = ascended.map_err(|why| halted(path, why))?;
     Ok((best, evaluations + ascended.evaluations))
 }
 
@@ -200,7 +208,7 @@ fn elbo(
     normal: &PathNormal,
     draws: usize,
     stream: impl Fn(usize) -> Stream,
-) -> Result<f64, DensityError> {
+) -> Result<f64, Halted> {
     let dim = coordinates.dim();
     let (mut x, mut gradient, mut sum) = (vec![0.0; dim], vec![0.0; dim], 0.0);
     for draw in 0..draws {

@@ -6,7 +6,7 @@
 
 mod moves;
 
-use super::evaluate::{ParticleStreams, SamplerCoordinates, broken};
+use super::evaluate::{ParticleStreams, SamplerCoordinates, halted};
 use super::importance::check_particles;
 use super::pathfinder::best_normals;
 use super::proposal::HeavyMixture;
@@ -143,22 +143,31 @@ pub fn smc(
     size: SmcSize,
     seed: u64,
 ) -> Result<SmcPopulation, SamplerError> {
+    smc_in(&SamplerCoordinates::new(density), config, size, seed)
+}
+
+/// As [`smc`], in these coordinates of a density.
+pub(super) fn smc_in(
+    coordinates: &SamplerCoordinates<'_>,
+    config: &SmcConfig,
+    size: SmcSize,
+    seed: u64,
+) -> Result<SmcPopulation, SamplerError> {
     config.validate()?;
     size.check()?;
-    let coordinates = SamplerCoordinates::new(density);
-    let (normals, evaluations) = best_normals(&coordinates, &PathfinderConfig::default(), seed)?;
+    let (normals, evaluations) = best_normals(coordinates, &PathfinderConfig::default(), seed)?;
     let reference = HeavyMixture::new(normals);
     let repetitions: Vec<SmcRepetition<'_>> = (0..size.repetitions)
         .into_par_iter()
         .map(|number| {
             // The groups before are Pathfinder's paths.
             let streams = ParticleStreams::new(seed, PathfinderConfig::default().paths + number);
-            let mut repetition = SmcRepetition::new(&coordinates, &reference, (*config, size.particles), streams)?;
+            let mut repetition = SmcRepetition::new(coordinates, &reference, (*config, size.particles), streams)?;
             while repetition.advance()? {}
             Ok(repetition)
         })
         .collect::<Result<_, SamplerError>>()?;
-    Ok(joined(&coordinates, repetitions, evaluations))
+    Ok(joined(coordinates, repetitions, evaluations))
 }
 
 /// One repetition under way.
@@ -193,7 +202,7 @@ impl<'a> SmcRepetition<'a> {
                 let (mut x, mut gradient) = (vec![0.0; dim], vec![0.0; dim]);
                 reference.draw(streams.key(0), particle, &mut x);
                 let log_reference = reference.log_density(&x, 0.0, &mut gradient);
-                let logp = coordinates.value_at(&x, &mut gradient).map_err(|source| broken(particle, source))?;
+                let logp = coordinates.value_at(&x, &mut gradient).map_err(|why| halted(particle, why))?;
                 Ok(Particle { x, logp, gradient, log_reference, ancestor: particle })
             })
             .collect::<Result<Vec<_>, SamplerError>>()?;
@@ -304,7 +313,7 @@ impl<'a> SmcRepetition<'a> {
                         let mut random = streams.of(number, round);
                         movers[usize::from(number >= middle)]
                             .step(particle, &mut random, space)
-                            .map_err(|source| broken(number, source))
+                            .map_err(|why| halted(number, why))
                     },
                 )
                 .collect::<Result<Vec<_>, SamplerError>>()?;

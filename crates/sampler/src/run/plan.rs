@@ -8,6 +8,7 @@
 
 use crate::adapt::{SPREADING, Schedule, f_quantile};
 use crate::config::{SamplerConfig, Strategy};
+use crate::kernel::Method;
 
 /// While chains learn together, a transition takes longer by this factor: trajectories are longer before the metric is
 /// known, and threads wait for what is learned.
@@ -37,7 +38,10 @@ pub struct Stage {
 /// Returns the stages of a run of a density with `dim` coordinates. A run costs the sum over its stages of
 /// [`Stage::steps`] times the time of one leapfrog step of all the stage's chains side by side.
 pub fn stages(config: &SamplerConfig, dim: usize) -> Vec<Stage> {
-    let leapfrogs = config.algorithm.kernel().map_or(1.0, |kernel| kernel.leapfrogs(dim));
+    let leapfrogs = match config.algorithm.method() {
+        Method::Chains(kernel) => kernel.leapfrogs(dim),
+        Method::Population(method) => return vec![method.stage(config)],
+    };
     let of = |chains, transitions: usize, times| Stage {
         chains,
         transitions,

@@ -20,7 +20,7 @@ use crate::adapt::{
 };
 use crate::config::{ConfigError, INIT_CANDIDATES, INIT_STEEPNESS, INIT_TRIES, SamplerConfig, Strategy};
 use crate::draw::{ChainBlock, Phase};
-use crate::engine::{ChainState, EngineChains, Shared, Tuning};
+use crate::engine::{ChainState, EngineChains, NEVER, Shared, Tuning};
 use crate::error::SamplerError;
 use crate::kernel::{Address, Algorithm, Space};
 use crate::run::Starts;
@@ -171,7 +171,7 @@ impl<'d> RunState<'d> {
         let windows = if self.learns() { self.schedule.windows() } else { 0..0 };
         let length = self.length();
         let center = self.length.as_ref().filter(|_| self.warm_up.is_none()).and_then(TrajectoryLength::center);
-        Shared { config, space, adaptation, done: *done, tuning, length, center, windows }
+        Shared { config, space, adaptation, done: *done, tuning, length, center, windows, stop: NEVER }
     }
 
     /// Returns the iterations that are next: at most `limit`; `None` when the run is complete.

@@ -12,6 +12,7 @@ mod memory;
 #[allow(dead_code, reason = "other tests use the rest of it")]
 mod monte_carlo;
 mod moving;
+mod populations;
 mod refusals;
 mod scenario;
 mod statistics;

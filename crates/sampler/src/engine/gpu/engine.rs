@@ -3,7 +3,7 @@
 //! One thread drives all devices: it queues launches on each, one ahead, and takes what they leave in turns. When a
 //! device fails, the others repeat its work from where the span began, which the host knows.
 
-use super::host::{HostChain, HostChains};
+use super::host::{HostChain, HostChains, expect_values};
 use super::shard::{DeviceShard, SpanProgress};
 use super::shares::shares;
 use super::windows::DevicePool;
@@ -124,7 +124,32 @@ impl GpuEngine {
     }
 
     /// Evaluates all chains' points and does what `kind` asks for.
+    ///
+    /// # Errors
+    /// When the density has no value at one, or the devices fail.
     fn place(&mut self, shared: &Shared<'_, '_>, kind: NutsRestart) -> Result<(), SamplerError> {
+        self.evaluate(shared, kind)?;
+        expect_values(0, &self.chains.all, shared.done)
+    }
+
+    /// Returns the log density at each of these points in the coordinates of `shared`, whatever it is. The chains are
+    /// there from then on.
+    ///
+    /// # Errors
+    /// When the devices fail.
+    pub(super) fn log_densities<'p>(
+        &mut self,
+        shared: &Shared<'_, '_>,
+        points: impl Iterator<Item = &'p [f64]>,
+    ) -> Result<impl Iterator<Item = f64>, SamplerError> {
+        let target = shared.config.target_accept;
+        self.chains.all = points.map(|x| HostChain::from(ChainState::start(x.to_vec(), target))).collect();
+        self.set_geometry(shared)?;
+        self.evaluate(shared, NutsRestart::Place)?;
+        Ok(self.chains.all.iter().map(|chain| chain.state.logp))
+    }
+
+    fn evaluate(&mut self, shared: &Shared<'_, '_>, kind: NutsRestart) -> Result<(), SamplerError> {
         let _span = tracing::debug_span!("place chains", chains = self.chains.all.len()).entered();
         let mut blocks = self.chains.blocks(0);
         self.move_through(shared, Some(kind), &(shared.done..shared.done), &mut blocks)

@@ -95,6 +95,15 @@ impl HostChains {
     }
 }
 
+/// Checks that the density has a value at the points of chains, which begin with number `first`, after so many iterations.
+pub(super) fn expect_values(first: usize, chains: &[HostChain], iteration: usize) -> Result<(), SamplerError> {
+    let mut chains = chains.iter().enumerate();
+    chains.try_for_each(|(c, chain)| {
+        let chain_number = first + c;
+        chain.expect_value().map_err(|source| SamplerError::Density { chain: chain_number, iteration, source })
+    })
+}
+
 impl HostChain {
     fn saved(&self) -> ChainState {
         ChainState {
@@ -109,7 +118,13 @@ impl HostChain {
     /// Takes what a placement has made of the chain; an error when the density has no value at its point.
     pub(super) fn placed(&mut self, state: NutsChain) -> Result<(), DensityError> {
         self.state = state;
-        if state.logp.is_finite() { Ok(()) } else { Err(DensityError::NotFinite { value: state.logp }) }
+        self.expect_value()
+    }
+
+    /// Checks that the density has a value at the chain's point.
+    fn expect_value(&self) -> Result<(), DensityError> {
+        let value = self.state.logp;
+        if value.is_finite() { Ok(()) } else { Err(DensityError::NotFinite { value }) }
     }
 
     /// Appends the draws of chain `c` to `block` and, if the window is `kept` here, its points to that; if the span `ends`
@@ -171,7 +186,9 @@ impl From<NutsRecord> for DrawStats {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Algorithm;
     use crate::adapt::Side;
+    use crate::draw::ReadStatistic;
 
     fn states() -> Vec<ChainState> {
         let state = |c: usize| {
@@ -205,6 +222,44 @@ mod tests {
         let twice = states().into_iter().flat_map(|state| [state.clone(), state]);
         let expected: Vec<ChainState> = twice.map(|state| ChainState { window: Window::default(), ..state }).collect();
         assert_same(&chains.states(), &expected);
+    }
+
+    /// What a sampler with kernels reports is in the record: each statistic of the table that it names is taken from there.
+    #[test]
+    fn the_record_has_what_samplers_report() {
+        let record = NutsRecord {
+            lp: 1.0,
+            acceptance_rate: 1.0,
+            step_size: 1.0,
+            energy: 1.0,
+            energy_error: 1.0,
+            max_energy_error: 1.0,
+            tree_depth: 1,
+            n_steps: 1,
+            index_in_trajectory: 1,
+            length_slope: 1.0,
+            diverging: true,
+            without_gradient: false,
+            reached_max_treedepth: true,
+        };
+        let (given, nothing) = (DrawStats::from(record), DrawStats::default());
+        let of = |stats: &DrawStats, read: ReadStatistic| match read {
+            ReadStatistic::Real(read) => read(stats),
+            ReadStatistic::Count(read) => read(stats) as f64,
+            ReadStatistic::Flag(read) => f64::from(u8::from(read(stats))),
+        };
+        let mut looked_at = 0;
+        for algorithm in Algorithm::NAMES.iter().filter_map(|name| Algorithm::named(name)) {
+            if algorithm.kernel().is_none_or(|kernel| !kernel.is_on_gpu()) {
+                continue;
+            }
+            for (statistic, read) in algorithm.statistics() {
+                let found = (of(&given, read), of(&nothing, read));
+                assert_eq!(found, (1.0, 0.0), "{}: {statistic} is not in the record", algorithm.name());
+                looked_at += 1;
+            }
+        }
+        assert_eq!(looked_at, 11 + 8 + 8, "NUTS, and two by trajectories");
     }
 
     #[test]

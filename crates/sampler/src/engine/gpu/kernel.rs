@@ -58,7 +58,7 @@ pub(super) fn choose_of_batch<'d>(
     config: &SamplerConfig,
 ) -> Result<&'d KernelModule, SamplerError> {
     let &SamplerConfig { precision, ref algorithm, .. } = config;
-    if sampler(config) != NUTS {
+    if sampler(config) != NUTS || algorithm.draws_population() {
         let why = format!("the sampler {} has none for a batch: sample it by itself", algorithm.name());
         return Err(refusal(density, precision, why));
     }
@@ -80,7 +80,12 @@ pub(crate) fn of_density<'d>(
 ) -> Result<&'d dyn GpuDensity, SamplerError> {
     let &SamplerConfig { precision, ref algorithm, .. } = config;
     if !algorithm.is_on_gpu() {
-        let why = format!("the sampler {} has no kernels", algorithm.name());
+        let prior = if algorithm.takes_particles() { " with the prior for its proposal" } else { "" };
+        let why = format!("the sampler {}{prior} has no kernels", algorithm.name());
+        return Err(refusal(density, precision, why));
+    }
+    if algorithm.draws_population() && precision != Precision::F64 {
+        let why = format!("the sampler {} has none in this precision", algorithm.name());
         return Err(refusal(density, precision, why));
     }
     density.kernels().ok_or_else(|| refusal(density, precision, "none is compiled for it".to_owned()))

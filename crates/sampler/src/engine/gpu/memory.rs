@@ -2,6 +2,7 @@
 //!
 //! How many iterations of a launch fit the buffers (slots) is decided here.
 
+use super::particles::as_chains;
 use super::windows::Room;
 use super::{GpuConfig, kernel};
 use crate::adapt::MAX_RANK;
@@ -38,6 +39,8 @@ impl GpuMemory {
     /// [`SamplerError::NoKernel`] when no kernel is compiled for it.
     pub fn of_run(density: &dyn LogDensity, config: &SamplerConfig, gpu: &GpuConfig) -> Result<Self, SamplerError> {
         let density = kernel::of_density(density, config)?;
+        let of_particles = config.algorithm.draws_population().then(|| as_chains(config));
+        let config = of_particles.as_ref().unwrap_or(config);
         let format = kernel::format(kernel::choose(density, config)?);
         let (element, vector) = (format.element.bytes() as u64, (format.vector() * format.element.bytes()) as u64);
         let field = |field: &KernelField<'_>| match field {

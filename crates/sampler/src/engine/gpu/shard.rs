@@ -1,6 +1,6 @@
 //! One device and the chains that are there, which take turns where its memory does not hold all.
 
-use super::host::HostChain;
+use super::host::{HostChain, expect_values};
 use super::pace::Pace;
 use super::watchdog::Watchdog;
 use super::{GpuConfig, in_turns, kernel, launch, memory, patience};
@@ -276,12 +276,13 @@ impl DeviceShard {
     ) -> Result<(), SamplerError> {
         let Some(group) = progress.groups.front_mut() else { return Ok(()) };
         if group.due.is_some() {
-            self.take_placement(group, shared.done)?;
+            self.take_placement(group)?;
             group.due = None;
             if progress.span.is_empty() {
                 progress.next_group();
+                return Ok(());
             }
-            return Ok(());
+            return expect_values(group.first, group.chains, shared.done);
         }
         progress.taken += self.take_launch(group, progress.taken, progress.span.end, progress.takes % 2)?;
         progress.takes += 1;
@@ -310,11 +311,9 @@ impl DeviceShard {
     }
 
     /// Waits for the placement of a group and takes what it has made of the chains.
-    fn take_placement(&self, group: &mut ChainGroup<'_>, iteration: usize) -> Result<(), SamplerError> {
+    fn take_placement(&self, group: &mut ChainGroup<'_>) -> Result<(), SamplerError> {
         let states = self.buffers.device.states(group.chains.len())?;
-        for ((chain, own), state) in group.range().zip(group.chains.iter_mut()).zip(states) {
-            own.placed(state).map_err(|source| SamplerError::Density { chain, iteration, source })?;
-        }
+        group.chains.iter_mut().zip(states).for_each(|(chain, state)| chain.state = state);
         Ok(())
     }
 

@@ -1,9 +1,8 @@
 //! Moves of particles at one temperature: Hamiltonian Monte Carlo with the particles' own covariance as inverse mass matrix.
 
-use super::super::evaluate::SamplerCoordinates;
+use super::super::evaluate::{Halted, SamplerCoordinates};
 use super::super::linear::{LowerFactor, dot};
 use super::super::proposal::HeavyMixture;
-use octopus_density::DensityError;
 use octopus_random::{Stream, exact};
 use rayon::prelude::*;
 
@@ -133,7 +132,7 @@ impl ParticleMover<'_> {
         particle: &mut Particle,
         random: &mut Stream,
         space: &mut TrajectorySpace,
-    ) -> Result<MoveInfo, DensityError> {
+    ) -> Result<MoveInfo, Halted> {
         let TrajectorySpace { moved, momentum, force, drift } = space;
         moved.clone_from(particle);
         momentum.iter_mut().for_each(|momentum| *momentum = random.normal());

@@ -12,7 +12,8 @@ use octopus_density::LogDensity;
 pub enum Begin {
     /// The run begins at starting points, with these settings.
     Anew(SamplerConfig),
-    /// The run begins with these settings where these starts are.
+    /// The run begins with these settings where these starts are. They are the particles of a population that
+    /// [takes them](crate::Algorithm::takes_particles); a run of its checkpoint begins here, too, and draws the same again.
     At(SamplerConfig, Starts),
     /// The run goes on from the bytes that [`Sampler::checkpoint`](crate::Sampler::checkpoint) or
     /// [`BatchSampler::checkpoint`](crate::BatchSampler::checkpoint) returned.
@@ -23,6 +24,8 @@ pub enum Begin {
 pub(crate) struct BegunRun<'d> {
     pub(crate) run_state: RunState<'d>,
     pub(crate) states: Vec<ChainState>,
+    /// The particles that a population is given.
+    pub(crate) particles: Option<Vec<Vec<f64>>>,
     /// What must happen first: chains at their starting points search step sizes, chains of a checkpoint go on.
     pub(crate) due: PendingSteps,
 }
@@ -32,9 +35,15 @@ impl<'d> BegunRun<'d> {
     /// When the settings or the checkpoint cannot be used, or there is no starting point.
     pub(crate) fn new(density: &'d dyn LogDensity, begin: &Begin) -> Result<Self, SamplerError> {
         let is_new = !matches!(begin, Begin::GoOn(_));
+        let mut particles = None;
         let (run_state, states) = match begin {
             Begin::Anew(config) => {
                 config.validate()?;
+                RunState::start(density, config.clone())?
+            }
+            Begin::At(config, Starts::Points(points)) if config.algorithm.takes_particles() => {
+                config.validate()?;
+                particles = Some(points.clone());
                 RunState::start(density, config.clone())?
             }
             Begin::At(config, starts) => {
@@ -43,6 +52,6 @@ impl<'d> BegunRun<'d> {
             }
             Begin::GoOn(bytes) => RunState::decode(density, bytes)?,
         };
-        Ok(Self { run_state, states, due: PendingSteps { restart: is_new, spread: false } })
+        Ok(Self { run_state, states, particles, due: PendingSteps { restart: is_new, spread: false } })
     }
 }

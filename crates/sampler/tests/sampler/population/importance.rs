@@ -58,17 +58,19 @@ fn eight_schools() {
     assert!((mean - posterior.mu.mean).abs() < 0.15, "{mean}");
 }
 
+/// Draws from the prior of eight schools.
+pub(super) fn of_prior(random: &mut Stream) -> Vec<f64> {
+    let mut x: Vec<f64> = (0..8).map(|_| random.normal()).collect();
+    x.push(5.0 * random.normal());
+    x.push(elementary::ln(5.0 * elementary::tan(0.5 * PI * random.uniform())));
+    x
+}
+
 /// The likelihood alone weights draws of the prior: the evidence has all constants.
 #[test]
 fn the_prior_as_proposal() {
     let model = EightSchools::rubin();
-    let draw = |random: &mut Stream| -> Vec<f64> {
-        let mut x: Vec<f64> = (0..8).map(|_| random.normal()).collect();
-        x.push(5.0 * random.normal());
-        x.push(elementary::ln(5.0 * elementary::tan(0.5 * PI * random.uniform())));
-        x
-    };
-    let found = importance_from_prior(&model, draw, 40_000, 4).expect("draws");
+    let found = importance_from_prior(&model, of_prior, 40_000, 4).expect("draws");
     let normals: f64 = model.sigma().iter().chain(&[5.0]).map(|sd| (sd * (2.0 * PI).sqrt()).ln()).sum();
     let constants = (2.0 / (5.0 * PI)).ln() - normals - 4.0 * (2.0 * PI).ln();
     check_evidence("prior", found.evidence, exact::eight_schools_log_integral(&model) + constants);

@@ -1,13 +1,14 @@
 //! Populations as runs of a sampler.
 
+use super::importance::of_prior;
 use crate::densities::{Funnel, Gaussian};
 use crate::monte_carlo::run;
 use octopus_density::LogDensity;
 use octopus_models::EightSchools;
 use octopus_models::exact::SchoolsPosterior;
 use octopus_sampler::{
-    Algorithm, Backend, Begin, ImportanceConfig, PathfinderConfig, Phase, Sampler, SamplerConfig, SamplerError,
-    Strategy, importance,
+    Algorithm, Backend, Begin, ImportanceConfig, ImportanceProposal, PathfinderConfig, Phase, Sampler, SamplerConfig,
+    SamplerError, Starts, Strategy, importance, importance_from_prior, particles_of_prior,
 };
 
 const POPULATIONS: [&str; 3] = ["importance", "smc", "pathfinder"];
@@ -80,6 +81,32 @@ fn findings_are_those_of_the_function() {
     sampler.advance(1).expect("draws");
     let doubt = sampler.population().and_then(|found| found.doubt).expect("a funnel is no normal");
     assert!(doubt.contains("Pareto k"), "{doubt}");
+}
+
+/// The particles of a run are the draws of the prior that it is given, and without any it has none.
+#[test]
+fn a_run_weights_draws_of_the_prior() {
+    let model = EightSchools::rubin();
+    let prior = ImportanceConfig { particles: 500, proposal: ImportanceProposal::Prior, ..Default::default() };
+    let config = SamplerConfig { algorithm: Algorithm::Importance(prior), ..config("importance") };
+    let points = particles_of_prior(of_prior, 500, 7);
+    let at = |points: &[Vec<f64>]| {
+        let begin = Begin::At(config.clone(), Starts::Points(points.to_vec()));
+        let mut sampler = Sampler::begin(&model, begin, Backend::Cpu).expect("begins");
+        sampler.advance(10).map(|block| (block, sampler.population()))
+    };
+    let (block, found) = at(&points).expect("draws");
+    let expected = importance_from_prior(&model, of_prior, 500, 7).expect("draws");
+    let found = found.expect("is drawn");
+    assert_eq!((found.log_evidence, found.particles), (expected.evidence.log_evidence, 500));
+    let drawn = block.expect("draws").chains.remove(0).positions;
+    assert!(drawn.chunks(10).all(|x| points.iter().any(|point| point == x)));
+    let mut short = points;
+    short[3].pop();
+    let told = at(&short).expect_err("no position").to_string();
+    assert!(told.contains("9 coordinates, and the density 10"), "{told}");
+    let told = Sampler::new(&model, config.clone()).expect("begins").advance(1).expect_err("no particles");
+    assert!(matches!(&told, SamplerError::Config(config) if config.field == "proposal"), "{told}");
 }
 
 #[test]

@@ -25,7 +25,7 @@ impl<'d> Run<'d> {
 
     /// Returns the run as it stands, to go on elsewhere once this has happened.
     pub(super) fn leave(self, due: PendingSteps) -> BegunRun<'d> {
-        BegunRun { run_state: self.run_state, states: self.chains.host.states(), due }
+        BegunRun { run_state: self.run_state, states: self.chains.host.states(), particles: None, due }
     }
 }
 
