@@ -28,8 +28,17 @@ pub struct SelfCheck {
     pub name: &'static str,
     /// Whether both computations agree.
     pub passed: bool,
-    /// The number of cases, and the first that disagreed.
+    /// Whether there is nothing to compare with: no second implementation of this sampler, or no warm-up.
+    pub skipped: bool,
+    /// The number of cases, and the first that disagreed; why it is skipped.
     pub detail: String,
+}
+
+impl SelfCheck {
+    /// Returns whether it speaks against the sampler.
+    pub fn failed(&self) -> bool {
+        !(self.passed || self.skipped)
+    }
 }
 
 /// Cases that ought to agree.
@@ -39,11 +48,13 @@ struct Tally {
     cases: usize,
     disagreed: usize,
     first: Option<String>,
+    /// Why there are no cases.
+    skipped: Option<String>,
 }
 
 impl Tally {
     fn new(name: &'static str, what: &'static str) -> Self {
-        Self { name, what, cases: 0, disagreed: 0, first: None }
+        Self { name, what, cases: 0, disagreed: 0, first: None, skipped: None }
     }
 
     fn case(&mut self, disagreement: Option<String>) {
@@ -52,14 +63,22 @@ impl Tally {
         self.first = self.first.take().or(disagreement);
     }
 
+    /// Has no cases where there is a reason why.
+    fn unless(self, skipped: Option<String>) -> Self {
+        Self { skipped, ..self }
+    }
+
     fn done(self) -> SelfCheck {
-        let Self { name, what, cases, disagreed, first } = self;
+        let Self { name, what, cases, disagreed, first, skipped } = self;
+        if let Some(detail) = skipped {
+            return SelfCheck { name, passed: false, skipped: true, detail };
+        }
         let detail = match first {
             None => format!("{cases} {what} agree"),
             Some(first) => format!("{disagreed} of {cases} {what} differ; the first: {first}"),
         };
         // What was not looked at has not passed.
-        SelfCheck { name, passed: disagreed == 0 && cases > 0, detail }
+        SelfCheck { name, passed: disagreed == 0 && cases > 0, skipped: false, detail }
     }
 }
 
@@ -70,9 +89,10 @@ fn is_close(reported: f64, expected: f64) -> bool {
 
 /// Runs the sampler on one data set of the model with the given metric, parameterization and target, and compares
 ///
-/// - each transition of some with a recursive NUTS written from the papers, in the coordinates and metric that warm-up has
-///   found, and on independent normals with step sizes at which trajectories close on themselves;
-/// - what each window of warm-up has learned with what follows from its draws;
+/// - each transition of some with a second implementation, in the coordinates and metric that warm-up has found, and on
+///   independent normals with step sizes at which trajectories close on themselves: a recursive NUTS written from the
+///   papers, and for the samplers `hmc` and `chees` a trajectory; others have none, which is told;
+/// - what each window of warm-up has learned with what follows from its draws, where there is a warm-up;
 /// - the reported log densities with the density's.
 ///
 /// # Errors
@@ -94,11 +114,17 @@ pub fn self_check(
         parameterization: sampler.parameterization,
         metric: sampler.metric,
         init_radius: sampler.init_radius,
+        algorithm: sampler.algorithm.clone(),
         ..SamplerConfig::default()
     };
+    let (name, population) = (config.algorithm.name(), config.algorithm.draws_population());
+    let unknown = (!replay::repeats(&config.algorithm)).then(|| match population {
+        true => format!("{name} draws a population, which has no transitions"),
+        false => format!("there is no second implementation of {name}"),
+    });
     let mut warm_up = warm_up::WarmUp::new(&*density, &config);
     let mut reported = Tally::new("reported log density", "draws");
-    let mut transitions = Tally::new("transitions of the model", "transitions");
+    let mut transitions = Tally::new("transitions of the model", "transitions").unless(unknown.clone());
     let mut gradient = vec![0.0; density.dim()];
     let mut run = Sampler::new(&*density, config.clone())?;
     let mut ends = Vec::new();
@@ -115,14 +141,18 @@ pub fn self_check(
         }
         ends = block.chains.iter().map(|chain| chain.positions[(block.draws - 1) * density.dim()..].to_vec()).collect();
     }
-    let adaptation = run.adaptation();
+    let (adaptation, length) = (run.adaptation(), run.length());
+    let ends = if unknown.is_none() { ends } else { Vec::new() };
     for (chain, (mut x, step)) in ends.into_iter().zip(run.step_sizes()).enumerate() {
         adaptation.take_natural(&*density, &mut x);
-        replay::compare(&*density, adaptation, run.config(), &x, step, chain as u32, &mut transitions)?;
+        replay::compare(&*density, adaptation, run.config(), &x, (step, length), chain as u32, &mut transitions)?;
     }
-    let mut closed = Tally::new("transitions on closed orbits", "transitions");
-    iid_normal::compare(run.config(), &mut closed)?;
-    Ok([transitions, closed, warm_up.tally, reported].map(Tally::done).into())
+    let mut closed = Tally::new("transitions on closed orbits", "transitions").unless(unknown.clone());
+    if unknown.is_none() {
+        iid_normal::compare(run.config(), &mut closed)?;
+    }
+    let learned = warm_up.tally.unless(population.then(|| format!("{name} draws a population, without warm-up")));
+    Ok([transitions, closed, learned, reported].map(Tally::done).into())
 }
 
 #[cfg(test)]
@@ -131,7 +161,7 @@ mod tests {
     use octopus_density::{DensityError, Hierarchy, Layout, LogDensity};
     use octopus_models::{HierarchicalPrior, HierarchicalSimulator, Likelihood, ModelError};
     use octopus_random::{Purpose, Stream};
-    use octopus_sampler::{MetricKind, Parameterization};
+    use octopus_sampler::{Algorithm, Hmc, MetricKind, Parameterization};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -140,7 +170,8 @@ mod tests {
         let done = |cases: &[Option<&str>]| {
             let mut tally = Tally::new("name", "things");
             cases.iter().for_each(|case| tally.case(case.map(str::to_owned)));
-            let SelfCheck { name, passed, detail } = tally.done();
+            let SelfCheck { name, passed, skipped, detail } = tally.done();
+            assert!(!skipped);
             assert_eq!(name, "name");
             (passed, detail)
         };
@@ -234,6 +265,32 @@ mod tests {
         let (_, checks) = checked(1, &SamplerConfig { max_depth: 4, ..SamplerConfig::default() });
         let details: Vec<&str> = checks.iter().map(|check| check.detail.as_str()).collect();
         assert_eq!(details, ["96 transitions agree", "216 transitions agree", "3 windows agree", "880 draws agree"]);
+    }
+
+    /// What has a second implementation is compared with it, and of others that is said; all run as the sampler that is
+    /// asked for.
+    #[test]
+    fn each_sampler_is_checked_as_far_as_it_can_be() {
+        let (of_nuts, _) = checked(1, &SamplerConfig::default());
+        for name in Algorithm::NAMES {
+            let algorithm = Algorithm::named(name).unwrap();
+            let (places, checks) =
+                checked(1, &SamplerConfig { algorithm: algorithm.clone(), ..SamplerConfig::default() });
+            assert_eq!(places == of_nuts, *name == "nuts", "{name}");
+            let skipped: Vec<bool> = checks.iter().map(|check| check.skipped).collect();
+            let (known, population) = (["nuts", "hmc", "chees"].contains(name), algorithm.draws_population());
+            assert_eq!(skipped, [!known, !known, population, false], "{name}");
+            assert!(checks.iter().all(|check| !check.failed() && check.passed != check.skipped), "{checks:#?}");
+            assert!(checks.iter().all(|check| !check.skipped || check.detail.contains(name)), "{checks:#?}");
+        }
+        for fixed in [
+            Hmc { leapfrogs: Some(3), ..Hmc::default() },
+            Hmc { leapfrogs: Some(20), step_size: Some(0.01), jitter: 0.0, ..Hmc::default() },
+        ] {
+            let (_, checks) =
+                checked(1, &SamplerConfig { algorithm: Algorithm::Hmc(fixed), ..SamplerConfig::default() });
+            assert!(checks.iter().all(|check| check.passed), "{checks:#?}");
+        }
     }
 
     /// Whatever a setting changes, the chains go to other places.

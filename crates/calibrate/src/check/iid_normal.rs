@@ -60,11 +60,15 @@ impl LogDensity for IidNormal {
     }
 }
 
+/// The mean length of trajectories, where a sampler would learn it.
+const LENGTH: f64 = 1.0;
+
 /// Transitions with each step size, one chain for each.
 pub(super) fn compare(config: &SamplerConfig, tally: &mut Tally) -> Result<(), CalibrateError> {
     let (density, adaptation, x) = (IidNormal::new(), plain(), vec![0.5; DIM]);
     for (chain, (steps, turn)) in STEPS.into_iter().flat_map(|n| TURNS.map(|turn| (n, turn))).enumerate() {
-        replay::compare(&density, &adaptation, config, &x, step_size(turn, steps), chain as u32, tally)?;
+        let step = step_size(turn, steps);
+        replay::compare(&density, &adaptation, config, &x, (step, Some(LENGTH)), chain as u32, tally)?;
     }
     Ok(())
 }

@@ -4,13 +4,15 @@
 //! progressive doubling of Betancourt (2017), appendix A.3, and the generalised criterion with Stan's checks across the
 //! seams. It reads the same random numbers as the sampler, and shares none of its arithmetic: coordinates change by the
 //! chain rule around the plain density, vectors are plain sums.
+//!
+//! The samplers `hmc` and `chees` are repeated by a single trajectory (Neal 2011).
 
 use super::Tally;
 use crate::CalibrateError;
 use octopus_density::{LogDensity, gradient_to_centered, log_jacobian, to_non_centered, warp};
 use octopus_random::{Purpose, Stream};
 use octopus_sampler::reference::{RandomAddress, ReferenceChain};
-use octopus_sampler::{Adaptation, DrawStats, SamplerConfig};
+use octopus_sampler::{Adaptation, Algorithm, DrawStats, SamplerConfig};
 
 /// Transitions of each chain.
 const TRANSITIONS: u32 = 24;
@@ -19,13 +21,33 @@ const FIRST_LEAF_PAIR: u32 = 64;
 /// Positions that differ by rounding are this close, in units of the metric.
 const CLOSE: f64 = 1e-6;
 
-/// Does transitions of one chain from `x` (in the sampler's coordinates) with both implementations.
+/// Returns whether there is a second implementation of a sampler.
+pub(super) fn repeats(algorithm: &Algorithm) -> bool {
+    matches!(algorithm, Algorithm::Nuts | Algorithm::Hmc(_) | Algorithm::Chees(_))
+}
+
+/// Returns the leapfrog steps of an iteration's trajectory, by its random numbers; `None` for NUTS, whose tree ends by
+/// itself.
+fn steps(config: &SamplerConfig, (step, length): (f64, Option<f64>), random: &Stream) -> Option<u32> {
+    let (mean, jitter) = match &config.algorithm {
+        Algorithm::Hmc(hmc) => (hmc.leapfrogs.map_or(hmc.length / step, f64::from), hmc.jitter),
+        Algorithm::Chees(chees) => (length? / step, chees.jitter),
+        _ => return None,
+    };
+    let [place, rounding] = random.uniform_pair_at(0);
+    let drawn = mean * (1.0 - jitter) + place * (2.0 * jitter * mean);
+    let most = 2_f64.powi(config.max_depth as i32) - 1.0;
+    Some((drawn + rounding).floor().clamp(1.0, most) as u32)
+}
+
+/// Does transitions of one chain from `x` (in the sampler's coordinates) with both implementations, by this step size and,
+/// where it is learned, mean length of trajectories.
 pub(super) fn compare(
     density: &dyn LogDensity,
     adaptation: &Adaptation,
     config: &SamplerConfig,
     x: &[f64],
-    step: f64,
+    (step, length): (f64, Option<f64>),
     chain: u32,
     tally: &mut Tally,
 ) -> Result<(), CalibrateError> {
@@ -33,11 +55,17 @@ pub(super) fn compare(
     for iteration in 0..TRANSITIONS {
         let before = reference.x().to_vec();
         let place = RandomAddress { seed: config.seed, chain, iteration };
-        let stats = reference.transition(step, config.max_depth, config.max_energy_error, place)?;
+        let stats = reference.step(config, step, length, place)?;
         // The random numbers of iteration 0 are those of the starting points.
         let stream = |purpose| Stream::new(config.seed, chain, iteration + 1, purpose);
         let mut replay = Replay::new(density, adaptation, config, step, stream(Purpose::Tree));
-        let expected = replay.transition(&before, &stream(Purpose::Momentum));
+        // All chains make equally many steps.
+        let of_all = Stream::new(config.seed, 0, iteration + 1, Purpose::Length);
+        let momentum = stream(Purpose::Momentum);
+        let expected = match steps(config, (step, length), &of_all) {
+            Some(steps) => replay.trajectory(&before, &momentum, steps),
+            None => replay.transition(&before, &momentum),
+        };
         let differs = difference(&stats, reference.x(), &expected, &adaptation.metric.diagonal);
         tally.case(differs.map(|what| format!("chain {chain}, transition {iteration}: {what}")));
     }
@@ -199,13 +227,35 @@ impl<'a> Replay<'a> {
         join(a, b)
     }
 
-    fn transition(&mut self, x: &[f64], momentum: &Stream) -> ReplayedTransition {
+    /// Returns the point with a new momentum; the energy there is the transition's.
+    fn start(&mut self, x: &[f64], momentum: &Stream) -> PhasePoint {
         let mut normals = vec![0.0; warp::padded(x.len())];
         momentum.fill_normal(warp::lanes(x.len()), &mut normals);
         let mut start =
             PhasePoint { x: x.to_vec(), r: normals[..x.len()].to_vec(), force: Vec::new(), logp: 0.0, index: 0 };
         self.evaluate(&mut start);
         self.h0 = 0.5 * dot(&start.r, &start.r) - start.logp;
+        start
+    }
+
+    /// Moves by so many steps, and back if their end is not accepted.
+    fn trajectory(&mut self, x: &[f64], momentum: &Stream, steps: u32) -> ReplayedTransition {
+        let mut end = self.start(x, momentum);
+        let mut error = 0.0;
+        while self.steps < steps && !self.diverging {
+            end = self.leapfrog(&end, self.step);
+            self.steps += 1;
+            error = 0.5 * dot(&end.r, &end.r) - end.logp - self.h0;
+            self.diverging = error.is_nan() || error > self.config.max_energy_error;
+        }
+        let [uniform, _] = self.random.uniform_pair_at(0);
+        let accepted = !self.diverging && uniform < (-error).exp();
+        let x = if accepted { end.x } else { x.to_vec() };
+        ReplayedTransition { x, steps: self.steps, depth: 0, index: 0, diverging: self.diverging }
+    }
+
+    fn transition(&mut self, x: &[f64], momentum: &Stream) -> ReplayedTransition {
+        let start = self.start(x, momentum);
         let (mut left, mut right) = (start.clone(), start.clone());
         let r = &start.r;
         // Seen from left to right.

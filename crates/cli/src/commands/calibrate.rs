@@ -247,7 +247,7 @@ impl CalibrationWork<'_> {
         figures: Vec<Figure>,
         text: &str,
     ) -> Result<Exit> {
-        let calibrated = calibrated && checks.iter().all(|check| check.passed);
+        let calibrated = calibrated && !checks.iter().any(SelfCheck::failed);
         let mut result = json!({ "schema": 1, "calibrated": calibrated, "settings": settings, "self_check": checks });
         if let (Value::Object(result), Value::Object(found)) = (&mut result, found) {
             result.extend(found);
