@@ -74,12 +74,8 @@ impl Data {
     /// [`BindError::Unreadable`] or [`BindError::Format`], with the place.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, BindError> {
         let path = path.as_ref();
-        let name = path.display().to_string();
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| BindError::Unreadable { path: name.clone(), reason: error.to_string() })?;
-        // Editors of Windows put a mark before the text.
-        let text = text.trim_start_matches('\u{feff}');
-        if has_ending(path, &["r", "rdump"]) { Self::r_dump(&name, text) } else { Self::json(&name, text) }
+        let (name, text) = text_of(path)?;
+        if has_ending(path, &["r", "rdump"]) { Self::r_dump(&name, &text) } else { Self::json(&name, &text) }
     }
 
     /// Reads Stan's JSON from a text.
@@ -96,6 +92,23 @@ impl Data {
     /// [`BindError::Format`], with the place.
     pub fn r_dump(source: &str, text: &str) -> Result<Self, BindError> {
         Ok(Self { source: source.to_owned(), values: rdump::read(source, text)?, ..Self::default() })
+    }
+
+    /// Reads a file of one or more sets of values: Stan's JSON as an object or a list of objects, or R's dump.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_sets(path: impl AsRef<Path>) -> Result<Vec<Self>, BindError> {
+        let path = path.as_ref();
+        if has_ending(path, &["r", "rdump"]) {
+            return Ok(vec![Self::read(path)?]);
+        }
+        let (name, text) = text_of(path)?;
+        let sets = json::read_sets(&name, &text)?;
+        let source = |k: usize| if sets.len() == 1 { name.clone() } else { format!("{name} (object {})", k + 1) };
+        let sources: Vec<String> = (0..sets.len()).map(source).collect();
+        let all = sources.into_iter().zip(sets);
+        Ok(all.map(|(source, values)| Self { source, values, ..Self::default() }).collect())
     }
 
     /// Adds a whole number, or takes the place of an older value.
@@ -161,6 +174,15 @@ impl Data {
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.values.keys().map(String::as_str)
     }
+}
+
+/// A file's name as messages show it, and its text.
+fn text_of(path: &Path) -> Result<(String, String), BindError> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| BindError::Unreadable { path: name.clone(), reason: error.to_string() })?;
+    // Editors of Windows put a mark before the text.
+    Ok((name, text.trim_start_matches('\u{feff}').to_owned()))
 }
 
 fn has_ending(path: &Path, endings: &[&str]) -> bool {

@@ -38,7 +38,7 @@ pub(crate) fn bind_data(
             )),
             Some(_) if missing => {}
             Some(value) => {
-                let found = value_of(me, declaration, statement, data.source_of(name), value, problems)?;
+                let found = value_of(me, declaration, statement, (data.source_of(name), value), false, problems)?;
                 me.values[declaration.variable.0] = found;
             }
         }
@@ -80,12 +80,14 @@ fn words(me: &Interpreter<'_>, statement: &Statement) -> String {
     format!("declared {} ({}:{}:{})", whole.text(), place.file, place.line, place.column)
 }
 
-fn value_of(
+/// A value with its source, held to its declaration; `None` where it does not fit, which is added to `problems`. Where chains
+/// start, a value must be finite and `inside` of its bounds.
+pub(crate) fn value_of(
     me: &mut Interpreter<'_>,
     declaration: &Declaration,
     statement: &Statement,
-    source: &str,
-    value: &DataValue,
+    (source, value): (&str, &DataValue),
+    inside: bool,
     problems: &mut Vec<String>,
 ) -> Run<Option<Value>> {
     let variable = &me.program.variables[declaration.variable.0];
@@ -125,7 +127,16 @@ fn value_of(
     };
     let reals = me.tensor(&made);
     let numbers = reals.known().unwrap_or_default().to_vec();
-    let mut check = |me: &mut Interpreter<'_>, bound: &Expression, sign: &str, asks: Asks| -> Run<()> {
+    if let Some(place) = numbers.iter().position(|x| inside && !x.is_finite()) {
+        let (at, x) = (index(&name, &dims, place), numbers[place]);
+        problems.push(format!("{source}: `{at}` is {x}, and no chain can start there; it is {declared}"));
+        return Ok(None);
+    }
+    let (above, below): ((&str, Asks), (&str, Asks)) = match inside {
+        true => ((">", |x, bound| x > bound), ("<", |x, bound| x < bound)),
+        false => ((">=", |x, bound| x >= bound), ("<=", |x, bound| x <= bound)),
+    };
+    let mut check = |me: &mut Interpreter<'_>, bound: &Expression, (sign, asks): (&str, Asks)| -> Run<()> {
         let bound = me.expression(bound)?;
         let bound = me.tensor(&bound);
         let Some(bounds) = bound.known() else { return Ok(()) };
@@ -141,11 +152,11 @@ fn value_of(
         Ok(())
     };
     match &declaration.constraint {
-        Constraint::Lower(lower) => check(me, lower, ">=", |x, bound| x >= bound)?,
-        Constraint::Upper(upper) => check(me, upper, "<=", |x, bound| x <= bound)?,
+        Constraint::Lower(lower) => check(me, lower, above)?,
+        Constraint::Upper(upper) => check(me, upper, below)?,
         Constraint::LowerUpper(lower, upper) => {
-            check(me, lower, ">=", |x, bound| x >= bound)?;
-            check(me, upper, "<=", |x, bound| x <= bound)?;
+            check(me, lower, above)?;
+            check(me, upper, below)?;
         }
         constraint => {
             let inner = &dims[usize::from(ty.arrays)..];

@@ -14,6 +14,7 @@
 //! | draws of Stan's distributions | `generator/` |
 //! | log likelihoods, and draws of parameters and data, by sampling statements | `generative/` |
 //! | constants that statements drop | `normalised.rs` |
+//! | values of parameters as positions | `starting.rs` |
 //! | what comes out | `bind.rs`, `stan_density.rs`, `observations.rs` |
 //!
 //! ```
@@ -46,6 +47,7 @@ mod normalised;
 mod observations;
 mod shape;
 mod stan_density;
+mod starting;
 mod transform;
 mod unconstrain;
 mod uses;
@@ -58,3 +60,4 @@ pub use generative::{GenerativeModel, JointDraw, NewData, SimulatorProgram};
 pub use interface::{DeclaredSize, DeclaredVariable, UsedFunctions};
 pub use observations::ObservedData;
 pub use stan_density::{DrawFailures, StanDensity};
+pub use starting::StartingPoint;

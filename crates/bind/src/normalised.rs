@@ -12,11 +12,11 @@ use octopus_stan::StanProgram;
 /// A program with its data, ready to be bound with all constants.
 #[derive(Clone, Debug)]
 pub(crate) struct NormalisedProgram {
-    program: StanProgram,
+    pub(crate) program: StanProgram,
     /// Data and transformed data, by the variable's number.
-    values: Vec<Option<Value>>,
-    uses_lanes: bool,
-    limits: Budget,
+    pub(crate) values: Vec<Option<Value>>,
+    pub(crate) uses_lanes: bool,
+    pub(crate) limits: Budget,
 }
 
 impl NormalisedProgram {

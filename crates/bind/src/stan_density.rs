@@ -41,7 +41,7 @@ pub struct StanDensity {
     terms: Option<ProgramDensity>,
     /// Replicates by the sampling statements.
     replicate: Option<ReplicateBlock>,
-    normalised: Arc<NormalisedProgram>,
+    pub(crate) normalised: Arc<NormalisedProgram>,
     /// What the log density lacks, and why the prior may not integrate to 1 with it, once somebody has asked.
     constant: OnceLock<(Option<f64>, Option<String>)>,
     width: usize,

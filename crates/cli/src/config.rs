@@ -145,7 +145,7 @@ impl RunConfig {
         } else if config.sampler.strategy == Strategy::ManyShort {
             config.fill_many_short(&args.sampler, &given)?;
         }
-        config.init = args.init.unwrap_or_default();
+        config.init = args.init.clone().unwrap_or_default();
         if !config.init.is_default() && config.sampler.algorithm.draws_population() {
             let name = config.sampler.algorithm.name();
             return Err(UsageError(format!("--init: {name} moves no chains; leave it out")).into());
@@ -468,7 +468,7 @@ impl RunConfig {
     pub(crate) fn request(&self, args: &MachineArgs) -> Result<RunRequest> {
         Ok(RunRequest {
             sampler: self.sampler.clone(),
-            init: self.init,
+            init: self.init.clone(),
             goal: self.goal,
             keep_warmup: self.keep_warmup,
             auto: self.auto,

@@ -114,6 +114,9 @@ pub enum BuildError {
     /// The data do not fit a program, or cannot be read: a line for each fault.
     #[error("{0}")]
     ProgramData(String),
+    /// Values of parameters where chains are to start cannot be used: a line for each fault.
+    #[error("{0}")]
+    StartingValues(String),
     /// The program's text differs from the one of the run that is built again.
     #[error(
         "the program {} is not the run's (SHA-256 then {then}, now {now}): restore it (run.toml has its text as \

@@ -42,6 +42,7 @@ mod registry;
 pub mod settings;
 mod simulator;
 mod stan_program;
+mod starting_point;
 mod table_file;
 
 pub use data_size::DataSize;

@@ -1,7 +1,9 @@
 //! The traits by which programs know models, and posteriors given data.
 
 use crate::exact::{Exact, ExactError};
+use crate::starting_point;
 use crate::{BuildError, DataSize, ModelColumn, ModelError, ModelOption, Simulator, TableFile};
+use octopus_bind::{Data, StartingPoint};
 use octopus_density::{Dim, GroupedData, LogDensity};
 use octopus_formats::observations::DataTable;
 use octopus_random::Stream;
@@ -183,6 +185,15 @@ pub trait Problem: Send + Sync {
     /// can be done.
     fn simulator_obstacle(&self) -> Option<String> {
         None
+    }
+
+    /// Returns the position of these values of parameters, as files of starting values have them; parameters without a value
+    /// keep their coordinates in `otherwise`. The layout says how, where a model says nothing else.
+    ///
+    /// # Errors
+    /// When there is no such parameter, or a value does not fit: the error names source, element and value.
+    fn position_of(&self, values: &Data, otherwise: &[f64]) -> Result<StartingPoint, BuildError> {
+        starting_point::of_layout(self.density(), values, otherwise)
     }
 
     /// Joins the model as it was sampled with new data, which it predicts; `None` where it predicts no new data. `file` has

@@ -1,6 +1,9 @@
 //! Where the chains of a run start, and the particles that it is given: what its model has to say of it.
 
+mod values;
+
 use crate::TraceError;
+use octopus_density::LogDensity;
 use octopus_models::{Problem, Simulator};
 use octopus_random::{Purpose, Stream};
 use octopus_runs::Init;
@@ -10,12 +13,13 @@ use octopus_sampler::{Algorithm, Begin, ImportanceConfig, SamplerConfig, Sampler
 const TRIES: u32 = 100;
 
 /// Returns the beginning of a run whose chains start by `init`, or whose particles are draws from the prior. It depends on
-/// the model and the settings only.
+/// the model, the settings and the file that `init` names only.
 ///
 /// # Errors
 /// When draws from the prior are wanted, and the model cannot be drawn from; when no such draw has a density, where a chain
-/// is to start; when the model does not tell its likelihood, by which particles are weighted.
-pub fn begin(problem: &dyn Problem, config: &SamplerConfig, init: Init) -> Result<Begin, TraceError> {
+/// is to start; when the model does not tell its likelihood, by which particles are weighted; when chains are to start at
+/// values of a file that cannot be read or do not fit.
+pub fn begin(problem: &dyn Problem, config: &SamplerConfig, init: &Init) -> Result<Begin, TraceError> {
     if let (Algorithm::Importance(settings), true) = (&config.algorithm, config.algorithm.takes_particles()) {
         return particles(problem, settings, config);
     }
@@ -27,6 +31,7 @@ pub fn begin(problem: &dyn Problem, config: &SamplerConfig, init: Init) -> Resul
             let points = (0..config.first_chains()).map(|chain| of_prior(problem, config.seed, chain as u32));
             Begin::At(config.clone(), Starts::Points(points.collect::<Result<_, _>>()?))
         }
+        Init::From(path) => Begin::At(config.clone(), Starts::Points(values::of_file(problem, config, path)?)),
     })
 }
 
@@ -54,17 +59,21 @@ fn particles(problem: &dyn Problem, settings: &ImportanceConfig, config: &Sample
 fn of_prior(problem: &dyn Problem, seed: u64, chain: u32) -> Result<Vec<f64>, TraceError> {
     let density = problem.density();
     let simulator = simulator(problem, "--init prior", "--init pathfinder, or none")?;
-    let mut gradient = vec![0.0; density.dim()];
     for number in 0..TRIES {
         let point = simulator.draw_parameters(&mut Stream::new(seed, chain, number, Purpose::Prior));
-        let is_point = point.len() == density.dim() && point.iter().all(|x| x.is_finite());
-        if is_point
-            && density.logp_grad(&point, &mut gradient).is_ok()
-            && gradient.iter().all(|slope| slope.is_finite())
-        {
+        if has_density(density, &point) {
             return Ok(point);
         }
     }
     let why = format!("--init prior: none of {TRIES} draws from the prior has a finite log density given the data");
     Err(TraceError::lacks(why))
+}
+
+/// Returns whether log density and gradient are finite at a point.
+fn has_density(density: &dyn LogDensity, point: &[f64]) -> bool {
+    let mut gradient = vec![0.0; density.dim()];
+    point.len() == density.dim()
+        && point.iter().all(|x| x.is_finite())
+        && density.logp_grad(point, &mut gradient).is_ok()
+        && gradient.iter().all(|slope| slope.is_finite())
 }

@@ -121,7 +121,7 @@ impl PreparedRun {
             device: self.device.name(),
             device_reason: self.device.reason(),
             strategy_reason: self.plan.as_ref().map(StrategyPlan::reason).unwrap_or_default(),
-            init: self.request.init,
+            init: self.request.init.clone(),
             goal: (self.request.goal != Goal::default()).then_some(self.request.goal),
             ..RunRecord::new(model, sampler, layout)
         }

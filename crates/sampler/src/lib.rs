@@ -106,7 +106,7 @@ pub use population::{
     smc,
 };
 pub use run::plan;
-pub use run::{BatchSampler, BatchStep, Begin, DataSet, Sampler, Starts};
+pub use run::{BatchSampler, BatchStep, Begin, DataSet, Sampler, Starts, jittered};
 
 // The software GPU's scenario is the one of `tests/gpu_engine`, which knows this crate by its name.
 #[cfg(test)]

@@ -10,7 +10,8 @@ mod starts;
 mod state;
 
 pub use batch::{BatchSampler, DataSet};
-pub use starts::Starts;
+use starts::jittered_start;
+pub use starts::{Starts, jittered};
 pub use state::{BatchStep, Begin};
 pub(crate) use state::{BegunRun, PendingSteps, RunState, Runs, SetStatus, starting_point};
 

@@ -3,7 +3,7 @@
 
 use super::{DataNumbers, DataValue};
 use crate::error::BindError;
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error, MapAccess, Visitor};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,11 +21,31 @@ struct Flat {
 
 /// Reads all variables of a text.
 pub(super) fn read(source: &str, text: &str) -> Result<BTreeMap<String, DataValue>, BindError> {
+    values(source, &parsed::<Variables>(source, text)?)
+}
+
+/// Reads a text that is an object of variables, or a list of such objects.
+pub(super) fn read_sets(source: &str, text: &str) -> Result<Vec<BTreeMap<String, DataValue>>, BindError> {
+    if !text.trim_start().starts_with('[') {
+        return Ok(vec![read(source, text)?]);
+    }
+    let sets = parsed::<Vec<Variables>>(source, text)?;
+    let of_set = |(k, set)| values(&format!("{source} (object {})", k + 1), set);
+    sets.iter().enumerate().map(of_set).collect()
+}
+
+fn parsed<T: DeserializeOwned>(source: &str, text: &str) -> Result<T, BindError> {
+    let parse = |text: &str| serde_json::from_str::<T>(text);
+    let parsed = parse(text).or_else(|error| parse(&quoted(text)).map_err(|_| error));
+    parsed.map_err(|error| BindError::Format {
+        source_name: source.to_owned(),
+        line: error.line(),
+        reason: error.to_string(),
+    })
+}
+
+fn values(source: &str, whole: &Variables) -> Result<BTreeMap<String, DataValue>, BindError> {
     let format = |line, reason| BindError::Format { source_name: source.to_owned(), line, reason };
-    let parse = |text: &str| serde_json::from_str::<Variables>(text);
-    let whole = parse(text)
-        .or_else(|error| parse(&quoted(text)).map_err(|_| error))
-        .map_err(|error| format(error.line(), error.to_string()))?;
     let mut values = BTreeMap::new();
     for (name, value) in &whole.0 {
         let mut flat = Flat::default();

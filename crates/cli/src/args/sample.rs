@@ -46,12 +46,12 @@ pub(crate) struct SampleArgs {
     /// Checkpoint every N iterations [default: about every second]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) checkpoint_every: Option<u64>,
-    /// How chains start: jitter, prior, pathfinder [default: jitter]
+    /// How chains start: jitter, prior, pathfinder, or a file of values [default: jitter]
     ///
     /// jitter: uniformly around the density's center (--init-radius). prior: at draws from the model's prior. pathfinder: at
-    /// draws of normals along paths to the modes, for posteriors with places where chains are lost.
-    #[arg(long, value_name = "HOW", conflicts_with = "batch")]
-    #[arg(value_parser = words::<Init>(&["jitter", "prior", "pathfinder"]))]
+    /// draws of normals along paths to the modes, for posteriors with places where chains are lost. A file has values of
+    /// parameters as CmdStan's have: a JSON object for all chains, or a list with an object for each.
+    #[arg(long, value_name = "HOW|FILE", conflicts_with = "batch", value_parser = init)]
     pub(crate) init: Option<Init>,
     /// Data.
     #[command(flatten)]
@@ -424,6 +424,16 @@ where
 {
     PossibleValuesParser::new(names)
         .try_map(|word| T::deserialize(StrDeserializer::<ValueError>::new(&word)).map_err(|error| error.to_string()))
+}
+
+/// Returns how chains start; a file by its whole path, from which a resumed run may read it again.
+fn init(text: &str) -> Result<Init, String> {
+    let Ok(init) = text.parse();
+    let Init::From(path) = init else { return Ok(init) };
+    if !path.exists() {
+        return Err("no such file, and none of jitter, prior, pathfinder".into());
+    }
+    std::path::absolute(&path).map(Init::From).map_err(|error| error.to_string())
 }
 
 /// Returns a size in bytes, of at least 1 MiB.

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &ResumeArgs, global: Global) -> Result<Exit> {
     let begun = match resumed.state.take() {
         // Particles are in no checkpoint.
         Some(state) if !config.algorithm.takes_particles() => Begin::GoOn(state),
-        _ => pool.install(|| begin(&*problem, config, resumed.record.init))?,
+        _ => pool.install(|| begin(&*problem, config, &resumed.record.init))?,
     };
     let groups = problem.data().groups;
     let sampler = pool.install(|| place.begin(density, begun));

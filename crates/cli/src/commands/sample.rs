@@ -61,7 +61,7 @@ pub(crate) fn run(args: &SampleArgs, global: Global) -> Result<Exit> {
     let place = prepared.device.open()?;
     let PreparedRun { cost, device, pool, .. } = &prepared;
     let groups = problem.data().groups;
-    let begun = pool.install(|| begin(&*problem, &config.sampler, prepared.request.init))?;
+    let begun = pool.install(|| begin(&*problem, &config.sampler, &prepared.request.init))?;
     let sampler = pool.install(|| place.begin(density, begun));
     let sampler = sampler.inspect_err(|error| advise_memory(error, cost, groups)).map_err(in_options)?;
     let record = run_record(&*problem, config.sampler.clone(), &prepared);

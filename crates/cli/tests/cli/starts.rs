@@ -1,7 +1,9 @@
 //! `--init`: where chains start; `--proposal prior`: particles from the prior.
 
 use crate::support::{fingerprints, run};
+use octopus_runs::RunFolder;
 use std::fs;
+use std::path::Path;
 
 /// A term that says nothing of how its parameter is drawn.
 const TERM: &str = "parameters { real x; } model { target += -x^2; }";
@@ -83,4 +85,58 @@ fn particles_are_drawn_from_the_prior() {
     run(here, &format!("{sample} {prior} --out {{}}/none"))
         .fails(3, &["--proposal prior", "p.stan:1", "take --proposal mixture"]);
     assert!(!at("none").exists(), "nothing is left behind");
+}
+
+/// The first values of a variable in the draws of warm-up, chain by chain: those after one tiny step.
+fn first_of(run: &Path, name: &str) -> Vec<f64> {
+    let data = RunFolder::open(run).unwrap().read().unwrap();
+    let array = data.group("warmup_posterior").unwrap().get(name).unwrap();
+    let (values, each) = (array.values.to_f64(), array.draws() * array.elements(2));
+    values.chunks(each).map(|chain| chain[0]).collect()
+}
+
+/// One object is for all chains, a list has one for each; parameters without a value start by jitter, which is said.
+/// Threads change no bit.
+#[test]
+fn chains_start_at_values_of_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let (here, at) = (dir.path(), |name: &str| dir.path().join(name));
+    fs::write(at("p.stan"), FAR).unwrap();
+    fs::write(at("d.json"), r#"{"N": 2, "y": [980.0, 1030.0]}"#).unwrap();
+    let sample = format!("{SAMPLE} --algorithm hmc --leapfrogs 1 --step-size 1e-9 --verbose").replace(" --quiet", "");
+    fs::write(at("one.json"), r#"{"x": 1002.5}"#).unwrap();
+    let each: Vec<String> = (1..=4).map(|k| format!("{{\"x\": {}, \"s\": 0.{k}}}", 1000 + k)).collect();
+    fs::write(at("each.json"), format!("[{}]", each.join(", "))).unwrap();
+    for (file, x) in [("one", [1002.5; 4]), ("each", [1001.0, 1002.0, 1003.0, 1004.0])] {
+        for threads in [1, 3] {
+            let found =
+                run(here, &format!("{sample} --init {{}}/{file}.json --threads {threads} --out {{}}/{file}-{threads}"));
+            found.sampled();
+            assert_eq!(found.stderr.contains("one.json: without a value, and started by jitter: s"), file == "one");
+        }
+        let [one, three] = [1, 3].map(|threads| at(&format!("{file}-{threads}")));
+        assert_eq!(fingerprints(&one), fingerprints(&three));
+        let starts = first_of(&one, "x");
+        assert!(starts.iter().zip(x).all(|(found, x)| (found - x).abs() < 1e-6), "{starts:?}");
+        let s = first_of(&one, "s");
+        assert_eq!(s[2] > 0.299 && s[2] < 0.301 && s[0] < 0.101, file == "each", "{s:?}");
+        assert!(s[0] != s[1], "each chain has a jitter of its own");
+        assert!(fs::read_to_string(one.join("run.toml")).unwrap().contains(&format!("{file}.json\"")));
+    }
+    let fails = |text: &str, words: &[&str]| {
+        fs::write(at("bad.json"), text).unwrap();
+        run(here, &format!("{SAMPLE} --init {{}}/bad.json --out {{}}/none")).fails(3, words);
+        assert!(!at("none").exists(), "nothing is left behind");
+    };
+    fails(r#"{"s": -2}"#, &["bad.json: `s` is -2, but must be > 0: `s` is declared real<lower=0> (", "p.stan:1:"]);
+    fails(r#"{"mu": 1}"#, &["bad.json: the program has no parameter `mu`: it has x, s"]);
+    fails(r#"[{"x": 1}, {"x": 2}]"#, &["bad.json: it has 2 objects of values, and 4 chains start"]);
+    fails("[]", &["bad.json: it has 0 objects"]);
+    fails(
+        r#"[{"x": 1}, {"x": 2}, {"x": 3}, {"x": [4]}]"#,
+        &["bad.json (object 4): `x` has sizes [1], but [] are needed"],
+    );
+    fails("{\n\"x\": }", &["bad.json:2: expected value"]);
+    run(here, &format!("{SAMPLE} --init {{}}/nowhere.json --out {{}}/none"))
+        .fails(2, &["--init", "nowhere.json", "no such file, and none of jitter, prior, pathfinder"]);
 }

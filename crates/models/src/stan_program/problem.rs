@@ -9,7 +9,7 @@ use super::table::LabelledSize;
 use super::{ShippedProgram, StanSettings};
 use crate::exact::{Exact, ExactError};
 use crate::{BuildError, ObservedVariable, Predictor, Problem, Simulator};
-use octopus_bind::{Data, DataNumbers, DataValue, DrawFailures, ObservedData, StanDensity};
+use octopus_bind::{Data, DataNumbers, DataValue, DrawFailures, ObservedData, StanDensity, StartingPoint};
 use octopus_density::{Dim, Labels, LogDensity};
 use octopus_formats::observations::DataTable;
 use octopus_stan::{Diagnostic, StanProgram, Statement, StatementKind};
@@ -177,6 +177,11 @@ impl Problem for StanProblem {
 
     fn simulator(&self) -> Option<&dyn Simulator> {
         self.draws().ok().map(|simulator| simulator as &dyn Simulator)
+    }
+
+    fn position_of(&self, values: &Data, otherwise: &[f64]) -> Result<StartingPoint, BuildError> {
+        let found = self.density.position_of(values, otherwise);
+        found.map_err(|error| BuildError::StartingValues(without_title(&error.to_string())))
     }
 
     fn new_data(&self, file: Option<&Path>, set: &Table) -> Result<Option<Box<dyn Predictor + '_>>, BuildError> {

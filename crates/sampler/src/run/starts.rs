@@ -1,10 +1,12 @@
 //! Where chains start, unless they start around the density's center.
 
+use crate::adapt::centerings;
 use crate::config::SamplerConfig;
 use crate::error::SamplerError;
-use crate::kernel::Space;
+use crate::kernel::{Address, Space};
 use crate::population::starts_on_paths;
-use octopus_density::coordinate_name;
+use octopus_density::{LogDensity, coordinate_name};
+use octopus_random::{Purpose, Stream};
 
 /// A point in the sampler's coordinates, and the gradient there.
 type PointAndGradient = (Vec<f64>, Vec<f64>);
@@ -40,6 +42,29 @@ impl Starts {
         }
         points.into_iter().enumerate().map(|(chain, point)| evaluated(space, chain, point)).collect()
     }
+}
+
+/// Returns a point around the density's center, in its own coordinates: the `number`-th one of a chain whose start is
+/// partly known. It need not have a density.
+pub fn jittered(density: &dyn LogDensity, config: &SamplerConfig, chain: usize, number: u32) -> Vec<f64> {
+    let space = Space::new(density, centerings(density, config.parameterization));
+    // The first iteration's numbers are those of chains of which nothing is known.
+    let address = Address { seed: config.seed, chain: chain as u32, iteration: number + 1 };
+    let mut x = jittered_start(&space, config.init_radius, &mut address.stream(Purpose::Init));
+    space.make_natural(&mut x);
+    x
+}
+
+/// Returns a random point within `radius` of the density's center, in its units, in the sampler's coordinates.
+pub(super) fn jittered_start(space: &Space<'_>, radius: f64, random: &mut Stream) -> Vec<f64> {
+    let dim = space.dim;
+    let center = space.density.center().unwrap_or_else(|| vec![0.0; dim]);
+    let scale = space.density.init_scale().unwrap_or_else(|| vec![1.0; dim]);
+    let jitter: Vec<f64> = (0..dim).map(|_| radius * (2.0 * random.uniform() - 1.0)).collect();
+    let from_center = center.iter().zip(&scale).zip(&jitter);
+    let mut x: Vec<f64> = from_center.map(|((center, scale), jitter)| center + scale * jitter).collect();
+    space.make_start(&mut x, &jitter);
+    x
 }
 
 /// Takes a point to the sampler's coordinates, and returns it with the gradient there.

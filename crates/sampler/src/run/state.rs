@@ -23,7 +23,7 @@ use crate::draw::{ChainBlock, Phase};
 use crate::engine::{ChainState, EngineChains, NEVER, Shared, Tuning};
 use crate::error::SamplerError;
 use crate::kernel::{Address, Algorithm, Space};
-use crate::run::Starts;
+use crate::run::{Starts, jittered_start};
 use coordinates::are_centerings;
 use octopus_density::{DensityError, LogDensity};
 use octopus_random::Purpose;
@@ -457,7 +457,6 @@ pub(crate) fn starting_point(
     chain: usize,
 ) -> Result<(Vec<f64>, Vec<f64>), SamplerError> {
     let dim = space.dim;
-    let center = space.density.center().unwrap_or_else(|| vec![0.0; dim]);
     let scale = space.density.init_scale().unwrap_or_else(|| vec![1.0; dim]);
     let steepness = |gradient: &[f64]| gradient.iter().zip(&scale).map(|(g, s)| (g * s).abs()).fold(0.0, f64::max);
     let is_below = |(_, gradient): &(Vec<f64>, Vec<f64>), limit: f64| steepness(gradient) <= limit;
@@ -465,10 +464,7 @@ pub(crate) fn starting_point(
     let mut last = DensityError::NotFinite { value: f64::NAN };
     let mut candidates: Vec<(Vec<f64>, Vec<f64>)> = Vec::new();
     for _ in 0..INIT_TRIES {
-        let jitter: Vec<f64> = (0..dim).map(|_| config.init_radius * (2.0 * random.uniform() - 1.0)).collect();
-        let from_center = center.iter().zip(&scale).zip(&jitter);
-        let mut x: Vec<f64> = from_center.map(|((center, scale), jitter)| center + scale * jitter).collect();
-        space.make_start(&mut x, &jitter);
+        let x = jittered_start(space, config.init_radius, &mut random);
         let mut gradient = vec![0.0; dim];
         match space.logp_grad(&x, &mut gradient) {
             Ok(_) if gradient.iter().all(|g| g.is_finite()) => candidates.push((x, gradient)),
