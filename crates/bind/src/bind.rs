@@ -447,7 +447,7 @@ fn variable_of(quantity: &DrawQuantity) -> Variable {
 }
 
 /// A transformed parameter that is outside of its bounds has no density, as in Stan.
-fn guard_bounds(me: &mut Interpreter<'_>) -> Run<()> {
+pub(crate) fn guard_bounds(me: &mut Interpreter<'_>) -> Run<()> {
     for (inside, message) in conditions(me, &me.program.transformed_parameters)? {
         me.graph.guard(inside, &message);
     }

@@ -63,6 +63,10 @@ pub(crate) struct Interpreter<'a> {
     pub(crate) values: Vec<Option<Value>>,
     /// Terms of the log density, scalars.
     pub(crate) target: Vec<NodeId>,
+    /// The statement of each term.
+    pub(crate) term_spans: Vec<Span>,
+    /// The statement of each guard of the graph.
+    pub(crate) guard_spans: Vec<Span>,
     /// Terms of it that are normal distributions.
     pub(crate) normals: Vec<NormalStatement>,
     /// The arguments of the last normal density, the variate, its location and its scale, and what it says of them.
@@ -102,6 +106,8 @@ impl<'a> Interpreter<'a> {
             graph: Graph::new(),
             values: vec![None; program.variables.len()],
             target: Vec::new(),
+            term_spans: Vec::new(),
+            guard_spans: Vec::new(),
             normals: Vec::new(),
             last_normal: None,
             drops_constants: true,
@@ -147,6 +153,7 @@ impl<'a> Interpreter<'a> {
     /// Forgets terms of the target from this one on.
     pub(crate) fn forget_terms(&mut self, first: usize) {
         self.target.truncate(first);
+        self.term_spans.truncate(first);
         self.forget_normals(first);
     }
 

@@ -15,6 +15,7 @@
 //! | log likelihoods, and draws of parameters and data, by sampling statements | `generative/` |
 //! | constants that statements drop | `normalised.rs` |
 //! | values of parameters as positions | `starting.rs` |
+//! | why a point has no density | `faults.rs` |
 //! | what comes out | `bind.rs`, `stan_density.rs`, `observations.rs` |
 //!
 //! ```
@@ -38,6 +39,7 @@ mod constrained;
 mod data;
 mod declared;
 mod error;
+mod faults;
 mod generated;
 mod generative;
 mod generator;

@@ -278,6 +278,10 @@ impl LogDensity for StanDensity {
         }
     }
 
+    fn faults(&self, position: &[f64]) -> Vec<String> {
+        self.normalised.faults(&self.effects().map_or(position.to_vec(), |effects| effects.as_written(position)))
+    }
+
     fn effects(&self) -> Option<&dyn DensityEffects> {
         self.compiled.effects()
     }

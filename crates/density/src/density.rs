@@ -3,11 +3,14 @@
 //! It asks for log density and gradient, variables, log likelihoods, predictions, and where chains start.
 
 use crate::gpu::GpuDensity;
-use crate::{Centering, DensityEffects, DensityError, Hierarchy, Layout, centering};
+use crate::{Centering, DensityEffects, DensityError, Hierarchy, Layout, centering, coordinate_name};
 use octopus_random::{Purpose, Stream};
 
 /// Operations that are guessed for each coordinate and each observation.
 const OPERATIONS_OF_A_NUMBER: usize = 16;
+
+/// Slopes that are told of a point at the most.
+const FAULTS: usize = 3;
 
 /// The address of a draw: which draw of which run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,6 +47,17 @@ pub trait LogDensity: Send + Sync {
     /// [`DensityError::NotFinite`] where the density vanishes or overflows (a divergence, not a crash);
     /// [`DensityError::Broken`] stops the run.
     fn logp_grad(&self, position: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError>;
+
+    /// Returns what keeps log density or slopes from being finite at `position`: sentences that name terms and parameters,
+    /// for the error of a run that cannot start there. The default names parameters whose slopes are not.
+    fn faults(&self, position: &[f64]) -> Vec<String> {
+        let mut gradient = vec![0.0; self.dim()];
+        // Where there is no value the gradient may be anything, and tells what it can.
+        let _ = self.logp_grad(position, &mut gradient);
+        let slopes = gradient.iter().enumerate().filter(|(_, slope)| !slope.is_finite());
+        let said = |(k, slope): (usize, &f64)| format!("the slope by {} is {slope}", coordinate_name(self.layout(), k));
+        slopes.take(FAULTS).map(said).collect()
+    }
 
     /// Returns the constant that [`logp_grad`](Self::logp_grad) leaves out; `None` where it is not known. The value of
     /// `logp_grad` plus this constant is the logarithm of prior density times likelihood, with all of their constants, in the

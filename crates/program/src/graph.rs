@@ -428,6 +428,11 @@ impl Graph {
         self.guards.len()
     }
 
+    /// Returns each guard: how many elements violate it, a scalar, and its message.
+    pub fn guards(&self) -> impl Iterator<Item = (NodeId, &str)> {
+        self.guards.iter().map(|guard| (guard.violations, &*guard.message))
+    }
+
     /// Forgets all guards but the first `count`: what was added with the others belongs to no density.
     pub fn keep_guards(&mut self, count: usize) {
         self.guards.truncate(count);

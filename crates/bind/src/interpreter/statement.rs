@@ -24,7 +24,11 @@ impl Interpreter<'_> {
 
     pub(crate) fn statement(&mut self, statement: &Statement) -> Run<Flow> {
         self.step(statement.span)?;
-        self.deeper(statement.span, |me| me.statement_inside(statement))
+        let flow = self.deeper(statement.span, |me| me.statement_inside(statement))?;
+        // Statements within this one have left theirs already.
+        self.term_spans.resize(self.target.len(), statement.span);
+        self.guard_spans.resize(self.graph.guard_count(), statement.span);
+        Ok(flow)
     }
 
     fn statement_inside(&mut self, statement: &Statement) -> Run<Flow> {
