@@ -40,7 +40,6 @@ pub(crate) struct RunConfig {
     /// The sampler's settings.
     pub(crate) sampler: SamplerConfig,
     /// How chains start.
-    #[serde(skip)]
     pub(crate) init: Init,
     /// The goal at which the run ends before its last draw.
     pub(crate) goal: Goal,
@@ -102,7 +101,7 @@ impl Default for RunConfig {
 }
 
 /// The entries of a file of settings that are about the run; all others are settings of the model.
-const OF_THE_RUN: [&str; 4] = ["device", "keep_warmup", "sampler", "goal"];
+const OF_THE_RUN: [&str; 5] = ["device", "keep_warmup", "init", "sampler", "goal"];
 
 /// The number of draws of many short chains together. They make about as many effective draws of every parameter as the
 /// PRD's chains.
@@ -145,11 +144,7 @@ impl RunConfig {
         } else if config.sampler.strategy == Strategy::ManyShort {
             config.fill_many_short(&args.sampler, &given)?;
         }
-        config.init = args.init.clone().unwrap_or_default();
-        if !config.init.is_default() && config.sampler.algorithm.draws_population() {
-            let name = config.sampler.algorithm.name();
-            return Err(UsageError(format!("--init: {name} moves no chains; leave it out")).into());
-        }
+        config.set_init(args)?;
         if args.batch.batch.is_some() {
             config.without_particles("--batch")?;
         }
@@ -161,6 +156,33 @@ impl RunConfig {
             config.programs_on_cpu(&args.machine)?;
         }
         Ok(config)
+    }
+
+    /// Takes how chains start; a file or run folder by its whole path, from which a run that is resumed may read it again.
+    ///
+    /// # Errors
+    /// When there is no such file, or the run has no use for it.
+    fn set_init(&mut self, args: &SampleArgs) -> Result<(), UsageError> {
+        if let Some(init) = &args.init {
+            self.init = init.clone();
+        }
+        let init = &self.init;
+        let fail = |why: &str| Err(UsageError(format!("--init {init}: {why}")));
+        if !init.is_default() && self.sampler.algorithm.draws_population() {
+            return fail(&format!("{} moves no chains; leave it out", self.sampler.algorithm.name()));
+        }
+        let Init::From(path) = init else { return Ok(()) };
+        if args.batch.batch.is_some() {
+            return fail("the chains of a batch start by jitter, prior or pathfinder");
+        }
+        if !path.exists() {
+            return fail("no such file or run folder, and none of jitter, prior, pathfinder");
+        }
+        match std::path::absolute(path) {
+            Ok(whole) => self.init = Init::From(whole),
+            Err(error) => return fail(&error.to_string()),
+        }
+        Ok(())
     }
 
     /// Takes the target of acceptance that suits another sampler than NUTS, unless one is given; a population has no
@@ -494,15 +516,17 @@ impl RunConfig {
         Ok(())
     }
 
-    /// Checks that no goal is set and no warm-up is kept, which `command` has no use for.
+    /// Checks that no goal is set, no warm-up is kept and no way to start is given, which `command` has no use for.
     ///
     /// # Errors
-    /// When the file of settings has either.
+    /// When the file of settings has one of them.
     pub(crate) fn of_draws_alone(&self, command: &str) -> Result<(), UsageError> {
         let why = if self.goal != Goal::default() {
             "all draws are drawn; leave the table `goal`"
         } else if self.keep_warmup {
             "the draws of warm-up are not kept; leave `keep_warmup`"
+        } else if !self.init.is_default() {
+            "all chains start by jitter; leave `init`"
         } else {
             return Ok(());
         };
@@ -783,7 +807,7 @@ mod tests {
         let told = |entry: &str, what: &str| beside_the_models(entry, what.to_owned());
         assert_eq!(told("draws", "unknown field"), "it belongs in the table `sampler`, as `sampler.draws`");
         assert_eq!(told("target_ess", "unknown field"), "it belongs in the table `goal`, as `goal.target_ess`");
-        let own = "unknown field `drawz`, expected `prior`, and of the run `device`, `keep_warmup`, `sampler`, `goal`";
+        let own = "unknown field `drawz`, expected `prior`, and of the run `device`, `keep_warmup`, `init`, `sampler`, `goal`";
         assert_eq!(told("drawz", "unknown field `drawz`, expected `prior`"), own);
         // What is within a table of the model, or known to it, is left as it is.
         assert_eq!(told("prior.draws", "unknown field"), "unknown field");

@@ -1,5 +1,6 @@
 //! Where the chains of a run start, and the particles that it is given: what its model has to say of it.
 
+mod run;
 mod values;
 
 use crate::TraceError;
@@ -13,12 +14,13 @@ use octopus_sampler::{Algorithm, Begin, ImportanceConfig, SamplerConfig, Sampler
 const TRIES: u32 = 100;
 
 /// Returns the beginning of a run whose chains start by `init`, or whose particles are draws from the prior. It depends on
-/// the model, the settings and the file that `init` names only.
+/// the model, the settings and the file or run folder that `init` names only. Warnings of a run that does not fit go to the
+/// log.
 ///
 /// # Errors
 /// When draws from the prior are wanted, and the model cannot be drawn from; when no such draw has a density, where a chain
 /// is to start; when the model does not tell its likelihood, by which particles are weighted; when chains are to start at
-/// values of a file that cannot be read or do not fit.
+/// values of a file, or draws of a run, that cannot be read or do not fit.
 pub fn begin(problem: &dyn Problem, config: &SamplerConfig, init: &Init) -> Result<Begin, TraceError> {
     if let (Algorithm::Importance(settings), true) = (&config.algorithm, config.algorithm.takes_particles()) {
         return particles(problem, settings, config);
@@ -30,6 +32,9 @@ pub fn begin(problem: &dyn Problem, config: &SamplerConfig, init: &Init) -> Resu
             // Only the chains of warm-up need a start: the others are copies of them.
             let points = (0..config.first_chains()).map(|chain| of_prior(problem, config.seed, chain as u32));
             Begin::At(config.clone(), Starts::Points(points.collect::<Result<_, _>>()?))
+        }
+        Init::From(path) if path.is_dir() => {
+            Begin::At(config.clone(), Starts::Warm(run::of_run(problem, config, path)?))
         }
         Init::From(path) => Begin::At(config.clone(), Starts::Points(values::of_file(problem, config, path)?)),
     })

@@ -2,9 +2,8 @@
 
 use crate::error::Phase0Error;
 use crate::options::Phase0Options;
-use octopus::run_record;
+use octopus::{begin, run_record};
 use octopus_runs::{Checkpoints, CreateOptions, Observer, RunFolder, RunRecord, RunWriter, Session, drive};
-use octopus_sampler::Begin;
 use octopus_trace::InferenceData;
 
 /// A run and its draws.
@@ -26,7 +25,8 @@ pub(super) fn run(options: &Phase0Options<'_>, observer: &mut dyn Observer) -> R
     let pool = &options.run.pool;
     let mut device = options.run.device.clone();
     let place = device.open()?;
-    let sampler = pool.install(|| place.begin(model, Begin::Anew(options.sampler().clone())))?;
+    let begun = begin(problem, options.sampler(), &options.run.request.init)?;
+    let sampler = pool.install(|| place.begin(model, begun))?;
     let record = RunRecord {
         // Where the device could not be opened, the CPU has taken its place.
         device: device.name(),

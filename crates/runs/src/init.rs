@@ -16,7 +16,8 @@ pub enum Init {
     Prior,
     /// At draws of normals along paths to the modes.
     Pathfinder,
-    /// At the values of parameters in this file.
+    /// At the values of parameters in this file, or at draws of the run in this folder, whose coordinates, metric and step
+    /// size are the first guesses of warm-up.
     From(PathBuf),
 }
 

@@ -146,10 +146,10 @@ pub(crate) struct ChainState {
 }
 
 impl ChainState {
-    /// Makes a chain at its starting point, of which nothing else is known yet.
-    pub(crate) fn start(x: Vec<f64>, target_accept: f64) -> Self {
-        let averaging = DualAveraging::new(1.0, target_accept);
-        Self { x, logp: 0.0, averaging, step_size: 1.0, window: Window::default() }
+    /// Makes a chain at its starting point, of which nothing else is known yet but a step size to search from.
+    pub(crate) fn start(x: Vec<f64>, target_accept: f64, step_size: f64) -> Self {
+        let averaging = DualAveraging::new(step_size, target_accept);
+        Self { x, logp: 0.0, averaging, step_size, window: Window::default() }
     }
 
     /// Checks that the log density where the chain goes on is the one that it was left with.

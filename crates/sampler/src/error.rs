@@ -15,7 +15,7 @@ pub enum SamplerError {
     /// No starting point with a finite density was found.
     #[error(
         "chain {chain}: no starting point with a finite log density in {INIT_TRIES} tries within +-{radius} of the \
-         density's center ({last}): check the data and the priors, or make init_radius smaller"
+         density's center ({last}{why}): check the data and the priors, or make init_radius smaller"
     )]
     Init {
         /// The chain.
@@ -24,6 +24,8 @@ pub enum SamplerError {
         radius: f64,
         /// The density's error at the last point that was tried.
         last: DensityError,
+        /// What the density says of that point, behind a colon; it may be nothing.
+        why: String,
     },
     /// The density has no value where a chain is to start.
     #[error("chain {chain} cannot start where it is to: {what}")]

@@ -106,7 +106,7 @@ pub use population::{
     smc,
 };
 pub use run::plan;
-pub use run::{BatchSampler, BatchStep, Begin, DataSet, Sampler, Starts, jittered};
+pub use run::{BatchSampler, BatchStep, Begin, DataSet, Sampler, Starts, WarmStart, jittered};
 
 // The software GPU's scenario is the one of `tests/gpu_engine`, which knows this crate by its name.
 #[cfg(test)]

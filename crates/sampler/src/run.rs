@@ -10,8 +10,8 @@ mod starts;
 mod state;
 
 pub use batch::{BatchSampler, DataSet};
-use starts::jittered_start;
-pub use starts::{Starts, jittered};
+pub use starts::{Starts, WarmStart, jittered};
+use starts::{because, jittered_start};
 pub use state::{BatchStep, Begin};
 pub(crate) use state::{BegunRun, PendingSteps, RunState, Runs, SetStatus, starting_point};
 

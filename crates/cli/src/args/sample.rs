@@ -37,7 +37,7 @@ pub(crate) struct SampleArgs {
     pub(crate) dry_run: bool,
     /// Settings file (TOML); options on the command line override it
     ///
-    /// The run reads `device`, `keep_warmup`, and the tables `sampler` and `goal`. Every other entry goes to the model.
+    /// The run reads `device`, `keep_warmup`, `init`, and the tables `sampler` and `goal`. Every other entry goes to the model.
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) config: Option<PathBuf>,
     /// Keep the draws of warm-up too
@@ -46,12 +46,14 @@ pub(crate) struct SampleArgs {
     /// Checkpoint every N iterations [default: about every second]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) checkpoint_every: Option<u64>,
-    /// How chains start: jitter, prior, pathfinder, or a file of values [default: jitter]
+    /// How chains start: jitter, prior, pathfinder, a file of values, or a run [default: jitter]
     ///
     /// jitter: uniformly around the density's center (--init-radius). prior: at draws from the model's prior. pathfinder: at
     /// draws of normals along paths to the modes, for posteriors with places where chains are lost. A file has values of
-    /// parameters as CmdStan's have: a JSON object for all chains, or a list with an object for each.
-    #[arg(long, value_name = "HOW|FILE", conflicts_with = "batch", value_parser = init)]
+    /// parameters as CmdStan's have: a JSON object for all chains, or a list with an object for each. Of a run folder, chains
+    /// start at its last draws, and warm-up with the coordinates, the metric and the step size that suit its draws; a warning
+    /// says where they do not fit. A batch has jitter, prior and pathfinder.
+    #[arg(long, value_name = "HOW|FILE|RUN")]
     pub(crate) init: Option<Init>,
     /// Data.
     #[command(flatten)]
@@ -424,16 +426,6 @@ where
 {
     PossibleValuesParser::new(names)
         .try_map(|word| T::deserialize(StrDeserializer::<ValueError>::new(&word)).map_err(|error| error.to_string()))
-}
-
-/// Returns how chains start; a file by its whole path, from which a resumed run may read it again.
-fn init(text: &str) -> Result<Init, String> {
-    let Ok(init) = text.parse();
-    let Init::From(path) = init else { return Ok(init) };
-    if !path.exists() {
-        return Err("no such file, and none of jitter, prior, pathfinder".into());
-    }
-    std::path::absolute(&path).map(Init::From).map_err(|error| error.to_string())
 }
 
 /// Returns a size in bytes, of at least 1 MiB.

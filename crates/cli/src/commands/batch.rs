@@ -50,7 +50,7 @@ pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Ex
     // The devices are opened before any folder is made, so that a batch that cannot start leaves nothing behind.
     let place = prepared.device.open()?;
     sets::settle(&mut sets, &config.sampler);
-    sets::take_up(&mut sets, args.force, config.auto.is_some())?;
+    sets::take_up(&mut sets, args.force, config.auto.is_some(), &config.init)?;
     let complete = sets.iter().filter(|set| matches!(set.state, SetState::Complete(_))).count();
     let mut notes: Vec<String> = prepared.plan.iter().map(|plan| format!("strategy: {}", plan.reason())).collect();
     notes.extend(prepared.device.lines());

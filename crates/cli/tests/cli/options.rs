@@ -357,7 +357,7 @@ fn every_number_has_its_limits() {
         "DTYPE",
         "FILE",
         "FORMAT",
-        "HOW",
+        "HOW|FILE|RUN",
         "K/N",
         "KIND",
         "MARK",

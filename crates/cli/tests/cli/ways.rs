@@ -186,7 +186,7 @@ const CELLS: &[(&str, [Cell; WAYS.len()])] = &[
     ("--metric", [Set, Set, Set, No, Set, Set, Set]),
     ("--precision", [Row, F32, F32, No, F32, No, Row]),
     ("--max-depth", [Set, Set, Set, No, Set, No, Set]),
-    ("--init", [Row, Refused("--init prior", "--batch"), Shows("--init prior --json", "\"init\": \"prior\","), No, No, No, No]),
+    ("--init", [Row, Shows("--init prior", "init = \"prior\"\n"), Shows("--init prior --json", "\"init\": \"prior\","), No, No, No, No]),
     ("--init-radius", [Set, Set, Set, No, Set, No, Set]),
 
     ("--algorithm", [ALGORITHM, ALGORITHM, ALGORITHM, No, ALGORITHM, No, ALGORITHM]),

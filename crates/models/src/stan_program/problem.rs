@@ -9,7 +9,7 @@ use super::table::LabelledSize;
 use super::{ShippedProgram, StanSettings};
 use crate::exact::{Exact, ExactError};
 use crate::{BuildError, ObservedVariable, Predictor, Problem, Simulator};
-use octopus_bind::{Data, DataNumbers, DataValue, DrawFailures, ObservedData, StanDensity, StartingPoint};
+use octopus_bind::{BindError, Data, DataNumbers, DataValue, DrawFailures, ObservedData, StanDensity, StartingPoint};
 use octopus_density::{Dim, Labels, LogDensity};
 use octopus_formats::observations::DataTable;
 use octopus_stan::{Diagnostic, StanProgram, Statement, StatementKind};
@@ -229,7 +229,7 @@ impl StanProblem {
     fn draws(&self) -> Result<&ProgramSimulator, &str> {
         let made = self.simulator.get_or_init(|| {
             let made = ProgramSimulator::new(&self.program, &self.data, &self.labelled);
-            made.map_err(|error| without_title(&error.to_string()))
+            made.map_err(|error| without_title(&without_help(error).to_string()))
         });
         made.as_ref().map_err(String::as_str)
     }
@@ -240,6 +240,17 @@ impl StanProblem {
             Some(DataNumbers::Ints(_)) => Values::I64(observed.values.iter().map(|&x| x as i64).collect()),
             _ => Values::F64(observed.values.clone()),
         }
+    }
+}
+
+/// The error without what `octopus calibrate` alone can do.
+fn without_help(error: BindError) -> BindError {
+    match error {
+        BindError::Refused(mut all) => {
+            all.iter_mut().for_each(|message| message.help.clear());
+            BindError::Refused(all)
+        }
+        other => other,
     }
 }
 

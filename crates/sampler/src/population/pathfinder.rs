@@ -23,6 +23,8 @@ const MOST_PATHS: usize = 10_000;
 const BELOW: f64 = 10.0;
 /// Draws of a normal until one has a density.
 const DRAWS: usize = 100;
+/// The most paths that chains start on: more chains share them.
+const STARTING_PATHS: usize = 16;
 
 /// Settings of Pathfinder; the defaults are Stan's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -145,7 +147,8 @@ pub(super) fn best_normals(
 }
 
 /// Returns a starting point for each of `chains` chains, in the density's own coordinates: a draw of the best normal on a
-/// path of its own, or on the best of all paths where its own has none or one that is far worse.
+/// path of its own, or on the best of all paths where its own has none or one that is far worse. More than 16 chains
+/// share 16 paths, and each has its own draw.
 ///
 /// # Errors
 /// As [`best_normals`]; and where a normal has no draw with a density.
@@ -156,12 +159,13 @@ pub(crate) fn starts_on_paths(
 ) -> Result<Vec<Vec<f64>>, SamplerError> {
     let coordinates = SamplerCoordinates::new(density);
     let draws = PathfinderConfig::default().elbo_draws;
-    let found: Vec<Option<BestNormal>> = (0..chains)
+    let paths = chains.min(STARTING_PATHS);
+    let found: Vec<Option<BestNormal>> = (0..paths)
         .into_par_iter()
         .map(|path| Ok(best_of_path(&coordinates, draws, (seed, path))?.0))
         .collect::<Result<_, SamplerError>>()?;
     let best = found.iter().flatten().max_by(|a, b| a.elbo.total_cmp(&b.elbo));
-    let best = best.ok_or(SamplerError::NoPath { paths: chains })?;
+    let best = best.ok_or(SamplerError::NoPath { paths })?;
     let of_chain = |(chain, own): (usize, &Option<BestNormal>)| {
         let own = own.as_ref().filter(|own| own.elbo >= best.elbo - BELOW).unwrap_or(best);
         let streams = ParticleStreams::new(seed, chain);
@@ -177,7 +181,7 @@ pub(crate) fn starts_on_paths(
         }
         Err(SamplerError::Start { chain, what: format!("{DRAWS} draws near the end of its path have no density") })
     };
-    found.iter().enumerate().map(of_chain).collect()
+    found.iter().cycle().take(chains).enumerate().map(of_chain).collect()
 }
 
 /// Returns the best normal of a path, if there is one, with the gradients that were computed.

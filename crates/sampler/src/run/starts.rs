@@ -20,6 +20,20 @@ pub enum Starts {
     /// Chain `k` starts at point `k`, or where there are fewer points at `k` modulo their number, in the density's own
     /// coordinates.
     Points(Vec<Vec<f64>>),
+    /// As at points, with what draws of the same posterior, or of one like it, tell warm-up.
+    Warm(WarmStart),
+}
+
+/// What a run takes over from draws of another one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WarmStart {
+    /// The starting points, as [`Starts::Points`] has them.
+    pub points: Vec<Vec<f64>>,
+    /// Draws in the density's own coordinates, row-major: the run begins in the coordinates and with the metric that warm-up
+    /// would learn from them. With fewer than 10 it begins as any other.
+    pub draws: Vec<f64>,
+    /// A step size from which each chain searches its first one; `None` for 1.
+    pub step_size: Option<f64>,
 }
 
 impl Starts {
@@ -35,7 +49,9 @@ impl Starts {
     ) -> Result<Vec<PointAndGradient>, SamplerError> {
         let points = match self {
             Self::Pathfinder => starts_on_paths(space.density, config.seed, chains)?,
-            Self::Points(points) => points.iter().cycle().take(chains).cloned().collect(),
+            Self::Points(points) | Self::Warm(WarmStart { points, .. }) => {
+                points.iter().cycle().take(chains).cloned().collect()
+            }
         };
         if points.len() < chains {
             return Err(SamplerError::Start { chain: 0, what: "no point is given".to_owned() });
@@ -67,6 +83,11 @@ pub(super) fn jittered_start(space: &Space<'_>, radius: f64, random: &mut Stream
     x
 }
 
+/// Returns what a density says of a point where it has no value, behind a colon.
+pub(super) fn because(faults: &[String]) -> String {
+    if faults.is_empty() { String::new() } else { format!(": {}", faults.join("; ")) }
+}
+
 /// Takes a point to the sampler's coordinates, and returns it with the gradient there.
 fn evaluated(space: &Space<'_>, chain: usize, mut x: Vec<f64>) -> Result<PointAndGradient, SamplerError> {
     let bad = |what: String| SamplerError::Start { chain, what };
@@ -77,11 +98,14 @@ fn evaluated(space: &Space<'_>, chain: usize, mut x: Vec<f64>) -> Result<PointAn
     if let Some(at) = x.iter().position(|x| !x.is_finite()) {
         return Err(bad(format!("{} is {}", name(at), x[at])));
     }
+    let natural = x.clone();
     space.take_natural(&mut x);
     let mut gradient = vec![0.0; space.dim];
     match space.logp_grad(&x, &mut gradient) {
         Ok(_) => {}
-        Err(error) if error.is_recoverable() => return Err(bad(error.to_string())),
+        Err(error) if error.is_recoverable() => {
+            return Err(bad(error.to_string() + &because(&space.density.faults(&natural))));
+        }
         Err(source) => return Err(SamplerError::Density { chain, iteration: 0, source }),
     }
     if let Some(at) = gradient.iter().position(|slope| !slope.is_finite()) {

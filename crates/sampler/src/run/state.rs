@@ -23,7 +23,7 @@ use crate::draw::{ChainBlock, Phase};
 use crate::engine::{ChainState, EngineChains, NEVER, Shared, Tuning};
 use crate::error::SamplerError;
 use crate::kernel::{Address, Algorithm, Space};
-use crate::run::{Starts, jittered_start};
+use crate::run::{Starts, because, jittered_start};
 use coordinates::are_centerings;
 use octopus_density::{DensityError, LogDensity};
 use octopus_random::Purpose;
@@ -106,6 +106,10 @@ impl<'d> RunState<'d> {
         let length = kernel.and_then(|kernel| kernel.first_length(density.dim())).map(TrajectoryLength::new);
         let space = Space::new(density, centerings(density, config.parameterization));
         let first = config.first_chains();
+        let warm = match starts {
+            Some(Starts::Warm(warm)) => Some(warm),
+            _ => None,
+        };
         let starts: Vec<(Vec<f64>, Vec<f64>)> = match starts {
             Some(starts) => starts.points(&space, &config, first)?,
             None => (0..first)
@@ -120,14 +124,20 @@ impl<'d> RunState<'d> {
             metric: initial_metric(config.metric, density.dim(), &gradients),
             learned: Vec::new(),
         };
-        let states = starts.into_iter().map(|(x, _)| ChainState::start(x, config.target_accept)).collect();
+        let step_size = warm.and_then(|warm| warm.step_size).unwrap_or(1.0);
+        let start = |(x, _)| ChainState::start(x, config.target_accept, step_size);
+        let mut states: Vec<ChainState> = starts.into_iter().map(start).collect();
         let schedule = Schedule::of(&config);
         let pooled = (config.strategy == Strategy::ManyShort).then(|| Pooled {
             step: PooledStep::new(first),
             stage: Stage::Learning { window: WindowVariance::new(first, density.dim()), agree: false },
         });
         let warm_up = (config.tune == 0 || config.algorithm.draws_population()).then_some(0);
-        Ok((Self { config, schedule, space, adaptation, pooled, length, done: 0, warm_up }, states))
+        let mut begun = Self { config, schedule, space, adaptation, pooled, length, done: 0, warm_up };
+        if let Some(warm) = warm {
+            begun.take_over(warm, &mut states)?;
+        }
+        Ok((begun, states))
     }
 
     pub(crate) fn config(&self) -> &SamplerConfig {
@@ -461,15 +471,15 @@ pub(crate) fn starting_point(
     let steepness = |gradient: &[f64]| gradient.iter().zip(&scale).map(|(g, s)| (g * s).abs()).fold(0.0, f64::max);
     let is_below = |(_, gradient): &(Vec<f64>, Vec<f64>), limit: f64| steepness(gradient) <= limit;
     let mut random = Address { seed: config.seed, chain: chain as u32, iteration: 0 }.stream(Purpose::Init);
-    let mut last = DensityError::NotFinite { value: f64::NAN };
+    let mut last = (DensityError::NotFinite { value: f64::NAN }, None);
     let mut candidates: Vec<(Vec<f64>, Vec<f64>)> = Vec::new();
     for _ in 0..INIT_TRIES {
         let x = jittered_start(space, config.init_radius, &mut random);
         let mut gradient = vec![0.0; dim];
         match space.logp_grad(&x, &mut gradient) {
             Ok(_) if gradient.iter().all(|g| g.is_finite()) => candidates.push((x, gradient)),
-            Ok(_) => {}
-            Err(error) if error.is_recoverable() => last = error,
+            Ok(_) => last.1 = Some(x),
+            Err(error) if error.is_recoverable() => last = (error, Some(x)),
             Err(source) => return Err(SamplerError::Density { chain, iteration: 0, source }),
         }
         if candidates.len() == INIT_CANDIDATES
@@ -480,7 +490,15 @@ pub(crate) fn starting_point(
     }
     let flattest = candidates.iter().map(|(_, gradient)| steepness(gradient)).fold(f64::INFINITY, f64::min);
     let found = candidates.into_iter().find(|candidate| is_below(candidate, INIT_STEEPNESS * flattest.max(1.0)));
-    found.ok_or(SamplerError::Init { chain, radius: config.init_radius, last })
+    found.ok_or_else(|| {
+        let (last, x) = last;
+        let natural = |mut x: Vec<f64>| {
+            space.make_natural(&mut x);
+            x
+        };
+        let why = x.map(|x| because(&space.density.faults(&natural(x)))).unwrap_or_default();
+        SamplerError::Init { chain, radius: config.init_radius, last, why }
+    })
 }
 
 #[cfg(test)]

@@ -8,13 +8,13 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Timer;
 use anyhow::{Context, Result};
-use octopus::run_record;
+use octopus::{TraceError, begin, run_record};
 use octopus_models::Problem;
 use octopus_runs::{
-    CreateOptions, Pace, Placement, PreparedRun, RECORD_SCHEMA, RunRecord, RunWriter, adaptation, add_time, recorded,
-    warn,
+    CreateOptions, Init, Pace, Placement, PreparedRun, RECORD_SCHEMA, RunRecord, RunWriter, adaptation, add_time,
+    recorded, warn,
 };
-use octopus_sampler::{BatchSampler, BatchStep, Block, DataSet, GpuNote};
+use octopus_sampler::{BatchSampler, BatchStep, Begin, Block, DataSet, GpuNote};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -55,7 +55,13 @@ impl BatchSession<'_> {
         let mut begins = Vec::new();
         for set in sets.iter_mut() {
             let (Some(problem), SetState::Open(begin, writer)) = (&set.problem, &mut set.state) else { continue };
-            begins.push(begin.clone());
+            match begun(&**problem, begin, &self.prepared.request.init) {
+                Ok(begun) => begins.push(begun),
+                Err(error) => {
+                    set.state = SetState::Failed(error.to_string());
+                    continue;
+                }
+            }
             let (writer, problem) = (writer.take(), Arc::clone(problem));
             let mut record = run_record(&*problem, set.config.clone(), self.prepared);
             record.keep_warmup = self.prepared.request.keep_warmup;
@@ -162,6 +168,14 @@ impl Open<'_> {
     }
 }
 
+/// Returns the beginning of a data set's run: one that has drawn nothing yet starts by `init`.
+fn begun(problem: &dyn Problem, state: &Begin, init: &Init) -> Result<Begin, TraceError> {
+    match state {
+        Begin::Anew(config) => begin(problem, config, init),
+        other => Ok(other.clone()),
+    }
+}
+
 /// Writes a checkpoint of every run that is under way.
 fn checkpoint(open: &mut [Open<'_>], batch: &BatchSampler<'_>) -> Result<()> {
     for (number, one) in open.iter_mut().enumerate() {
@@ -178,7 +192,7 @@ mod tests {
     use octopus_device::{DeviceChoice, DeviceRequest};
     use octopus_models::Registry;
     use octopus_runs::{DecisionReason, RunFolder, RunRequest, RunStatus};
-    use octopus_sampler::{Begin, SamplerConfig};
+    use octopus_sampler::SamplerConfig;
     use std::sync::atomic::{AtomicBool, Ordering};
 
     fn on_one_thread() -> PreparedRun {

@@ -13,7 +13,7 @@ use octopus_diag::counted;
 use octopus_formats::observations::{DataTable, ObservationsError};
 use octopus_models::{Model, Problem, RowFilter, TableFile};
 use octopus_random::philox4x32_10;
-use octopus_runs::{RunFolder, RunRecord, RunStatus, RunWriter, is_vacant};
+use octopus_runs::{Init, RunFolder, RunRecord, RunStatus, RunWriter, is_vacant};
 use octopus_sampler::{Begin, SamplerConfig};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -180,7 +180,7 @@ pub(super) fn settle(sets: &mut [Set], chosen: &SamplerConfig) {
 ///
 /// # Errors
 /// When a folder holds a run of other settings or data, or is damaged.
-pub(super) fn take_up(sets: &mut [Set], force: bool, auto: bool) -> Result<()> {
+pub(super) fn take_up(sets: &mut [Set], force: bool, auto: bool, init: &Init) -> Result<()> {
     for set in sets.iter_mut().filter(|set| !force && set.dir.exists()) {
         let (Some(problem), SetState::Open(..)) = (&set.problem, &set.state) else { continue };
         // A batch that was killed before it had written the run's record has left nothing that could be taken up.
@@ -194,6 +194,7 @@ pub(super) fn take_up(sets: &mut [Set], force: bool, auto: bool) -> Result<()> {
             set.config = SamplerConfig { strategy, chains, superchains, draws, tune, ..set.config.clone() };
         }
         let same = record.sampler == set.config
+            && record.init == *init
             && record.model == model_record(&**problem)
             && record.data.as_ref() == Some(problem.data());
         if !same {
@@ -283,8 +284,8 @@ mod tests {
         let mut record = RunRecord::new(model_record(&*problem), chosen.clone(), layout);
         (record.data, record.strategy_reason) = (Some(problem.data().clone()), "it was faster".to_owned());
         drop(RunWriter::create(&sets[0].dir, record, CreateOptions::default()).unwrap());
-        assert!(take_up(&mut sets, false, false).unwrap_err().is::<UsageError>());
-        take_up(&mut sets, false, true).unwrap();
+        assert!(take_up(&mut sets, false, false, &Init::Jitter).unwrap_err().is::<UsageError>());
+        take_up(&mut sets, false, true, &Init::Jitter).unwrap();
         assert_eq!(sets[0].config, chosen);
     }
 

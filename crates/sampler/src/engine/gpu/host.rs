@@ -192,7 +192,7 @@ mod tests {
 
     fn states() -> Vec<ChainState> {
         let state = |c: usize| {
-            let mut state = ChainState::start(vec![0.5 + c as f64, -1.0], 0.7);
+            let mut state = ChainState::start(vec![0.5 + c as f64, -1.0], 0.7, 1.0);
             (state.logp, state.step_size) = (-3.0 - c as f64, 0.25 * (c + 1) as f64);
             state.averaging.update(0.9 / (c + 1) as f64);
             state.window.positions.extend([c as f64, 2.0]);

@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::adapt::{HostPool, Window};
-use crate::config::WindowConfig;
+use crate::config::{MetricKind, WindowConfig};
 use crate::engine::cpu::CpuEngine;
 use crate::kernel::{MetricEstimate, Nuts};
+use crate::run::WarmStart;
 use octopus_density::{Centering, Hierarchy, Layout};
 use octopus_random::Stream;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -318,4 +319,50 @@ fn draws_go_along_to_new_coordinates() {
     let expected = learn(run.config.metric, DIM, run.config.seed, &mut pool).unwrap();
     assert!(expected.is_some());
     assert_eq!(found, expected);
+}
+
+fn warm(draws: usize) -> Starts {
+    let number = |k: usize| ((k * 7 % 23) as f64 - 11.0) / 11.0;
+    let points = vec![vec![0.5, -0.25, 0.125, 0.0625], vec![-1.0, 1.0, 0.5, 0.25]];
+    Starts::Warm(WarmStart { points, draws: (0..draws * DIM).map(number).collect(), step_size: Some(0.3) })
+}
+
+/// The slopes of a standard normal density are minus the draws: the metric is 1, whatever the draws are.
+#[test]
+fn a_warm_start_has_the_metric_of_its_draws() {
+    let config = SamplerConfig { metric: MetricKind::Diag, ..seeded(3) };
+    let density = Faulty::default();
+    let (begun, states) = RunState::start_at(&density, config.clone(), Some(&warm(40))).unwrap();
+    assert!(begun.adaptation().metric.diagonal.iter().all(|x| (x - 1.0).abs() < 1e-12), "{:?}", begun.adaptation());
+    for (state, first) in states.iter().zip([0.5, -1.0, 0.5]) {
+        assert_eq!((state.x[0], state.step_size), (first, 0.3));
+        assert_eq!(state.averaging.numbers(), crate::reference::averaging(0.3, 0.8));
+    }
+    // Nine draws are too few: the metric is that of the starting points' slopes.
+    let (begun, _) = RunState::start_at(&density, config, Some(&warm(9))).unwrap();
+    let slope = (0.5 + 1.0 + 0.5) / 3.0;
+    assert!((begun.adaptation().metric.diagonal[0] * slope - 1.0).abs() < 1e-12, "{:?}", begun.adaptation());
+}
+
+/// Effects that were measured with the precision 4, at 1 and -1.
+#[test]
+fn a_warm_start_has_the_coordinates_that_its_draws_tell() {
+    let density = Faulty { precision: 4.0, ..Faulty::default() };
+    let (begun, states) = RunState::start_at(&density, seeded(2), Some(&warm(64))).unwrap();
+    assert_eq!(begun.adaptation().centerings, [Centering::Standardised]);
+    let learned = begun.adaptation().learned[0].as_ref().unwrap();
+    for (j, measured) in [1.0, -1.0].into_iter().enumerate() {
+        assert!((learned.precision[j] - 4.0).abs() < 1e-6, "{learned:?}");
+        assert!((learned.origin + learned.mean[j] - measured).abs() < 1e-6, "{learned:?}");
+    }
+    // The chains are where they were, in these coordinates.
+    let mut natural = states[1].x.clone();
+    begun.shared().space.make_natural(&mut natural);
+    let point = [-1.0, 1.0, 0.5, 0.25];
+    assert!(natural.iter().zip(point).all(|(x, y)| (x - y).abs() < 1e-12), "{natural:?}");
+    assert_ne!(states[1].x, point);
+    // A checkpoint has all of it.
+    let bytes = begun.encode(states).unwrap();
+    let (again, _) = RunState::decode(&density, &bytes).unwrap();
+    assert_eq!(again.adaptation(), begun.adaptation());
 }
