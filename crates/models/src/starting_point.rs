@@ -23,7 +23,7 @@ pub(crate) fn of_layout(
             "{source}: '{name}' does not say which coordinates its parameters have: use another --init"
         ));
     }
-    for name in values.names().filter(|name| !names.contains(name)) {
+    if let Some(name) = values.names().find(|name| !names.contains(name)) {
         let source = values.source_of(name);
         let has = names.join(", ");
         return fail(match variables.iter().any(|variable| variable.name == name) {
