@@ -143,7 +143,7 @@ impl GpuEngine {
         points: impl Iterator<Item = &'p [f64]>,
     ) -> Result<impl Iterator<Item = f64>, SamplerError> {
         let target = shared.config.target_accept;
-        self.chains.all = points.map(|x| HostChain::from(ChainState::start(x.to_vec(), target))).collect();
+        self.chains.all = points.map(|x| HostChain::from(ChainState::start(x.to_vec(), target, 1.0))).collect();
         self.set_geometry(shared)?;
         self.evaluate(shared, NutsRestart::Place)?;
         Ok(self.chains.all.iter().map(|chain| chain.state.logp))

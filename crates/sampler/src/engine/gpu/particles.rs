@@ -41,7 +41,7 @@ impl GpuParticles {
         let kernels = kernel::of_density(density, config)?;
         let config = as_chains(config);
         let dim = density.dim();
-        let state = ChainState::start(vec![0.0; dim], config.target_accept);
+        let state = ChainState::start(vec![0.0; dim], config.target_accept, 1.0);
         let engine = GpuEngine::new(kernels, &config, contexts, gpu, vec![state; PIECE])?;
         let metric = MetricEstimate { diagonal: vec![1.0; dim], ..MetricEstimate::default() };
         Ok(Self { engine, config, adaptation: Adaptation { metric, ..Adaptation::default() } })
