@@ -38,14 +38,14 @@ pub(super) fn of_run(problem: &dyn Problem, config: &SamplerConfig, path: &Path)
         tracing::warn!("--init {}: the run is another one: {}", trace.name, differing.join("; "));
     }
     let points = run.starts(problem, config.first_chains())?;
-    let per_chain = run.draws.min(DRAWS.div_ceil(run.chains));
-    let places: Vec<(usize, usize)> = (0..run.chains)
-        .flat_map(|chain| (0..per_chain).map(move |k| (chain, k)))
-        .map(|(chain, k)| (chain, k * run.draws / per_chain))
-        .collect();
+    let all = run.chains * run.draws;
+    let count = all.min(DRAWS);
     // A draw that lies on an edge tells nothing of the metric.
-    let rows: Vec<Vec<f64>> =
-        places.into_par_iter().filter_map(|(chain, draw)| run.position(problem, chain, draw).ok()).collect();
+    let position = |k: usize| {
+        let row = k * all / count;
+        run.position(problem, row / run.draws, row % run.draws).ok()
+    };
+    let rows: Vec<Vec<f64>> = (0..count).into_par_iter().filter_map(position).collect();
     let stats = trace.data.group("sample_stats");
     warn_of_misfits(problem.density(), stats, &points, &rows, &trace.name);
     let step_size =
@@ -74,6 +74,11 @@ impl<'a> RunDraws<'a> {
                 return Err(bad(format!(
                     "{name}: `{parameter}` has sizes {:?} in the run, but {sizes:?} are needed",
                     &array.shape[2..]
+                )));
+            }
+            if chains * draws > 0 && (chains, draws) != (array.chains(), array.draws()) {
+                return Err(bad(format!(
+                    "{name}: `{parameter}` has other chains or draws than the parameters before it"
                 )));
             }
             (chains, draws) = (array.chains(), array.draws());
