@@ -9,9 +9,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The kernels of the runs' density, by the beginning of their names; others are not needed, and each takes seconds to
+/// The kernels of the runs' density, by the beginnings of their names; others are not needed, and each takes seconds to
 /// build.
-const UNITS: &str = "nuts_hierarchical_normal_";
+const UNITS: [&str; 2] = ["nuts_hierarchical_normal_", "hmc_hierarchical_normal_"];
 /// Of the kernels for batches of data sets those that the bundle's batches take, by beginning and end.
 const BATCHES: (&str, [&str; 2]) = ("nuts_batch_hierarchical_normal_", ["_32x1", "_128x8"]);
 
@@ -54,7 +54,8 @@ pub(crate) fn run(root: &Path) -> Result<TaskOutcome> {
 pub(crate) fn software_gpu() -> Result<SoftwareGpu, Unavailable> {
     let (batches, shapes) = BATCHES;
     let needed = |unit: &String| {
-        unit.starts_with(UNITS) || unit.starts_with(batches) && shapes.iter().any(|shape| unit.ends_with(shape))
+        UNITS.iter().any(|beginning| unit.starts_with(beginning))
+            || unit.starts_with(batches) && shapes.iter().any(|shape| unit.ends_with(shape))
     };
     let units: Vec<String> = sampler_units()?.into_iter().map(|unit| unit.name).filter(needed).collect();
     SoftwareGpu::build()?.with_sampler(Lanes::Arrays, &units)

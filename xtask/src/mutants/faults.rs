@@ -24,7 +24,7 @@ const LOW_RANK: &str = "crates/sampler/src/adapt/low_rank.rs";
 const SCHEDULE: &str = "crates/sampler/src/adapt/schedule.rs";
 const CPU: &str = "crates/sampler/src/engine/cpu.rs";
 
-pub(super) const FAULTS: [Fault; 24] = [
+pub(super) const FAULTS: [Fault; 27] = [
     Fault {
         name: "Jacobian of the centering with the wrong sign",
         file: CENTERING,
@@ -168,5 +168,23 @@ pub(super) const FAULTS: [Fault; 24] = [
         file: CPU,
         old: "window: state.window",
         new: "window: Window::default()",
+    },
+    Fault {
+        name: "trajectories of hmc are always accepted",
+        file: "crates/sampler/src/kernel/hmc.rs",
+        old: "let accepted = uniform < acceptance_rate;",
+        new: "let accepted = uniform < 1.0 && acceptance_rate > 0.0;",
+    },
+    Fault {
+        name: "importance sampling forgets the share of its mixture",
+        file: "crates/sampler/src/population/importance.rs",
+        old: "exact::ln(1.0 - share) + log_shaped",
+        new: "exact::ln(1.0) + log_shaped",
+    },
+    Fault {
+        name: "particles on a GPU are evaluated in the density's own coordinates",
+        file: "crates/sampler/src/engine/gpu/engine.rs",
+        old: "        self.set_geometry(shared)?;\n        self.evaluate(shared, NutsRestart::Place)?;",
+        new: "        self.evaluate(shared, NutsRestart::Place)?;",
     },
 ];

@@ -16,7 +16,7 @@ const SWEEP: &str = "crates/cli/src/commands/sweep.rs";
 /// The settings of a data set of a batch.
 const OF_SET: &str = "..config.sampler.clone() };";
 
-pub(super) const WIRING: [Fault; 98] = [
+pub(super) const WIRING: [Fault; 101] = [
     Fault {
         name: "wiring: a batch drops --target-accept",
         file: SETS,
@@ -599,5 +599,23 @@ pub(super) const WIRING: [Fault; 98] = [
         file: "crates/cli/src/commands/device/measure.rs",
         old: "costs::run(args.device, args.cache",
         new: "costs::run(0, args.cache",
+    },
+    Fault {
+        name: "wiring: chains of --init prior start around the center",
+        file: "crates/octopus/src/starts.rs",
+        old: "Begin::At(config.clone(), Starts::Points(points.collect::<Result<_, _>>()?))",
+        new: "points.collect::<Result<Vec<_>, _>>().map(|_| Begin::Anew(config.clone()))?",
+    },
+    Fault {
+        name: "wiring: --max-seconds waits for a population",
+        file: DRIVE,
+        old: "watching.stops() || goal.is_over(spent",
+        new: "watching.stops() || goal.is_over(-1.0 - spent",
+    },
+    Fault {
+        name: "wiring: Bayes factors are turned round",
+        file: "crates/cli/src/commands/evidence.rs",
+        old: "all[at].log_bayes_factor(&all[best])",
+        new: "all[best].log_bayes_factor(&all[at])",
     },
 ];

@@ -5,12 +5,14 @@
 use crate::model_of;
 use octopus_models::synthetic::HierarchicalSpec;
 use octopus_models::{HierarchicalNormal, Likelihood, ModelError};
-use octopus_sampler::{GpuConfig, MetricKind, Parameterization, Precision, SamplerConfig, Strategy};
+use octopus_sampler::{Algorithm, GpuConfig, MetricKind, Parameterization, Precision, SamplerConfig, Strategy};
 use std::time::Duration;
 
 /// A run: its data, its settings, and the launches that it is cut into.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Case {
+    /// The sampler's name.
+    sampler: &'static str,
     pub(super) groups: usize,
     sizes: Sizes,
     likelihood: Likelihood,
@@ -42,6 +44,9 @@ const GROUPS: [usize; 5] = [10, 100, 200, 500, 1000];
 const LARGE: usize = 500;
 /// The numbers of groups of small runs, one for each number of lanes.
 const SMALL: [usize; 2] = [100, 500];
+/// The sampler of most runs, and those by trajectories of a given length, which have kernels in f64 alone.
+const NUTS: &str = "nuts";
+const TRAJECTORIES: [&str; 2] = ["hmc", "chees"];
 /// The numbers of groups of runs with many short chains, of which eight warm up. Small runs take only the smaller one.
 const MANY: [usize; 2] = [50, 300];
 /// The numbers of groups of runs by teams of blocks, one for each shape of a team.
@@ -67,6 +72,7 @@ pub(super) fn cases(small: bool) -> Vec<Case> {
         let (sizes, likelihood, metric, parameterization, chains, most_iterations, chains_at_once) = settings;
         for precision in Precision::ALL {
             cases.push(Case {
+                sampler: NUTS,
                 groups,
                 sizes,
                 likelihood,
@@ -83,6 +89,7 @@ pub(super) fn cases(small: bool) -> Vec<Case> {
     let many = if small { &MANY[..1] } else { &MANY[..] };
     for (groups, precision) in many.iter().flat_map(|&groups| Precision::ALL.map(|precision| (groups, precision))) {
         cases.push(Case {
+            sampler: NUTS,
             groups,
             sizes: Unbalanced,
             likelihood: Collapsed,
@@ -93,6 +100,21 @@ pub(super) fn cases(small: bool) -> Vec<Case> {
             most_iterations: 5,
             chains_at_once: 20,
             precision,
+        });
+    }
+    for (&groups, sampler) in groups.iter().flat_map(|groups| TRAJECTORIES.map(|sampler| (groups, sampler))) {
+        cases.push(Case {
+            sampler,
+            groups,
+            sizes: Unbalanced,
+            likelihood: Collapsed,
+            metric: LowRank,
+            parameterization: Adaptive,
+            chains: 16,
+            superchains: None,
+            most_iterations: 3,
+            chains_at_once: 7,
+            precision: Precision::F64,
         });
     }
     cases
@@ -108,7 +130,8 @@ impl Case {
             Some(superchains) => format!("{}-of-{superchains}", self.chains),
             None => self.chains.to_string(),
         };
-        format!("{}-{sizes}-{likelihood}-{metric}-{coordinates}-{chains}-{}", self.groups, self.precision)
+        let sampler = if self.sampler == NUTS { String::new() } else { format!("{}-", self.sampler) };
+        format!("{sampler}{}-{sizes}-{likelihood}-{metric}-{coordinates}-{chains}-{}", self.groups, self.precision)
     }
 
     /// Makes the density.
@@ -133,6 +156,7 @@ impl Case {
             None => (Strategy::FourLong, SamplerConfig::default().superchains),
         };
         SamplerConfig {
+            algorithm: Algorithm::named(self.sampler).unwrap_or_default(),
             draws: 8,
             tune: 60,
             chains: self.chains,
@@ -184,6 +208,7 @@ mod tests {
         assert_eq!(all.len(), cases(false).len());
         assert!(names(true).is_subset(&all) && !names(true).is_empty());
         assert!(all.contains("500-unbalanced-collapsed-lowrank-centered-8-mixed"), "{all:?}");
+        assert!(all.contains("chees-500-unbalanced-collapsed-lowrank-adaptive-16-f64"), "{all:?}");
     }
 
     #[test]

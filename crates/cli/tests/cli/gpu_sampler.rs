@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// The kernels of small runs: 10, 100 and 500 groups, and of data sets together.
-const UNITS: [&str; 15] = [
+const UNITS: [&str; 17] = [
     "nuts_hierarchical_normal_f64_32x1",
     "nuts_hierarchical_normal_f32_32x1",
     "nuts_hierarchical_normal_mixed_32x1",
@@ -19,6 +19,8 @@ const UNITS: [&str; 15] = [
     "nuts_hierarchical_normal_f64_32x8_team",
     "nuts_hierarchical_normal_f32_32x8_team",
     "nuts_hierarchical_normal_mixed_32x8_team",
+    "hmc_hierarchical_normal_f64_32x4",
+    "hmc_hierarchical_normal_f64_128x4",
     "nuts_batch_hierarchical_normal_f64_32x1",
     "nuts_batch_hierarchical_normal_f32_32x1",
     "nuts_batch_hierarchical_normal_mixed_32x1",
@@ -41,8 +43,9 @@ fn small_runs_are_exact_and_as_recorded() {
     let json = exact.json();
     assert_eq!(exact.code, Some(0), "kernels/expected-runs.json is not current: `cargo xtask record`; {json:#}");
     let runs = json["runs"].as_array().unwrap();
-    // Two sizes of runs, one of a team, many short chains, three data sets at once: each in three precisions.
-    assert_eq!(runs.len(), 3 * (2 + 1 + 1 + 3));
+    // Two sizes of runs, one of a team, many short chains, three data sets at once: each in three precisions. And two
+    // sizes by each of two other samplers.
+    assert_eq!(runs.len(), 3 * (2 + 1 + 1 + 3) + 2 * 2);
     for run in runs {
         assert!(run["hash"] == run["expected"] && run["equal"] == true && run["difference"].is_null(), "{run}");
         let cpu = if run["precision"] == "f64" { run["hash"].clone() } else { Value::Null };
@@ -83,7 +86,7 @@ fn what_differs_from_the_record_is_told() {
     ] {
         assert!(exact.stdout.contains(words), "{words}: {}", exact.stdout);
     }
-    assert!(exact.stdout.contains("18 of 21 runs") && exact.stdout.contains("test double"), "{}", exact.stdout);
+    assert!(exact.stdout.contains("22 of 25 runs") && exact.stdout.contains("test double"), "{}", exact.stdout);
     let mut gone = double.octopus_without_driver("bare");
     if !Double::has_real_driver() {
         double.run(&mut gone, "device exact --runs").fails(4, &["libcuda"]);

@@ -103,7 +103,7 @@ pub(crate) fn fingerprints(run: &Path) -> BTreeMap<String, String> {
             found.insert(format!("{group}/{name} {:?}", array.shape), hash);
         }
     }
-    assert!(found.len() > 10, "{found:?}");
+    assert!(found.len() > 3, "{found:?}");
     found
 }
 
