@@ -5,7 +5,7 @@ use super::{OutputKind, Outputs};
 use crate::args::{Cli, Command, DataArgs, DeviceCommand, ModelArgs, ProgramCommand, SampleArgs};
 use crate::calibration::is_of_a_calibration;
 use octopus_models::ShippedProgram;
-use octopus_runs::RunFolder;
+use octopus_runs::{Init, RunFolder};
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
@@ -101,6 +101,9 @@ pub(crate) fn outputs_of(cli: &Cli) -> Outputs {
 fn sample(args: &SampleArgs, found: &mut Outputs) {
     found.model(&args.model_settings);
     found.settings(args.config.as_deref(), &args.data);
+    if let Some(Init::From(path)) = &args.init {
+        found.traces("--init", std::slice::from_ref(path));
+    }
     // A dry run writes nothing, and tells whether the run could.
     let Some(out) = args.out.as_deref() else { return };
     let Some(source) = &args.batch.batch else { return found.output("--out", out, OutputKind::Run(args.force)) };
@@ -273,6 +276,8 @@ mod tests {
                 &["--data d.csv", "--config c.toml"],
                 &["--out o"],
             ),
+            ("sample eight-schools --out o --init s.json", &["--init s.json"], &["--out o"]),
+            ("sample eight-schools --out o --init prior", &[], &["--out o"]),
             ("sample eight-schools --dry-run --config c.toml", &["--config c.toml"], &[]),
             (
                 "sample hierarchical-normal --batch b --group g --value y --out o",
