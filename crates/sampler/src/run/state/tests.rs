@@ -338,8 +338,11 @@ fn a_warm_start_has_the_metric_of_its_draws() {
         assert_eq!((state.x[0], state.step_size), (first, 0.3));
         assert_eq!(state.averaging.numbers(), crate::reference::averaging(0.3, 0.8));
     }
-    // Nine draws are too few: the metric is that of the starting points' slopes.
-    let (begun, _) = RunState::start_at(&density, config, Some(&warm(9))).unwrap();
+    // Nine draws tell coordinates and are too few for a metric there; seven tell nothing, and the metric is that of the
+    // starting points' slopes.
+    let (begun, _) = RunState::start_at(&density, config.clone(), Some(&warm(9))).unwrap();
+    assert_eq!(begun.adaptation().metric.diagonal, [1.0; DIM]);
+    let (begun, _) = RunState::start_at(&density, config, Some(&warm(7))).unwrap();
     let slope = (0.5 + 1.0 + 0.5) / 3.0;
     assert!((begun.adaptation().metric.diagonal[0] * slope - 1.0).abs() < 1e-12, "{:?}", begun.adaptation());
 }
