@@ -53,7 +53,7 @@ def row(name, found):
 
 
 def report(done, args):
-    whole = {name: found for name, found in done.items() if all(found.values())}
+    whole = {name: found for name, found in done.items() if all(found.get(key) for key in STRATEGIES)}
     sums = {key: [sum(found[key][what] for found in whole.values()) for what in ("lost", "unfit", "diverging")]
             for key in STRATEGIES}
     saved = {key: statistics.median(found["four-long"]["leapfrogs"] / found[key]["leapfrogs"] for found in whole.values())
