@@ -61,8 +61,11 @@ def report(done, args):
     head = "program | " + " | ".join(f"{key} | fewer leapfrogs" for key in STRATEGIES)
     total = " | ".join(f"{', '.join(map(str, sums[key]))} | {saved[key]:.2f}" for key in STRATEGIES)
     return "\n".join([
-        "# Warm-up that ends when it has settled", "", f"{args.seeds} seeds of each program, {DRAWS} draws of each of four chains or as many in all, at most 1000 "
-        f"iterations of warm-up, target_accept {args.target_accept}.",
+        "# Warm-up that ends when it has settled", "", "```console",
+        f"$ python benchmarks/strategies.py target/release/octopus reports/{args.report.name} --seeds {args.seeds} "
+        f"--target-accept {args.target_accept}" + (" --list PROGRAMS" if args.list else ""), "```", "",
+        f"{args.seeds} seeds of each program, {DRAWS} draws of each of four chains or as many in all, at most 1000 iterations "
+        f"of warm-up, target_accept {args.target_accept}.",
         "Of the runs are counted: lost (R-hat above 1.05), R-hat of 1.01 or above, with divergences.",
         "\"Fewer leapfrogs\" is how many times as many leapfrog steps, warm-up's too, four long chains need.", "",
         f"| {head} |", "|" + "--|" * (head.count("|") + 1),
