@@ -267,8 +267,8 @@ mod tests {
         assert_eq!(details, ["96 transitions agree", "216 transitions agree", "3 windows agree", "880 draws agree"]);
     }
 
-    /// What has a second implementation is compared with it, and of others that is said; all run as the sampler that is
-    /// asked for.
+    /// The check runs the sampler that is asked for. It compares a sampler with its second implementation, and says which
+    /// samplers have none.
     #[test]
     fn each_sampler_is_checked_as_far_as_it_can_be() {
         let (of_nuts, _) = checked(1, &SamplerConfig::default());

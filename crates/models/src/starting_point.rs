@@ -97,7 +97,7 @@ mod tests {
         }
     }
 
-    /// Of the groups' effects the layout has the standardised ones.
+    /// The layout has the standardised effects of the groups, under the name `z`.
     #[test]
     fn groups_start_where_they_are_told() {
         let settings = "[data.synthetic]\ngroups = 3".parse().unwrap();

@@ -34,7 +34,7 @@ pub fn sample(problem: &dyn Problem, request: impl Into<RunRequest>) -> Result<T
     let place = prepared.device.open()?;
     prepared.check_memory()?;
     let config = &prepared.request.sampler;
-    let begun = begin(problem, config, &prepared.request.init)?;
+    let begun = prepared.pool.install(|| begin(problem, config, &prepared.request.init))?;
     let run = sample_in_memory(density, begun, &place, &prepared.pool)?;
     let mut record = run_record(problem, config.clone(), &prepared);
     record.timing = Timing { warmup_s: run.warmup_s, sampling_s: run.sampling_s };
@@ -58,7 +58,7 @@ pub fn sample_to_folder(
     prepared.check_room(dir, &[density])?;
     let place = prepared.device.open()?;
     let PreparedRun { request, pool, .. } = &prepared;
-    let begun = begin(problem, &request.sampler, &request.init)?;
+    let begun = pool.install(|| begin(problem, &request.sampler, &request.init))?;
     let sampler = pool.install(|| place.begin(density, begun)).map_err(RunError::from)?;
     let record = run_record(problem, request.sampler.clone(), &prepared);
     let options = CreateOptions { force: false, keep_warmup: request.keep_warmup };

@@ -45,7 +45,7 @@ pub struct DeviceDecision {
     pub others: Vec<Device>,
     /// Why these devices.
     pub why: DecisionReason,
-    /// What became of the devices since, as clauses that follow the reason.
+    /// What has happened to the devices since the choice: clauses that follow the reason in records.
     pub since: Vec<String>,
     /// What the user should know besides: what was measured, what could not be used, what to do about it.
     pub notes: Vec<String>,

@@ -151,7 +151,7 @@ mod tests {
         plan(&prd_sampler(), wanted, DIM, device.parse().unwrap()).unwrap()
     }
 
-    /// Of 8000 draws, the chains that docs/performance.md has measured as the best.
+    /// For 8000 draws it takes the chains that were the best in a measurement (docs/performance.md).
     #[test]
     fn warm_up_together_pays() {
         let plan = planned(8000, "auto");
