@@ -142,17 +142,20 @@ def rounded(value, digits):
     return array.tolist()
 
 
-def write(script, data, method, moments, error, log_density, points):
-    """Writes the data and the truth beside the script. `error` is the largest error of a moment, in posterior sds."""
+def write(script, data, method, moments, error, log_density, points, **more):
+    """Writes the data, if any, and the truth beside the script. `error` is the largest error of a moment, in posterior sds;
+    what else is known of the posterior is written with 12 digits."""
     folder = Path(script).resolve().parent
 
     def save(name, value):
         lines = [f"  {json.dumps(key)}: {json.dumps(inner)}" for key, inner in value.items()]
         (folder / name).write_text("{\n" + ",\n".join(lines) + "\n}\n" if lines else "{}\n")
 
-    save(f"{folder.name}.json", {key: rounded(value, 17) for key, value in data.items()})
+    if data is not None:
+        save(f"{folder.name}.json", {key: rounded(value, 17) for key, value in data.items()})
     at = [{"x": rounded(x, 17), "log_density": float(log_density(np.asarray(x)))} for x in points]
-    save("truth.json", {"method": method, "error": float("%.1e" % error), "moments": rounded(moments, 8), "points": at})
+    save("truth.json", {"method": method, "error": float("%.1e" % error), "moments": rounded(moments, 8), "points": at,
+                        **rounded(more, 12)})
     print(f"{folder.name}: error {error:.1e} sd")
     for name, one in moments.items():
         print(f"  {name}: {np.round(np.ravel(one['mean'])[:6], 4)} ± {np.round(np.ravel(one['sd'])[:6], 4)}")

@@ -1,18 +1,20 @@
-"""Polynomial regression: the posterior is normal, in closed form."""
+"""Polynomial regression: the posterior is normal, in closed form.
 
+The data are those of `octopus data polynomial`.
+"""
+
+import json
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
-from scipy.stats import norm
+from scipy.stats import multivariate_normal, norm
 from truth import points_near, write
 
-random = np.random.default_rng(42)
-N, noise = 50, 0.05
-x = np.round(np.linspace(0, 1, N), 4)
-y = np.round(0.7 - 0.4 * x + 0.9 * x**2 + noise * random.standard_normal(N), 4)
+data = json.loads(Path(__file__).with_name("polynomial.json").read_text())
+N, x, y, noise = data["N"], np.array(data["x"]), np.array(data["y"]), data["noise"]
 
 
 def log_density(q):
@@ -25,5 +27,6 @@ covariance = np.linalg.inv(np.eye(3) + columns.T @ columns / noise**2)
 mean = covariance @ columns.T @ y / noise**2
 sd = np.sqrt(np.diag(covariance))
 moments = {name: {"mean": mean[k], "sd": sd[k]} for k, name in enumerate("abc")}
-write(__file__, {"N": N, "x": x, "y": y, "noise": noise}, "closed form: the posterior is normal", moments, 1e-12,
-      log_density, points_near(mean))
+evidence = multivariate_normal(np.zeros(N), columns @ columns.T + noise**2 * np.eye(N)).logpdf(y)
+write(__file__, None, "closed form: the posterior is normal", moments, 1e-12, log_density, points_near(mean),
+      covariance=covariance, log_evidence=evidence)

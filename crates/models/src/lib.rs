@@ -11,6 +11,7 @@
 //! | a program in Stan's language, with data in JSON, R's dump or a table | [`StanModel`], [`StanProblem`], [`ProgramOverview`] |
 //! | a program that ships with data and truth, such as `polynomial` | [`ShippedProgram`] |
 //! | made-up data like phase 0's | [`synthetic`] |
+//! | made-up data of `polynomial` at any size, with their posterior | [`polynomial`] |
 //! | the exact posterior of these models, to judge a sampler | [`exact`] |
 //!
 //! ```
@@ -38,6 +39,7 @@ mod hierarchical_normal;
 mod model;
 mod moments;
 mod option;
+pub mod polynomial;
 mod registry;
 pub mod settings;
 mod simulator;

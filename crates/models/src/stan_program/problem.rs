@@ -3,7 +3,6 @@
 use super::axes::name_axes;
 use super::binding::{ProgramBinding, without_title};
 use super::new_data::ProgramPredictor;
-use super::shipped::ShippedTruth;
 use super::simulator::ProgramSimulator;
 use super::table::LabelledSize;
 use super::{ShippedProgram, StanSettings};
@@ -40,7 +39,8 @@ pub struct StanProblem {
     pub(super) labelled: Vec<LabelledSize>,
     /// How parameters and data are drawn, or the statement that stands in the way; read when it is asked for.
     simulator: OnceLock<Result<ProgramSimulator, String>>,
-    truth: Option<ShippedTruth>,
+    /// The program that ships, and whether the data are its own.
+    shipped: Option<(&'static ShippedProgram, bool)>,
 }
 
 impl StanProblem {
@@ -51,9 +51,9 @@ impl StanProblem {
     /// When the program is wrong, or not the run's, or the data cannot be read or do not fit.
     pub fn new(settings: &Table, table: Option<DataTable>) -> Result<Self, BuildError> {
         let settings = StanSettings::read(settings)?;
-        let truth = settings.shipped().filter(|_| settings.data.is_none() && settings.set.is_empty());
-        let problem = Self::of(ProgramBinding::new(settings, table)?)?;
-        Ok(Self { truth: truth.and_then(ShippedProgram::truth), ..problem })
+        let has_own_data = settings.data.is_none() && settings.set.is_empty();
+        let shipped = settings.shipped().map(|program| (program, has_own_data));
+        Ok(Self { shipped, ..Self::of(ProgramBinding::new(settings, table)?)? })
     }
 
     /// Binds a program to its data. The trace has the observations, log likelihoods and replicated data in ArviZ's groups: the
@@ -102,7 +102,7 @@ impl StanProblem {
             program,
             labelled,
             simulator,
-            truth: None,
+            shipped: None,
         })
     }
 
@@ -196,9 +196,9 @@ impl Problem for StanProblem {
         self.draws().err().map(str::to_owned)
     }
 
-    /// The posterior of a program that ships is known with its own data.
+    /// The posterior of a program that ships is known with its own data; in closed form, with any.
     fn exact(&self) -> Result<Option<Box<dyn Exact>>, ExactError> {
-        Ok(self.truth.clone().map(|truth| Box::new(truth) as Box<dyn Exact>))
+        Ok(self.shipped.and_then(|(program, has_own_data)| program.exact(&self.data, has_own_data)))
     }
 
     fn statements(&self) -> Vec<String> {

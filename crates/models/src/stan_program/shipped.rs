@@ -2,7 +2,9 @@
 
 use super::{OPTIONS, StanModel};
 use crate::exact::{Exact, Moments};
+use crate::polynomial::PolynomialPosterior;
 use crate::{BuildError, CalibrationTest, DataSize, Model, ModelColumn, ModelOption, Problem, Simulated};
+use octopus_bind::Data;
 use octopus_formats::observations::DataTable;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -51,6 +53,9 @@ macro_rules! shipped_file {
     };
 }
 
+/// The program of which the posterior is in closed form with any data.
+const POLYNOMIAL: &str = "polynomial";
+
 /// A new program is a line here, a folder in `models/` and a page in `docs/models/`.
 pub(crate) static PROGRAMS: [ShippedProgram; 18] = programs! {
     "polynomial": "polynomial regression of degree 2 with known noise",
@@ -94,9 +99,13 @@ impl ShippedProgram {
         format!("{}.json", self.name)
     }
 
-    /// Reads what is known of its posterior.
-    pub(super) fn truth(&self) -> Option<ShippedTruth> {
-        serde_json::from_str(self.truth).ok()
+    /// Returns what is known of its posterior with these data, which are those that ship or are not.
+    pub(super) fn exact(&self, data: &Data, are_its_own: bool) -> Option<Box<dyn Exact>> {
+        if self.name == POLYNOMIAL {
+            return PolynomialPosterior::of_data(data).map(|found| Box::new(found) as Box<dyn Exact>);
+        }
+        let truth = serde_json::from_str::<ShippedTruth>(self.truth).ok().filter(|_| are_its_own)?;
+        Some(Box::new(truth))
     }
 
     /// Returns settings of the model `stan` for this program.
@@ -158,7 +167,7 @@ impl Model for ShippedProgram {
 /// Means and standard deviations of a program's posterior with the data that ship, by a script beside the program that
 /// does not sample.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct ShippedTruth {
+struct ShippedTruth {
     method: &'static str,
     moments: BTreeMap<&'static str, VariableMoments>,
 }
