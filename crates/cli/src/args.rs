@@ -7,6 +7,7 @@
 mod bench;
 mod calibrate;
 mod check;
+mod data;
 mod device;
 mod model;
 mod needs;
@@ -20,6 +21,7 @@ mod validate;
 pub(crate) use bench::{BenchCommand, BenchRandomArgs};
 pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use check::CheckArgs;
+pub(crate) use data::{DataCommand, DataPolynomialArgs};
 pub(crate) use device::{
     DeviceAcceptArgs, DeviceBenchmarkArgs, DeviceCommand, DeviceExactArgs, DeviceInfoArgs, DeviceMeasureArgs,
     DeviceSamplerArgs, DeviceWarmArgs, DeviceWatchArgs,
@@ -269,6 +271,9 @@ pub(crate) enum Command {
     ///
     /// Exit codes: 0 success, 130 interrupted; `--resume` continues then, and after a kill or a full disk.
     Random(RandomArgs),
+    /// Make data of which the truth is known, for programs that ship: points about a polynomial
+    #[command(subcommand)]
+    Data(DataCommand),
     /// Time the parts of Octopus other than its sampler: draws of random numbers
     #[command(subcommand)]
     Bench(BenchCommand),

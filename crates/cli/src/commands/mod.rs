@@ -6,6 +6,7 @@ mod calibrate;
 mod check;
 mod compare;
 mod completions;
+mod data;
 mod device;
 mod diagnose;
 mod dry_run;
@@ -51,6 +52,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Predict(args) => predict::run(&args, global),
         Command::Validate(args) => validate::run(*args, global),
         Command::Random(args) => random::run(&args, global),
+        Command::Data(command) => data::run(&command, global),
         Command::Bench(command) => bench::run(&command, global),
         Command::Completions(args) => completions::run(&args, global),
         Command::Man(args) => man::run(&args, global),

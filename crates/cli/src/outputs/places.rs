@@ -2,7 +2,7 @@
 
 use super::signs::Sign;
 use super::{OutputKind, Outputs};
-use crate::args::{Cli, Command, DataArgs, DeviceCommand, ModelArgs, ProgramCommand, SampleArgs};
+use crate::args::{Cli, Command, DataArgs, DataCommand, DeviceCommand, ModelArgs, ProgramCommand, SampleArgs};
 use crate::calibration::is_of_a_calibration;
 use octopus_models::ShippedProgram;
 use octopus_runs::{Init, RunFolder};
@@ -87,6 +87,7 @@ pub(crate) fn outputs_of(cli: &Cli) -> Outputs {
             found.outputs("--out", args.out.as_deref(), OutputKind::Owned(is_of_a_validation, has_a_validation));
         }
         Command::Random(args) => found.outputs("--out", args.out.as_deref(), OutputKind::Forced),
+        Command::Data(DataCommand::Polynomial(args)) => found.outputs("--out", args.out.as_deref(), OutputKind::Forced),
         Command::Man(args) => found.output("--out", &args.out, OutputKind::Owned(is_page, has_pages)),
         Command::Device(command) => device(command, &mut found),
         // Copies take no file's place.
@@ -304,6 +305,7 @@ mod tests {
             ("predict r --data d.csv --to netcdf --out o.nc", &["RUN r", "--data d.csv"], &["--out o.nc"]),
             (&format!("validate {TABLE} --out o"), &["--data d.csv", "--config c.toml"], &["--out o"]),
             ("random normal --n 1 --out o.npy", &[], &["--out o.npy"]),
+            ("data polynomial --out o.json", &[], &["--out o.json"]),
             ("man --out o", &[], &["--out o"]),
             ("device measure --cache o", &[], &["--cache o"]),
             ("device warm --kernel-cache o", &[], &["--kernel-cache o"]),

@@ -114,6 +114,9 @@ pub(crate) const LIMITS: &[Limits] = &[
     Limits { with: "uniform", ..of("random", "--high", &["0", "1e308"], &["-5e-324", "inf", "nan"]) },
     // Devices.
     // There is no such GPU: nothing is timed.
+    of("data-polynomial", "--n", &["1", "1000000", "1e3", "xlarge"], &["0", "1000001", "1.5", "huge"]),
+    of("data-polynomial", "--seed", &["0", "18446744073709551615"], &["-1", "18446744073709551616"]),
+    of("data-polynomial", "--noise", &["5e-324", "1e300"], &["0", "-1", "1e308", "inf", "nan"]),
     Limits { with: "--device 63", ..of("bench-random", "--n", &["1", "16777216", "1e6"], &["0", "16777217", "1.5", "-1"]) },
     of("verify bench-random device-benchmark device-measure device-warm device-exact device-sampler", "--device",
        &["0", "4294967295"], &["-1", "4294967296", "first"]),
@@ -142,6 +145,7 @@ const LINES: &[(&str, &str)] = &[
     ("export", "export {}/run --to netcdf --force --out {}/run.nc"),
     ("predict", "predict {}/run --set N=2"),
     ("random", "random --n 2"),
+    ("data-polynomial", "data polynomial --n 2"),
     ("verify", "verify --no-deep"),
     ("device-watch", "device watch --count 1"),
     ("device-benchmark", "device benchmark --small"),

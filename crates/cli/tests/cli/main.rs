@@ -7,6 +7,7 @@ mod batch;
 mod calibrate;
 mod commands;
 mod compare;
+mod data;
 mod double;
 mod evidence;
 mod exit_codes;

@@ -147,6 +147,7 @@ const TABLE: &[Refused] = &[
     refused("random", "--resume", "random normal --n 3 --resume", &["--out"]),
     refused("random", "--resume", "random normal --n 3 --resume --force --out {}/x.npy", &["--force"]),
     refused("random", "--force", "random normal --n 3 --force", &["--out"]),
+    refused("data-polynomial", "--force", "data polynomial --force", &["--out"]),
     refused("random", "--loc", "random exponential --n 3 --loc 1", &["exponential has no such parameter"]),
     refused("random", "--direction", "random normal --n 3 --direction 1,0", &["normal has no such parameter"]),
     refused("random", "--concentration", "random normal --n 3 --concentration 1", &["normal has no such parameter"]),
@@ -183,6 +184,7 @@ const HEARD: &[(&str, &[&str])] = &[
     ("export", &["--to", "--out", "--force"]),
     ("predict", &["--data", "--set", "--draws", "--to", "--out", "--force"]),
     ("random", &["--n", "--out", "--dtype", "--seed", "--device", "--memory", "--threads"]),
+    ("data-polynomial", &["--n", "--seed", "--noise", "--out"]),
     ("man", &["--out"]),
 ];
 

@@ -228,6 +228,12 @@ const TABLE: &[(&str, &str, Shown)] = &[
     ("random", "--low", In("random.rs", "parameters_are_those_of_their_distribution")),
     ("random", "--high", In("random.rs", "parameters_are_those_of_their_distribution")),
 
+    ("data-polynomial", "--n", In("data.rs", "data_are_those_of_the_library_printed_or_in_a_file")),
+    ("data-polynomial", "--seed", In("data.rs", "data_are_those_of_the_library_printed_or_in_a_file")),
+    ("data-polynomial", "--noise", In("data.rs", "data_are_those_of_the_library_printed_or_in_a_file")),
+    ("data-polynomial", "--out", In("data.rs", "data_are_those_of_the_library_printed_or_in_a_file")),
+    ("data-polynomial", "--force", In("data.rs", "data_are_those_of_the_library_printed_or_in_a_file")),
+
     ("export", "--to", In("formats.rs", "every_format_is_diagnosed_alike")),
     ("export", "--out", In("formats.rs", "every_format_is_diagnosed_alike")),
     ("export", "--force", In("folders.rs", "exports_do_not_overwrite_and_leave_nothing_half_written")),

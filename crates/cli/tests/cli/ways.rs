@@ -71,7 +71,7 @@ const WAYS: [Way; 7] = [
 ];
 
 /// The commands that run no chains on a posterior of the user's.
-const OTHERS: [&str; 28] = [
+const OTHERS: [&str; 30] = [
     "",
     "verify",
     "device-list",
@@ -96,6 +96,8 @@ const OTHERS: [&str; 28] = [
     "export",
     "predict",
     "random",
+    "data",
+    "data-polynomial",
     "bench",
     "bench-random",
     "completions",
