@@ -1,10 +1,11 @@
-//! The cost of a gradient, of a leapfrog with all around it, and of a whole run.
+//! The cost of a gradient, of a leapfrog with all around it, of a whole run, and of a particle filter.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use octopus_benchmarks::{prd_config, prd_model};
-use octopus_density::{Centering, LogDensity};
+use octopus_density::{Centering, LogDensity, StateSpaceModel};
 use octopus_models::Likelihood;
-use octopus_sampler::{Phase, Sampler, SamplerConfig};
+use octopus_models::state_space::{HiddenMarkov, LinearGaussian};
+use octopus_sampler::{FilterSize, Phase, Sampler, SamplerConfig, particle_filter};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -87,5 +88,20 @@ fn run(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, gradient, leapfrog, run);
+fn filter(c: &mut Criterion) {
+    let models: [(&str, &dyn StateSpaceModel); 2] =
+        [("state-space", &LinearGaussian::shipped()), ("hmm", &HiddenMarkov::shipped())];
+    for (name, model) in models {
+        let mut group = c.benchmark_group(format!("filter/{name}"));
+        for particles in [100, 1000, 10_000] {
+            let size = FilterSize { particles, repetitions: 1 };
+            group.bench_function(BenchmarkId::from_parameter(particles), |b| {
+                b.iter(|| particle_filter(black_box(model), size, 42).expect("possible"));
+            });
+        }
+        group.finish();
+    }
+}
+
+criterion_group!(benches, gradient, leapfrog, run, filter);
 criterion_main!(benches);

@@ -6,6 +6,7 @@
 //! |--|--|
 //! | `gradient/<likelihood>/<groups>` | one log density and gradient of the PRD's model, centered |
 //! | `leapfrog/<likelihood>/<groups>` | one leapfrog step with all that NUTS does around it |
+//! | `filter/<model>/<particles>` | one particle filter over the data that ship, 50 or 100 steps |
 //! | `diagnostics/<estimator>` | one estimator of one quantity, 4 chains of 2000 draws |
 //! | `summary/<variables>` | the summary of this number of quantities |
 //! | `loo/<observations>` | leave-one-out cross-validation of 8000 draws |

@@ -9,6 +9,7 @@
 //! | their value and gradient in one pass, where the chain rule costs too much | [`StandardisedScalars`], [`LogDensity::logp_grad_centered`] |
 //! | sums that have the same bits on every processor | [`warp`] |
 //! | to hold its gradient to finite differences | [`check_gradient`] |
+//! | hidden states that a particle filter moves | [`StateSpaceModel`] |
 //! | that model on a GPU | [`gpu`], [`kernel_modules!`] |
 //!
 //! A density is a function of unconstrained coordinates: positive parameters are walked in as logarithms, and the
@@ -91,6 +92,7 @@ mod error;
 pub mod gpu;
 mod gradient;
 mod hierarchy;
+mod state_space;
 pub mod warp;
 
 pub use centering::{
@@ -106,3 +108,4 @@ pub use gradient::{
 };
 pub use hierarchy::{Hierarchy, Information, Kinds, Noise, Population};
 pub use octopus_trace::{DataError, Dim, GroupedData, Labels, Layout, Role, STATISTICS, Transform, Variable};
+pub use state_space::{StateNoise, StateSpaceModel};

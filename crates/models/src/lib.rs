@@ -12,6 +12,7 @@
 //! | a program that ships with data and truth, such as `polynomial` | [`ShippedProgram`] |
 //! | made-up data like phase 0's | [`synthetic`] |
 //! | made-up data of `polynomial` at any size, with their posterior | [`polynomial`] |
+//! | hidden states with known parameters, and their exact filters | [`state_space`] |
 //! | the exact posterior of these models, to judge a sampler | [`exact`] |
 //!
 //! ```
@@ -45,6 +46,7 @@ pub mod settings;
 mod simulator;
 mod stan_program;
 mod starting_point;
+pub mod state_space;
 mod table_file;
 
 pub use data_size::DataSize;

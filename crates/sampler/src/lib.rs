@@ -101,9 +101,9 @@ pub use error::{SamplerError, WrongGradient};
 pub use kernel::{Algorithm, Chees, Hmc, Mams, MetricEstimate, Walnuts};
 pub use octopus_density::gpu::Precision;
 pub use population::{
-    ImportanceConfig, ImportanceProposal, ParticlePopulation, PathfinderConfig, PopulationEvidence, PopulationFindings,
-    SmcConfig, SmcPopulation, SmcSize, SmcStage, importance, importance_from_prior, particles_of_prior, pathfinder,
-    smc,
+    FilterSize, FilteredStates, ImportanceConfig, ImportanceProposal, ParticlePopulation, PathfinderConfig,
+    PopulationEvidence, PopulationFindings, SmcConfig, SmcPopulation, SmcSize, SmcStage, importance,
+    importance_from_prior, particle_filter, particles_of_prior, pathfinder, smc,
 };
 pub use run::plan;
 pub use run::{BatchSampler, BatchStep, Begin, DataSet, Sampler, Starts, WarmStart, jittered};

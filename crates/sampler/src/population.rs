@@ -10,9 +10,12 @@
 //! All work in the sampler's coordinates, where hierarchies are standardised, and return positions and log densities in the
 //! density's own. The evidence is the logarithm of the density's integral: a density that
 //! leaves constants out leaves them out of its evidence.
+//!
+//! [`particle_filter`] is of another kind: it follows hidden states over time, and knows no density of parameters.
 
 mod engine;
 mod evaluate;
+mod filter;
 mod importance;
 mod inverse_hessian;
 mod laplace;
@@ -26,6 +29,7 @@ mod weights;
 pub use engine::PopulationFindings;
 pub(crate) use engine::{PopulationEngine, PopulationMeans, PopulationMethod};
 pub(crate) use evaluate::{SamplerCoordinates, halted, or_nothing};
+pub use filter::{FilterSize, FilteredStates, particle_filter};
 pub use importance::{ImportanceConfig, ImportanceProposal, importance, importance_from_prior, particles_of_prior};
 pub(crate) use pathfinder::starts_on_paths;
 pub use pathfinder::{PathfinderConfig, pathfinder};

@@ -51,19 +51,30 @@ pub(super) fn smoothed(log_weights: &[f64]) -> Result<(Vec<f64>, f64), SamplerEr
 /// Returns the numbers of `count` particles, each as often as its weight says to within 1 (systematic resampling, Kitagawa
 /// 1996), in ascending order. The weights sum to 1; `uniform` is in (0, 1).
 pub(super) fn systematic(weights: impl Iterator<Item = f64>, count: usize, uniform: f64) -> Vec<usize> {
-    let mut chosen = Vec::with_capacity(count);
-    let (mut below, mut last) = (0.0, 0);
+    // Each particle is noted where its places begin, and of several the last one stays, as the others have none: no branch
+    // depends on the weights.
+    let mut chosen = vec![0; count + 1];
+    let (mut below, mut begin, mut last) = (0.0, 0, 0);
     for (particle, weight) in weights.enumerate() {
+        if let Some(place) = chosen.get_mut(begin) {
+            *place = particle;
+        }
         below += weight * count as f64;
-        while chosen.len() < count && (chosen.len() as f64 + uniform) < below {
-            chosen.push(particle);
-        }
-        if weight > 0.0 {
-            last = particle;
-        }
+        // The number of places k with k + uniform < below.
+        let whole = (below - uniform) as usize;
+        begin = (whole + usize::from((whole as f64) < below - uniform)).min(count);
+        last = if weight > 0.0 { particle } else { last };
     }
     // Rounding may leave the sum of the weights below 1.
-    chosen.resize(count, last);
+    if let Some(place) = chosen.get_mut(begin) {
+        *place = last;
+    }
+    chosen.truncate(count);
+    let mut own = 0;
+    for place in &mut chosen {
+        own = own.max(*place);
+        *place = own;
+    }
     chosen
 }
 

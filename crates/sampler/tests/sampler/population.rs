@@ -1,6 +1,7 @@
 //! Importance sampling, sequential Monte Carlo and Pathfinder against exact posteriors and their evidences.
 
 mod exact;
+mod filter;
 mod importance;
 mod pathfinder;
 mod runs;
