@@ -72,7 +72,7 @@ impl StateSpaceModel for HiddenMarkov {
     }
 
     fn log_likelihood(&self, step: usize, particles: &[f64], out: &mut [f64]) {
-        Arch::new().dispatch(Look { of_state: self.log_densities(self.y[step]), particles, out });
+        Arch::new().dispatch(ObserveState { of_state: self.log_densities(self.y[step]), particles, out });
     }
 }
 
@@ -97,13 +97,13 @@ impl WithSimd for Change<'_> {
 }
 
 /// The log density of an observation given each state.
-struct Look<'a> {
+struct ObserveState<'a> {
     of_state: [f64; 2],
     particles: &'a [f64],
     out: &'a mut [f64],
 }
 
-impl WithSimd for Look<'_> {
+impl WithSimd for ObserveState<'_> {
     type Output = ();
 
     #[inline(always)]
