@@ -2,7 +2,8 @@
 
     python benchmarks/samplers.py target/release/octopus reports/samplers.md
 
-What is done is kept beside the report (`.json`), and the same command goes on. `--only mams` takes these samplers alone.
+Each figure is kept as soon as it is found, beside the report (`.json`), and the same command goes on; seeds are counted in
+blocks of 100. `--only mams` takes these samplers alone.
 """
 
 import argparse
@@ -26,6 +27,8 @@ CALIBRATED = {"eight schools": ("eight-schools",), "hierarchy of 20 groups": ("h
 # Geweke's test of 20 groups has too few effective draws to decide.
 GEWEKE = {"eight schools": ("eight-schools",)}
 SEEDS = range(1, 6)
+# Seeds of a sweep, and how many are kept at a time.
+SWEPT, BLOCK, FIRST = 1000, 100, 42
 
 
 def octopus(program, *words):
@@ -46,25 +49,44 @@ def efficiency(program, words):
     return [statistics.median(found), min(found), max(found)]
 
 
-def judge(program, sampler):
+def add_seeds(program, words, total):
+    """Adds a block of seeds to what a sweep has counted."""
+    first = FIRST + total.get("runs", 0)
+    block = octopus(program, "sweep", *words, "--draws", "1000", "--seed", str(first), "--seeds", str(BLOCK))["sweep"]
+    for key, add in (("runs", int.__add__), ("lost", int.__add__), ("largest_rhat", max), ("diverging", int.__add__),
+                     ("divergences", int.__add__)):
+        total[key] = add(total[key], block[key]) if key in total else block[key]
+
+
+def calibrated(program, words):
+    with tempfile.TemporaryDirectory() as folder:
+        ranks = octopus(program, "calibrate", *words, "--datasets", "1000", "--out", f"{folder}/sbc")["ranks"]
+    worst = min(ranks["quantities"], key=lambda one: one["adjusted_p"])
+    return [ranks["calibrated"], worst["adjusted_p"], len(ranks["quantities"])]
+
+
+def geweke(program, words):
+    with tempfile.TemporaryDirectory() as folder:
+        moments = octopus(program, "calibrate", *words, "--geweke", "--out", f"{folder}/geweke")["geweke"]
+    return [moments["calibrated"], max(abs(one["z"]) for one in moments["moments"]), moments["limit"]]
+
+
+def judge(program, sampler, found):
+    """Adds to `found` what it lacks, and yields what was added each time."""
     # The target of acceptance is the sampler's own, and for NUTS that of the public studies.
     own = ("--algorithm", sampler, *(("--target-accept", "0.8") if sampler == "nuts" else ()))
-    found = {"efficiency": {}, "swept": {}, "calibrated": {}, "geweke": {}}
+    moves = sampler in CHAINS
+    for kind, models, measure in (("efficiency", MODELS if moves else {}, efficiency), ("calibrated", CALIBRATED, calibrated),
+                                  ("geweke", GEWEKE if moves else {}, geweke)):
+        for name, words in models.items():
+            if name not in found.setdefault(kind, {}):
+                found[kind][name] = measure(program, (*words, *own))
+                yield kind, name
     for name, words in MODELS.items():
-        if sampler in CHAINS:
-            found["efficiency"][name] = efficiency(program, (*words, *own))
-        swept = octopus(program, "sweep", *words, *own, "--draws", "1000", "--seeds", "1000")["sweep"]
-        found["swept"][name] = {key: swept[key] for key in ("lost", "largest_rhat", "diverging", "divergences")}
-    for name, words in CALIBRATED.items():
-        with tempfile.TemporaryDirectory() as folder:
-            ranks = octopus(program, "calibrate", *words, *own, "--datasets", "1000", "--out", f"{folder}/sbc")
-        worst = min(ranks["ranks"]["quantities"], key=lambda one: one["adjusted_p"])
-        found["calibrated"][name] = [ranks["calibrated"], worst["adjusted_p"], len(ranks["ranks"]["quantities"])]
-    for name, words in GEWEKE.items() if sampler in CHAINS else ():
-        with tempfile.TemporaryDirectory() as folder:
-            moments = octopus(program, "calibrate", *words, *own, "--geweke", "--out", f"{folder}/geweke")["geweke"]
-        found["geweke"][name] = [moments["calibrated"], max(abs(one["z"]) for one in moments["moments"]), moments["limit"]]
-    return found
+        total = found.setdefault("swept", {}).setdefault(name, {})
+        while total.get("runs", 0) < SWEPT:
+            add_seeds(program, (*words, *own), total)
+            yield f"{total['runs']} seeds", name
 
 
 def table(head, rows):
@@ -79,27 +101,29 @@ def report(done):
             "1000 draws, each sampler with its own target of acceptance, NUTS 0.8): the median of five seeds, and their range.",
             ""]
     cell = lambda three: f"{three[0]:.0f} ({three[1]:.0f} to {three[2]:.0f})"
-    chains = {sampler: one for sampler, one in done.items() if sampler in CHAINS}
-    text += table("model | " + " | ".join(chains),
-                  [f"| {name} | " + " | ".join(cell(one["efficiency"][name]) for one in chains.values()) + " |"
-                   for name in MODELS])
+    of = lambda kind, name: [(sampler, done[sampler][kind][name]) for sampler in (*CHAINS, *POPULATIONS)
+                             if name in done.get(sampler, {}).get(kind, {})]
+    text += table("model | " + " | ".join(CHAINS),
+                  [f"| {name} | " + " | ".join(cell(found[sampler]) if sampler in found else "" for sampler in CHAINS) + " |"
+                   for name in MODELS for found in [dict(of("efficiency", name))]])
     text += ["Public figures for eight schools, non-centered (oWALNUTS' study posteriordb_bench_v5): oWALNUTS 24.7, CmdStan "
              "32.9, nutpie 42.6.", "",
              "## 1000 seeds", "",
-             "A run is lost when an R-hat is above 1.05.", ""]
-    text += table("model | sampler | lost | largest R-hat | runs with divergences (divergences)",
-                  [f"| {name} | {sampler} | {s['lost']} | {s['largest_rhat']:.3f} | {s['diverging']} ({s['divergences']}) |"
-                   for name in MODELS for sampler, one in done.items() for s in [one["swept"][name]]])
+             "A run is lost when an R-hat is above 1.05. Importance, smc and pathfinder draw in standardised coordinates, "
+             "whichever are asked for, so that their two rows of eight schools are of the same runs.", ""]
+    text += table("model | sampler | seeds | lost | largest R-hat | runs with divergences (divergences)",
+                  [f"| {name} | {sampler} | {s['runs']} | {s['lost']} | {s['largest_rhat']:.3f} | "
+                   f"{s['diverging']} ({s['divergences']}) |" for name in MODELS for sampler, s in of("swept", name) if s])
     text += ["## Calibration", "",
              "Ranks of the true values among the draws of 1000 data sets (SBC), and Geweke's test. Pathfinder is an approximation "
              "and says so: it need not be calibrated.", ""]
     verdict = lambda good: "calibrated" if good else "**not calibrated**"
     text += table("model | sampler | ranks: smallest p-value, adjusted for all",
                   [f"| {name} | {sampler} | {verdict(s[0])}: {s[1]:.2g} of {s[2]} |"
-                   for name in CALIBRATED for sampler, one in done.items() for s in [one["calibrated"][name]]])
+                   for name in CALIBRATED for sampler, s in of("calibrated", name)])
     text += table("model | sampler | Geweke: largest z-score, and its limit",
                   [f"| {name} | {sampler} | {verdict(g[0])}: {g[1]:.2f}, {g[2]:.2f} |"
-                   for name in GEWEKE for sampler, one in chains.items() for g in [one["geweke"][name]]])
+                   for name in GEWEKE for sampler, g in of("geweke", name)])
     return "\n".join(text)
 
 
@@ -112,11 +136,11 @@ def main():
     kept = args.report.with_suffix(".json")
     done = json.loads(kept.read_text()) if kept.exists() else {}
     for sampler in args.only:
-        if sampler not in done:
-            done[sampler] = judge(args.octopus, sampler)
+        for kind, name in judge(args.octopus, sampler, done.setdefault(sampler, {})):
             kept.write_text(json.dumps(done, indent=1) + "\n")
             args.report.write_text(report(done))
-            print(sampler, flush=True)
+            print(sampler, kind, name, flush=True)
+    args.report.write_text(report(done))
 
 
 if __name__ == "__main__":
