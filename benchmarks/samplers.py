@@ -3,7 +3,7 @@
     python benchmarks/samplers.py target/release/octopus reports/samplers.md
 
 Each figure is kept as soon as it is found, beside the report (`.json`), and the same command goes on; seeds are counted in
-blocks of 100. `--only mams` takes these samplers alone.
+blocks of 20. `--only mams` takes these samplers alone.
 """
 
 import argparse
@@ -28,7 +28,7 @@ CALIBRATED = {"eight schools": ("eight-schools",), "hierarchy of 20 groups": ("h
 GEWEKE = {"eight schools": ("eight-schools",)}
 SEEDS = range(1, 6)
 # Seeds of a sweep, and how many are kept at a time.
-SWEPT, BLOCK, FIRST = 1000, 100, 42
+SWEPT, BLOCK, FIRST = 1000, 20, 42
 
 
 def octopus(program, *words):
