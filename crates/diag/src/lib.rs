@@ -15,7 +15,7 @@
 //! | the same | curves of these against draws and over the distribution | [`evolution`], [`ess_quantile_curve`], [`ess_local_curve`] |
 //! | chains of different lengths | the draws that all have | [`Chains::cut_to_shortest`] |
 //! | many chains of few draws each | the same | [`rhat_nested`]; [`ess_bulk_of_chains`], [`ess_tail_of_chains`], [`ess_mean_of_chains`]; [`bfmi_of_chains`] |
-//! | a density over a proposal, at draws of both | its integral, with its error (evidence) | [`bridge`] |
+//! | a density over a proposal, at draws of both | its integral, with its error (evidence) | [`bridge`], [`bridge_covariance`] |
 //! | energies of the draws | does the momentum refresh suffice | [`bfmi`] |
 //! | ranks of true values among draws | are they uniform (simulation-based calibration) | [`rank`], [`RankCounts`], [`EcdfBand`] |
 //! | many tests at once | which of them fail | [`holm`] |
@@ -93,7 +93,7 @@ pub use difference::{COMPARED_QUANTILES, ParameterDifference, PosteriorDifferenc
 pub use error::DiagError;
 pub use estimators::autocov::{autocorr, autocov};
 pub use estimators::bfmi::{bfmi, bfmi_of_chains};
-pub use estimators::bridge::{BridgeEstimate, bridge};
+pub use estimators::bridge::{BridgeEstimate, bridge, bridge_covariance};
 pub use estimators::definition::Definition;
 pub use estimators::ess::{
     ess_bulk, ess_folded, ess_identity, ess_local, ess_mad, ess_mean, ess_median, ess_quantile, ess_sd, ess_tail,

@@ -153,6 +153,52 @@ fn errors_are_as_large_as_they_say() {
     assert!(mean.abs() < 0.25 && (0.85..1.15).contains(&sd), "{mean} {sd}");
 }
 
+/// A standard normal distribution, with its draws: all that a bridge errs by is the errors of its fits.
+struct Normal(Layout);
+
+impl LogDensity for Normal {
+    fn dim(&self) -> usize {
+        10
+    }
+
+    fn layout(&self) -> &Layout {
+        &self.0
+    }
+
+    fn logp_grad(&self, x: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {
+        gradient.iter_mut().zip(x).for_each(|(slope, x)| *slope = -x);
+        Ok(-0.5 * x.iter().map(|x| x * x).sum::<f64>())
+    }
+
+    fn expand(&self, _: &[f64], _: &mut [f64]) {}
+
+    fn name(&self) -> &str {
+        "normal"
+    }
+
+    fn log_constant(&self) -> Option<f64> {
+        Some(-5.0 * std::f64::consts::TAU.ln())
+    }
+}
+
+/// Where the posterior is a normal distribution, each half errs by its own deviation times the other's: both err together, by
+/// a correlation of 0.5. Taken for independent, their mean errs by 1.22 times what it says.
+#[test]
+fn errors_that_both_halves_share_are_counted() {
+    let density = Normal(Layout { variables: Vec::new() });
+    let found: Vec<ModelEvidence> = (0..400)
+        .map(|seed| {
+            let mut random = Stream::new(seed, 0, 0, Purpose::User);
+            let draws: Vec<f64> = (0..200 * density.dim()).map(|_| random.normal()).collect();
+            ModelEvidence::of_draws(&density, &draws, 2, seed).unwrap()
+        })
+        .collect();
+    let square = |of: &dyn Fn(&ModelEvidence) -> f64| found.iter().map(|one| of(one) * of(one)).sum::<f64>() / 400.0;
+    let said = square(&|one| one.standard_error).sqrt();
+    let erred = square(&|one| one.log_evidence).sqrt();
+    assert!((0.9..1.1).contains(&(erred / said)), "{erred}, not {said}");
+}
+
 #[test]
 fn what_has_no_evidence_is_told() {
     let problem = shipped("polynomial");

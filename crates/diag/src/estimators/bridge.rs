@@ -44,19 +44,10 @@ pub fn bridge(of_density: &Chains, of_proposal: &[f64]) -> Result<BridgeEstimate
     }
     let nothing = BridgeEstimate { log_integral: f64::NAN, standard_error: f64::NAN, overlap: f64::NAN, ess: f64::NAN };
     let all = || of_density.values().iter().chain(of_proposal).copied();
-    let draws = of_density.values().len() as f64;
-    let effective = ess_mean(of_density).min(draws);
-    if all().any(|x| x.is_nan() || x == f64::INFINITY) || effective.is_nan() {
+    let bridge = OptimalBridge::new(of_density, of_proposal.len());
+    if all().any(|x| x.is_nan() || x == f64::INFINITY) || bridge.shares[0].is_nan() {
         return Ok(nothing);
     }
-    let proposals = of_proposal.len() as f64;
-    let shares = [effective / (effective + proposals), proposals / (effective + proposals)];
-    // p / (s1 p + s2 r q) at draws of q, and r q / (s1 p + s2 r q) at draws of p, from ln r.
-    let of_q =
-        |log: f64| of_proposal.iter().map(|x| 1.0 / (shares[0] + shares[1] * (log - x).exp())).collect::<Vec<f64>>();
-    let of_p = |log: f64| {
-        of_density.values().iter().map(|x| 1.0 / (shares[0] * (x - log).exp() + shares[1])).collect::<Vec<f64>>()
-    };
     let finite = all().filter(|x| x.is_finite());
     let (mut low, mut high) =
         finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (x.min(low), x.max(high)));
@@ -67,14 +58,60 @@ pub fn bridge(of_density: &Chains, of_proposal: &[f64]) -> Result<BridgeEstimate
         if middle <= low || middle >= high {
             break;
         }
-        if mean(&of_q(middle)) > mean(&of_p(middle)) { low = middle } else { high = middle }
+        let is_low = mean(&bridge.of_q(of_proposal, middle)) > mean(&bridge.of_p(of_density.values(), middle));
+        if is_low { low = middle } else { high = middle }
     }
     let log_integral = low + 0.5 * (high - low);
-    let (of_q, of_p) = (of_q(log_integral), of_p(log_integral));
-    let relative = |values: &[f64]| variance(values) / (mean(values) * mean(values));
-    let ess = ess_mean(&of_density.with_values(&of_p)).min(draws);
-    let squared_error = relative(&of_q) / proposals + relative(&of_p) / ess;
+    let (of_q, of_p) = (bridge.of_q(of_proposal, log_integral), bridge.of_p(of_density.values(), log_integral));
+    let ess = ess_mean(&of_density.with_values(&of_p)).min(of_density.values().len() as f64);
+    let squared_error =
+        relative_variance(&of_q, &of_q) / of_proposal.len() as f64 + relative_variance(&of_p, &of_p) / ess;
     Ok(BridgeEstimate { log_integral, standard_error: squared_error.sqrt(), overlap: mean(&of_q).min(1.0), ess })
+}
+
+/// Returns the covariance of two estimates by [`bridge`], each from one half of the draws of p with a proposal that was fitted
+/// to the other half. It is told by one of the halves: `of_density` is ln p - ln q at its draws, `of_own_fit` the same with
+/// the proposal that was fitted to these very draws, and `found` is its estimate from as many `proposals`.
+///
+/// What a half errs by because of its proposal is the deviation of the one half, by which the fit is off, times the deviation
+/// of the other, by which the mean over draws is off: both halves err by the same product. The bridge to these draws
+/// changes by the errors of both fits when one fit takes the place of the other, so that half of the change's variance is
+/// one fit's.
+pub fn bridge_covariance(of_density: &Chains, of_own_fit: &[f64], proposals: usize, found: &BridgeEstimate) -> f64 {
+    let bridge = OptimalBridge::new(of_density, proposals);
+    let of_p = bridge.of_p(of_density.values(), found.log_integral);
+    let own = bridge.of_p(of_own_fit, found.log_integral);
+    let change: Vec<f64> = of_p.iter().zip(&own).map(|(x, own)| x - own).collect();
+    (0.5 * relative_variance(&change, &of_p)).min(relative_variance(&of_p, &of_p)) / found.ess
+}
+
+/// The optimal bridge between a density p and a proposal q, as a function of ln p - ln q and of ln r, the ratio of their
+/// integrals.
+struct OptimalBridge {
+    /// The shares of p and q in all draws, where draws of p count by their effective sample size.
+    shares: [f64; 2],
+}
+
+impl OptimalBridge {
+    fn new(of_density: &Chains, proposals: usize) -> Self {
+        let (effective, proposals) = (ess_mean(of_density).min(of_density.values().len() as f64), proposals as f64);
+        Self { shares: [effective / (effective + proposals), proposals / (effective + proposals)] }
+    }
+
+    /// p / (s1 p + s2 r q) at draws of q.
+    fn of_q(&self, of_proposal: &[f64], log: f64) -> Vec<f64> {
+        of_proposal.iter().map(|x| 1.0 / (self.shares[0] + self.shares[1] * (log - x).exp())).collect()
+    }
+
+    /// r q / (s1 p + s2 r q) at draws of p.
+    fn of_p(&self, of_density: &[f64], log: f64) -> Vec<f64> {
+        of_density.iter().map(|x| 1.0 / (self.shares[0] * (x - log).exp() + self.shares[1])).collect()
+    }
+}
+
+/// The variance of values in units of the squared mean of others.
+fn relative_variance(values: &[f64], others: &[f64]) -> f64 {
+    variance(values) / (mean(others) * mean(others))
 }
 
 #[cfg(test)]

@@ -4,19 +4,18 @@
 //! When an estimate is doubtful is decided here.
 
 mod coordinates;
+mod halves;
 mod proposal;
 mod text;
 
 use crate::observed::Positions;
 use crate::{Trace, TraceError};
 use coordinates::BridgeCoordinates;
+use halves::{CrossedEstimate, Halves};
 use octopus_density::LogDensity;
-use octopus_diag::{BridgeEstimate, Chains, bridge};
+use octopus_diag::BridgeEstimate;
 use octopus_models::Problem;
-use octopus_random::{Purpose, Stream};
 use octopus_trace::{InferenceData, Values};
-use proposal::NormalProposal;
-use rayon::prelude::*;
 
 /// The largest standard error of a log evidence that is not doubtful: the evidence is known to a tenth.
 const DOUBTFUL_ERROR: f64 = 0.1;
@@ -28,7 +27,8 @@ const APART: f64 = 4.0;
 /// A log evidence with how well it is known.
 ///
 /// Each half of the draws has an estimate: a normal distribution is fitted to the other half, in the density's coordinates, and
-/// [`bridge`] leads from it to the draws. The evidence is the mean of both.
+/// [`bridge`](octopus_diag::bridge) leads from it to the draws. The evidence is the mean of both, whose errors
+/// [go together](octopus_diag::bridge_covariance).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ModelEvidence {
     /// The logarithm of the integral of prior times likelihood, with all constants.
@@ -72,31 +72,28 @@ impl ModelEvidence {
         let middle = draws / 2 * dim;
         let first: Vec<f64> = (0..chains).flat_map(|k| &chain(k)[..middle]).copied().collect();
         let second: Vec<f64> = (0..chains).flat_map(|k| &chain(k)[middle..]).copied().collect();
-        let bridges = |coordinates: &BridgeCoordinates, which: u32| {
-            let pair = if which == 0 { [&first, &second] } else { [&second, &first] };
-            half(density, coordinates, pair.map(Vec::as_slice), chains, |k| {
-                Stream::new(seed, which, k, Purpose::Bridge)
-            })
-        };
-        let mut best: Option<(BridgeCoordinates, BridgeEstimate)> = None;
+        let mut best: Option<(Halves<'_>, CrossedEstimate)> = None;
         for coordinates in BridgeCoordinates::candidates(density, positions).map_err(TraceError::Density)? {
-            let found = match bridges(&coordinates, 0) {
+            let halves = Halves::new(density, coordinates, [first.clone(), second.clone()], chains);
+            let (halves, found) = match halves.and_then(|halves| halves.bridge(0, seed).map(|found| (halves, found))) {
                 // The density's own come first; others may overflow.
                 Err(TraceError::Lacks(_)) if best.is_some() => continue,
                 found => found?,
             };
-            let is_better = |(_, best): &(_, BridgeEstimate)| found.overlap > best.overlap || best.overlap.is_nan();
-            if best.as_ref().is_none_or(is_better) {
-                best = Some((coordinates, found));
+            let overlap = found.estimate.overlap;
+            let is_better = |best: &CrossedEstimate| overlap > best.estimate.overlap || best.estimate.overlap.is_nan();
+            if best.as_ref().is_none_or(|(_, best)| is_better(best)) {
+                best = Some((halves, found));
             }
         }
-        let (coordinates, found) = best.ok_or_else(|| TraceError::lacks("there are no coordinates"))?;
-        let halves = [found, bridges(&coordinates, 1)?];
-        let [one, other] = halves;
+        let (halves, one) = best.ok_or_else(|| TraceError::lacks("there are no coordinates"))?;
+        let other = halves.bridge(1, seed)?;
+        let (error, other_error) = (one.estimate.standard_error, other.estimate.standard_error);
+        let squares = error * error + other_error * other_error + one.covariance + other.covariance;
         Ok(Self {
-            log_evidence: constant + 0.5 * (one.log_integral + other.log_integral),
-            standard_error: 0.5 * together(one.standard_error, other.standard_error),
-            halves,
+            log_evidence: constant + 0.5 * (one.estimate.log_integral + other.estimate.log_integral),
+            standard_error: 0.5 * squares.sqrt(),
+            halves: [one.estimate, other.estimate],
             draws: chains * draws,
         })
     }
@@ -182,38 +179,4 @@ impl Trace {
 /// The standard error of a sum.
 fn together(one: f64, other: f64) -> f64 {
     (one * one + other * other).sqrt()
-}
-
-/// The bridge to `draws` from the normal distribution fitted to `others`.
-fn half(
-    density: &dyn LogDensity,
-    coordinates: &BridgeCoordinates,
-    [draws, others]: [&[f64]; 2],
-    chains: usize,
-    random: impl Fn(u32) -> Stream + Sync,
-) -> Result<BridgeEstimate, TraceError> {
-    let dim = density.dim();
-    let taken = |draws: &[f64]| {
-        let mut draws = draws.to_vec();
-        draws.par_chunks_exact_mut(dim).for_each(|x| coordinates.take(density, x));
-        draws
-    };
-    let (draws, others) = (taken(draws), taken(others));
-    let proposal = NormalProposal::fit(&others, dim, chains).ok_or_else(|| {
-        TraceError::lacks(
-            "a coordinate of the draws does not move, or is not finite: there is no posterior to integrate",
-        )
-    })?;
-    let ratio = |x: &[f64], log: f64| Ok(coordinates.value(density, x).map_err(TraceError::Density)? - log);
-    let of_draws: Vec<f64> =
-        draws.par_chunks_exact(dim).map(|x| ratio(x, proposal.log_density(x))).collect::<Result<_, TraceError>>()?;
-    let of_proposals: Vec<f64> = (0..of_draws.len() as u32)
-        .into_par_iter()
-        .map(|k| {
-            let (x, log) = proposal.draw(random(k));
-            ratio(&x, log)
-        })
-        .collect::<Result<_, TraceError>>()?;
-    let length = of_draws.len() / chains;
-    Ok(bridge(&Chains::new(&of_draws, chains, length)?, &of_proposals)?)
 }
