@@ -108,7 +108,7 @@ def report(done):
                    for name in MODELS for found in [dict(of("efficiency", name))]])
     text += ["Public figures for eight schools, non-centered (oWALNUTS' study posteriordb_bench_v5): oWALNUTS 24.7, CmdStan "
              "32.9, nutpie 42.6.", "",
-             "## 1000 seeds", "",
+             "## Many seeds", "",
              "A run is lost when an R-hat is above 1.05. Importance, smc and pathfinder draw in standardised coordinates, "
              "whichever are asked for, so that their two rows of eight schools are of the same runs.", ""]
     text += table("model | sampler | seeds | lost | largest R-hat | runs with divergences (divergences)",
