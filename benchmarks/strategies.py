@@ -16,8 +16,8 @@ from pathlib import Path
 MODELS = Path(__file__).resolve().parent.parent / "models"
 DRAWS = 1000
 STRATEGIES = {
-    "four-long": [],
-    "many-short, 4 chains": ["--strategy", "many-short", "--chains", "4"],
+    "four-long": ["--strategy", "four-long"],
+    "cross-chain": ["--strategy", "cross-chain"],
     "auto": ["--strategy", "auto"],
 }
 
@@ -48,7 +48,7 @@ def sweep(args, program, data, options):
 def row(name, found):
     first = found["four-long"]["leapfrogs"]
     cell = lambda one: f"{one['lost']}, {one['unfit']}, {one['diverging']}"
-    cells = [f"{cell(one)} | {first / one['leapfrogs']:.2f}" for one in found.values()]
+    cells = [f"{cell(found[key])} | {first / found[key]['leapfrogs']:.2f}" for key in STRATEGIES]
     return f"| {name} | " + " | ".join(cells) + " |"
 
 

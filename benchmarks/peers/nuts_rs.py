@@ -60,7 +60,7 @@ def octopus(program, path, form, seed, threads, target, strategy):
 
 
 # The rows of Octopus: its default, and the chains that it takes for as many draws where it may choose.
-STRATEGIES = {"octopus": "four-long", "octopus, auto": "auto"}
+STRATEGIES = {"octopus": "cross-chain", "octopus, four-long": "four-long", "octopus, auto": "auto"}
 
 
 def nuts_rs(program, judge, path, form, seed, threads, target, known):

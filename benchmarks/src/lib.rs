@@ -15,7 +15,7 @@
 
 use octopus_models::synthetic::HierarchicalSpec;
 use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood, ModelError};
-use octopus_sampler::SamplerConfig;
+use octopus_sampler::{SamplerConfig, Strategy};
 
 /// The PRD's model on its own data with another number of groups.
 ///
@@ -26,7 +26,8 @@ pub fn prd_model(groups: usize, likelihood: Likelihood) -> Result<HierarchicalNo
     HierarchicalNormal::new(synthetic.data, HierarchicalPrior::default(), likelihood)
 }
 
-/// The PRD's settings.
+/// The PRD's settings, with all of their warm-up.
 pub fn prd_config() -> SamplerConfig {
-    SamplerConfig { draws: 2000, tune: 1000, chains: 4, target_accept: 0.95, seed: 42, ..SamplerConfig::default() }
+    let base = SamplerConfig { strategy: Strategy::FourLong, ..SamplerConfig::default() };
+    SamplerConfig { draws: 2000, tune: 1000, chains: 4, target_accept: 0.95, seed: 42, ..base }
 }

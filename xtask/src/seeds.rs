@@ -17,7 +17,7 @@ use std::process::{Command, Stdio};
 
 /// Seeds of each data set and strategy, where no number is given.
 const SEEDS: u64 = 1000;
-const STRATEGIES: [&str; 3] = ["four-long", "auto", "many-short"];
+const STRATEGIES: [&str; 4] = ["cross-chain", "four-long", "auto", "many-short"];
 /// Seeds of one process: what an interrupted run has to do again at most, and when the files are written anew.
 const BLOCK: u64 = 500;
 /// Where the table goes.
@@ -299,7 +299,7 @@ fn sweeps(root: &Path) -> Result<Vec<Planned>> {
             planned.push(Planned { name, fingerprint: fingerprint(root, &arguments, Some(&data))?, arguments });
         }
     }
-    let arguments = words(&["eight-schools", "--target-accept", "0.95", "--draws", "5000"]);
+    let arguments = words(&["eight-schools", "--strategy", "four-long", "--target-accept", "0.95", "--draws", "5000"]);
     let name = "schools four-long".to_owned();
     planned.push(Planned { name, fingerprint: fingerprint(root, &arguments, None)?, arguments });
     Ok(planned)
@@ -355,7 +355,7 @@ mod tests {
         let planned = sweeps(&crate::place::root()).unwrap();
         let files = data_sets(&crate::place::root()).unwrap().len();
         assert!(files >= 10, "{files} data sets");
-        assert_eq!(planned.len(), 3 * files + 1);
+        assert_eq!(planned.len(), STRATEGIES.len() * files + 1);
         assert!(planned.iter().any(|sweep| sweep.name == "single many-short"));
     }
 
@@ -385,7 +385,7 @@ mod tests {
     fn what_was_found_is_kept_while_bits_and_input_stay() {
         let root = scenario("kept");
         let planned = sweeps(&root).unwrap();
-        let [zero, schools] = [&planned[1], &planned[3]];
+        let [zero, schools] = [&planned[2], &planned[4]];
         assert_eq!([zero.name.as_str(), schools.name.as_str()], ["zero auto", "schools four-long"]);
         let mut found = Found::read(&root, &planned).unwrap();
         assert_eq!((found.rows.len(), found.runs(zero)), (0, 0));
@@ -399,7 +399,7 @@ mod tests {
         let counts = || {
             let planned = sweeps(&root).unwrap();
             let again = Found::read(&root, &planned).unwrap();
-            [again.runs(&planned[1]), again.runs(&planned[3])]
+            [again.runs(&planned[2]), again.runs(&planned[4])]
         };
         assert_eq!(counts(), [1000, 3]);
         let config = root.join("benchmarks/seeds/zero.toml");

@@ -4,7 +4,7 @@
 
 use crate::json::null_is_nan;
 use octopus_diag::{DEFAULT_PROB, DiagError, ParameterSummary, Summary, limits, summary, summary_of_many};
-use octopus_sampler::{SamplerConfig, Strategy};
+use octopus_sampler::SamplerConfig;
 use octopus_trace::Dataset;
 use serde::{Deserialize, Serialize};
 
@@ -53,8 +53,8 @@ impl Quality {
 /// # Errors
 /// When they cannot be summarised (see [`summary_of_many`]).
 pub(crate) fn summary_of_run(draws: &Dataset, config: &SamplerConfig) -> Result<Summary, DiagError> {
-    match config.strategy {
-        Strategy::FourLong => summary(draws, DEFAULT_PROB),
-        Strategy::ManyShort => summary_of_many(draws, DEFAULT_PROB, config.superchains),
+    match config.nested() {
+        None => summary(draws, DEFAULT_PROB),
+        Some(superchains) => summary_of_many(draws, DEFAULT_PROB, superchains),
     }
 }

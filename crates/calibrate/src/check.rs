@@ -11,7 +11,7 @@ mod warm_up;
 use crate::CalibrateError;
 use crate::address::{StreamPurpose, sampler_seed, stream};
 use octopus_models::Simulator;
-use octopus_sampler::{Phase, Sampler, SamplerConfig};
+use octopus_sampler::{Phase, Sampler, SamplerConfig, Strategy};
 use serde::Serialize;
 
 /// The data set that the sampler is checked on: none that is ranked.
@@ -109,6 +109,7 @@ pub fn self_check(
         tune: TUNE,
         chains: CHAINS,
         seed: sampler_seed(seed, NUMBER),
+        strategy: Strategy::FourLong,
         target_accept: sampler.target_accept,
         max_depth: sampler.max_depth,
         parameterization: sampler.parameterization,

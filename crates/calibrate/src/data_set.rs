@@ -12,7 +12,7 @@ use octopus_diag::{
     Chains, DiagError, ess_bulk, ess_bulk_of_chains, ess_tail, ess_tail_of_chains, rank, rhat, rhat_nested,
 };
 use octopus_models::Simulator;
-use octopus_sampler::{Block, Phase, SamplerConfig, Strategy};
+use octopus_sampler::{Block, Phase, SamplerConfig};
 
 /// The settings that all data sets of a calibration share.
 #[derive(Clone, Debug)]
@@ -151,7 +151,7 @@ impl<'a> Drawn<'a> {
         let (rhat, ess) = (f64::NAN, f64::INFINITY);
         let mut found =
             Found { ranks: Vec::new(), rhat, ess, correlation: 0.0, together: None, divergences, leapfrogs };
-        let superchains = (settings.sampler.strategy == Strategy::ManyShort).then_some(settings.sampler.superchains);
+        let superchains = settings.sampler.nested();
         for (&truth, chains) in posed.truth.iter().zip(&values) {
             let kept: Vec<f64> = kept(settings).map(|(chain, draw)| chains[chain][draw]).collect();
             let rank = rank(truth, &kept, ties.uniform()).ok_or(DensityError::NotFinite { value: f64::NAN })?;
@@ -186,6 +186,7 @@ fn convergence(chains: &[Vec<f64>], superchains: Option<usize>) -> Result<(f64, 
 mod tests {
     use super::*;
     use octopus_density::{Layout, Role, Transform, Variable};
+    use octopus_sampler::Strategy;
     use octopus_sampler::{ChainBlock, DrawStats};
 
     /// A density whose quantities are x, the log likelihood -x and the log density x.

@@ -7,7 +7,7 @@ use crate::quantities::Quantities;
 use crate::{CalibrateError, CalibratedSet, CalibrationSettings, Found};
 use octopus_diag::{MeanTest, RankCounts, holm, mean_zero};
 use octopus_models::Simulator;
-use octopus_sampler::{SamplerConfig, Strategy};
+use octopus_sampler::SamplerConfig;
 use serde::Serialize;
 
 /// An R-hat above which chains have not agreed. Chains of a calibration are short: 1.01 is for the draws of an analysis.
@@ -120,10 +120,8 @@ pub struct Together {
 
 /// Returns the R-hat above which chains have not agreed.
 fn rhat_limit(sampler: &SamplerConfig) -> f64 {
-    if sampler.strategy != Strategy::ManyShort {
-        return RHAT;
-    }
-    let (superchains, size) = (sampler.superchains as f64, (sampler.chains / sampler.superchains) as f64);
+    let Some(superchains) = sampler.nested() else { return RHAT };
+    let (superchains, size) = (superchains as f64, (sampler.chains / superchains) as f64);
     (1.0 + (1.0 + DEVIATIONS * (2.0 / (superchains - 1.0)).sqrt()) / size).sqrt()
 }
 

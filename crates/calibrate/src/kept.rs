@@ -8,13 +8,12 @@
 //! draws, nearest to the common point, and these must be draws from the posterior too.
 
 use crate::CalibrationSettings;
-use octopus_sampler::{SamplerConfig, Strategy};
 
 /// Returns the kept draws, as chain and draw.
 pub(crate) fn kept(settings: &CalibrationSettings) -> impl Iterator<Item = (usize, usize)> {
-    let CalibrationSettings { kept, sampler: SamplerConfig { chains, draws, strategy, .. }, .. } = settings;
-    let (kept, chains, draws) = (*kept, *chains, *draws);
-    let one_of_each = *strategy == Strategy::ManyShort && kept <= chains;
+    let CalibrationSettings { kept, sampler, .. } = settings;
+    let (kept, chains, draws) = (*kept, sampler.chains, sampler.draws);
+    let one_of_each = sampler.nested().is_some() && kept <= chains;
     (0..kept).map(move |k| {
         if one_of_each {
             return (even(k, kept, chains), k % draws);
@@ -32,6 +31,7 @@ fn even(k: usize, shares: usize, all: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use octopus_sampler::{SamplerConfig, Strategy};
 
     fn kept_by(strategy: Strategy, chains: usize, draws: usize, kept: usize) -> Vec<(usize, usize)> {
         let sampler = SamplerConfig { strategy, chains, draws, ..Default::default() };

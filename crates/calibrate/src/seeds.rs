@@ -8,7 +8,7 @@ use crate::judgement::RHAT;
 use crate::run::{TURN, on_threads};
 use octopus_density::LogDensity;
 use octopus_diag::{Chains, fisher_above, limits, rhat, rhat_nested, rhat_split};
-use octopus_sampler::{Phase, Sampler, SamplerConfig, Strategy};
+use octopus_sampler::{Phase, Sampler, SamplerConfig};
 use serde::Serialize;
 
 /// The outcome of one seed.
@@ -69,7 +69,7 @@ pub struct SeedSweep {
 /// to `keep` on this thread, in any order.
 ///
 /// R-hat is rank-normalised for scalars and the log density, split R-hat for the elements of arrays (no sorting: a sweep is
-/// to cost little more than its runs), nested R-hat for [`Strategy::ManyShort`].
+/// to cost little more than its runs), nested R-hat for [many short chains](octopus_sampler::Strategy::ManyShort).
 ///
 /// # Errors
 /// When settings are out of range, a run fails, no thread can be started, or `keep` fails.
@@ -146,7 +146,7 @@ fn run_seed(
     }
     run.step_size = sampler.step_sizes().into_iter().fold(f64::INFINITY, f64::min);
     run.warm_up = sampler.warm_up().unwrap_or(config.tune);
-    let ids: Vec<usize> = (0..chains).map(|chain| chain * config.superchains / chains).collect();
+    let ids: Vec<usize> = (0..chains).map(|chain| chain * config.first_chains() / chains).collect();
     let size = chains * draws;
     let numbers_of = |quantity: usize| &values[quantity * size..][..size];
     let draws_of = |quantity: usize| Chains::new(numbers_of(quantity), chains, draws);
@@ -158,16 +158,16 @@ fn run_seed(
                 continue;
             }
             let chains = draws_of(place)?;
-            let of_quantity = match config.strategy {
-                Strategy::ManyShort => rhat_nested(&chains, &ids)?,
-                Strategy::FourLong if variable.len() == 1 => rhat(&chains),
-                Strategy::FourLong => rhat_split(&chains),
+            let of_quantity = match config.nested() {
+                Some(_) => rhat_nested(&chains, &ids)?,
+                None if variable.len() == 1 => rhat(&chains),
+                None => rhat_split(&chains),
             };
             run.see(of_quantity, || variable.element_name(i));
         }
     }
     let chains = draws_of(width)?;
-    let of_density = if config.strategy == Strategy::ManyShort { rhat_nested(&chains, &ids)? } else { rhat(&chains) };
+    let of_density = if config.nested().is_some() { rhat_nested(&chains, &ids)? } else { rhat(&chains) };
     run.see(of_density, || "log density".to_owned());
     Ok(Some(run))
 }
@@ -223,17 +223,17 @@ impl SeedSweep {
 /// R-hat where chains have one draw; with `N` draws the variance within superchains counts that of chains' means twice, and
 /// it is `n (1 + 1 / N) (R^2 - 1)`.
 fn chance_above(sampler: &SamplerConfig, quantities: usize, limit: f64) -> f64 {
-    let SamplerConfig { chains, draws, superchains, strategy, .. } = *sampler;
+    let SamplerConfig { chains, draws, .. } = *sampler;
     let excess = limit * limit - 1.0;
-    let (groups, size, chances) = match strategy {
-        Strategy::FourLong => (2 * chains, draws / 2, 2.0),
-        Strategy::ManyShort => (superchains, chains / superchains * draws, 1.0),
+    let (groups, size, chances) = match sampler.nested() {
+        None => (2 * chains, draws / 2, 2.0),
+        Some(superchains) => (superchains, chains / superchains * draws, 1.0),
     };
     let (m, n) = (groups as f64, size as f64);
-    let f = match strategy {
-        Strategy::FourLong => n * excess + 1.0,
-        Strategy::ManyShort if draws > 1 => n * (1.0 + 1.0 / draws as f64) * excess,
-        Strategy::ManyShort => n * excess,
+    let f = match sampler.nested() {
+        None => n * excess + 1.0,
+        Some(_) if draws > 1 => n * (1.0 + 1.0 / draws as f64) * excess,
+        Some(_) => n * excess,
     };
     // Too few draws for a variance: anything may happen.
     let above = fisher_above(f, m - 1.0, m * (n - 1.0));
@@ -247,6 +247,7 @@ mod tests {
     use octopus_density::{DensityError, Layout, Role, Transform, Variable};
     use octopus_models::EightSchools;
     use octopus_random::{Purpose, Stream};
+    use octopus_sampler::Strategy;
     use std::convert::Infallible;
 
     /// Independent draws, split and nested R-hat: as many are above the limit as is said, within four standard deviations.

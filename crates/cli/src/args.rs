@@ -747,6 +747,7 @@ mod tests {
             ("--tune", "/sampler/tune"),
             ("--chains", "/sampler/chains"),
             ("--algorithm", "/sampler/algorithm"),
+            ("--strategy", "/sampler/strategy"),
             ("--target-accept", "/sampler/target_accept"),
             ("--seed", "/sampler/seed"),
             ("--parameterization", "/sampler/parameterization"),

@@ -78,6 +78,8 @@ pub(crate) enum StrategyChoice {
     FourLong,
     /// [`Strategy::ManyShort`]
     ManyShort,
+    /// [`Strategy::CrossChain`]
+    CrossChain,
     /// The strategy that needs the fewest leapfrog steps, or hardly more.
     Auto,
 }
@@ -234,7 +236,7 @@ impl RunConfig {
         if args.sampler.strategy.map_or(in_file, |choice| choice == StrategyChoice::Auto) {
             let file = args.config.as_ref().filter(|_| args.sampler.strategy.is_none());
             let of_file = file.map_or_else(String::new, |path| format!("--config {}: ", path.display()));
-            let what = "--strategy auto: which chains to calibrate must be said: four-long or many-short";
+            let what = "--strategy auto: which chains to calibrate must be said: cross-chain, four-long or many-short";
             return Err(UsageError(of_file + what).into());
         }
         let base = Self { sampler: default_sampler(args.geweke), ..Self::default() };
@@ -249,11 +251,12 @@ impl RunConfig {
         config.without_particles("octopus calibrate")?;
         let of_file = file.as_ref().is_some_and(|file| sets_sampler(file, "target_accept"));
         config.suit_algorithm(of_file || args.sampler.target_accept.is_some());
+        if args.geweke && config.sampler.strategy != Strategy::FourLong {
+            let word = if config.sampler.strategy == Strategy::ManyShort { "many-short" } else { "cross-chain" };
+            let what = "Geweke's test moves chains one by one, which have no strategy";
+            return Err(UsageError(format!("--strategy {word}: {what}")).into());
+        }
         if config.sampler.strategy == Strategy::ManyShort {
-            if args.geweke {
-                let what = "--strategy many-short: Geweke's test moves chains one by one, which have no strategy";
-                return Err(UsageError(what.to_owned()).into());
-            }
             let given = |name: &str, option: bool| option || file.as_ref().is_some_and(|file| sets_sampler(file, name));
             let (chains, draws) = MANY_SHORT;
             if !given("chains", args.sampler.chains.is_some()) {
@@ -442,8 +445,8 @@ impl RunConfig {
         }
     }
 
-    /// Fills in settings of many short chains that neither file nor options give, since the PRD's defaults are for four
-    /// long chains.
+    /// Fills in settings of many short chains that neither file nor options give, since the PRD's defaults are for a few
+    /// long ones.
     ///
     /// # Errors
     /// When no usual number of superchains divides that of the chains.
@@ -506,7 +509,7 @@ impl RunConfig {
             return Err(config_error(&error));
         }
         if self.keep_warmup && self.auto.is_some() {
-            let why = "--keep-warmup: needs --strategy four-long, auto may choose another";
+            let why = "--keep-warmup: needs --strategy cross-chain or four-long, auto may choose another";
             return Err(UsageError(why.into()));
         }
         if self.keep_warmup && self.sampler.strategy == Strategy::ManyShort {
@@ -838,6 +841,7 @@ mod tests {
         };
         let (long, short) = (Strategy::FourLong, Strategy::ManyShort);
         assert!(check(true, None, long) && check(false, Some(true), long) && check(false, None, short));
+        assert!(check(true, None, Strategy::CrossChain));
         assert!(!check(true, Some(false), long) && !check(true, None, short));
     }
 
@@ -859,7 +863,7 @@ mod tests {
             draws: 7,
             tune: 33,
             chains: 6,
-            strategy: Strategy::FourLong,
+            strategy: Strategy::CrossChain,
             superchains: 4,
             target_accept: 0.7,
             max_depth: 3,

@@ -6,7 +6,6 @@ use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use octopus_diag::counted;
 use octopus_runs::{Observer, Progress};
-use octopus_sampler::Strategy;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
@@ -125,7 +124,7 @@ fn time_left(progress: &Progress<'_>, total: usize, elapsed: f64) -> String {
 
 /// Returns whether the run is in a warm-up that ends when its chains agree, at an iteration that nobody knows.
 fn may_end_early(progress: &Progress<'_>) -> bool {
-    progress.warm_up.is_none() && progress.config.strategy == Strategy::ManyShort
+    progress.warm_up.is_none() && progress.config.warms_up_together()
 }
 
 /// Returns the look of the bar, which fits a terminal of 80 columns; without a known end there is no bar.
@@ -178,12 +177,13 @@ impl Observer for Watcher {
 mod tests {
     use super::*;
     use octopus_runs::Tally;
-    use octopus_sampler::SamplerConfig;
+    use octopus_sampler::{SamplerConfig, Strategy};
     use std::sync::atomic::{AtomicBool, Ordering};
 
     #[test]
     fn a_line_tells_the_pace_and_what_is_left() {
-        let config = SamplerConfig { chains: 3, tune: 400, draws: 200, ..SamplerConfig::default() };
+        let strategy = Strategy::FourLong;
+        let config = SamplerConfig { chains: 3, tune: 400, draws: 200, strategy, ..SamplerConfig::default() };
         let tally = Tally { leapfrogs: 8000, sampling_leapfrogs: 0, divergences: 7 };
         // 200 of the 500 iterations that this session has to do, in 4 seconds.
         let progress = Progress {
@@ -226,6 +226,7 @@ mod tests {
         let (has_bar, message) = told(Strategy::ManyShort, None);
         assert_eq!((has_bar, message.as_str()), (false, "16384 chains, 12345 divergences"));
         assert!(told(Strategy::ManyShort, Some(50_000)).0);
+        assert!(!told(Strategy::CrossChain, None).0 && told(Strategy::CrossChain, Some(50_000)).0);
     }
 
     #[test]
@@ -244,7 +245,8 @@ mod tests {
     fn a_bar_shows_what_is_done_and_is_removed_and_lines_wait() {
         static ASKED: AtomicBool = AtomicBool::new(false);
         let (begin, interrupt) = (Instant::now(), Interrupt::by_flag(&ASKED));
-        let config = SamplerConfig { chains: 3, tune: 400, draws: 200, ..SamplerConfig::default() };
+        let strategy = Strategy::FourLong;
+        let config = SamplerConfig { chains: 3, tune: 400, draws: 200, strategy, ..SamplerConfig::default() };
         let tally = Tally { leapfrogs: 8000, sampling_leapfrogs: 0, divergences: 7 };
         let step_sizes = || vec![0.25];
         let progress =

@@ -19,7 +19,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
         format!("program = '{FOLDER}/clinics.stan'\n[data.file]\npath = '{FOLDER}/clinics.csv'").parse()?;
     let problem = Registry::shipped().find("stan")?.read_and_build(&settings, None)?;
 
-    let config = SamplerConfig { target_accept: 0.95, seed: 1, ..SamplerConfig::default() };
+    let config = SamplerConfig { draws: 2000, target_accept: 0.95, seed: 1, ..SamplerConfig::default() };
     let diagnosis = octopus::sample(&*problem, config)?.diagnose()?;
     println!("{diagnosis}\n");
 

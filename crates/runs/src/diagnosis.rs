@@ -2,14 +2,14 @@
 
 use crate::RunRecord;
 use octopus_diag::{CoordinatesInUse, DiagnoseOptions, SettingsInUse};
-use octopus_sampler::{MetricKind, Parameterization, Strategy};
+use octopus_sampler::{MetricKind, Parameterization};
 
 /// Returns the options for diagnosing a run's draws, made from the run's settings.
 pub fn diagnose_options(record: &RunRecord) -> DiagnoseOptions {
     let sampler = &record.sampler;
     DiagnoseOptions {
         max_tree_depth: Some(sampler.max_depth),
-        superchains: (sampler.strategy == Strategy::ManyShort).then_some(sampler.superchains),
+        superchains: sampler.nested(),
         settings: Some(SettingsInUse {
             coordinates: coordinates(record),
             low_rank_metric: matches!(sampler.metric, MetricKind::Auto | MetricKind::LowRank),
@@ -37,7 +37,7 @@ fn coordinates(record: &RunRecord) -> CoordinatesInUse {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use octopus_sampler::SamplerConfig;
+    use octopus_sampler::{SamplerConfig, Strategy};
 
     #[test]
     fn settings_of_the_run_reach_its_diagnosis() {

@@ -55,6 +55,7 @@ mod tests {
     use octopus_models::synthetic::HierarchicalSpec;
     use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
     use octopus_sampler::Sampler;
+    use octopus_sampler::Strategy;
 
     #[test]
     fn what_fills_the_disk_to_the_last_byte_fits() {
@@ -69,7 +70,13 @@ mod tests {
     fn a_run_takes_what_was_foretold() {
         let data = HierarchicalSpec { groups: 20, ..HierarchicalSpec::default() }.generate().unwrap().data;
         let density = HierarchicalNormal::new(data, HierarchicalPrior::default(), Likelihood::Collapsed).unwrap();
-        let config = SamplerConfig { chains: 3, draws: 4000, tune: 1000, ..SamplerConfig::default() };
+        let config = SamplerConfig {
+            chains: 3,
+            draws: 4000,
+            tune: 1000,
+            strategy: Strategy::FourLong,
+            ..SamplerConfig::default()
+        };
         let pool = crate::pool(Some(1)).unwrap();
         let dir = tempfile::tempdir().unwrap();
         for keep_warmup in [false, true] {

@@ -346,7 +346,12 @@ pub fn describe(config: &SamplerConfig) -> String {
         return format!("{} with {} x {draws} draws, seed {seed}", algorithm.name(), counted(*chains, "chain"));
     }
     let strategy = match config.strategy {
-        Strategy::FourLong => format!("{} x ({tune} warm-up + {draws} draws)", counted(*chains, "chain")),
+        Strategy::CrossChain if config.warms_up_together() => {
+            format!("{chains} chains x (at most {tune} warm-up + {draws} draws)")
+        }
+        Strategy::FourLong | Strategy::CrossChain => {
+            format!("{} x ({tune} warm-up + {draws} draws)", counted(*chains, "chain"))
+        }
         Strategy::ManyShort => {
             format!("{chains} chains in {superchains} superchains x (at most {tune} warm-up + {draws} draws)")
         }

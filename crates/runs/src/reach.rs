@@ -2,7 +2,7 @@
 
 use crate::RunError;
 use crate::goal::looks;
-use octopus_sampler::{Block, Phase, Sampler, Strategy};
+use octopus_sampler::{Block, Phase, Sampler};
 use std::time::{Duration, Instant};
 
 /// The outcome of a run in memory.
@@ -32,7 +32,7 @@ pub fn reach<E: From<RunError>>(
     let begin = Instant::now();
     while sampler.warm_up().is_none() && sampler.advance(usize::MAX).map_err(RunError::from)?.is_some() {}
     let warmup_s = begin.elapsed().as_secs_f64();
-    let (mut most, many) = (sampler.config().draws, sampler.config().strategy == Strategy::ManyShort);
+    let (mut most, many) = (sampler.config().draws, sampler.config().nested().is_some());
     let (mut blocks, mut draws, mut sampling, mut met) = (Vec::new(), 0, Duration::ZERO, false);
     for look in looks(many) {
         while draws < look.min(most) {

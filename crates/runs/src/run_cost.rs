@@ -204,6 +204,7 @@ mod tests {
     use super::*;
     use octopus_models::synthetic::HierarchicalSpec;
     use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
+    use octopus_sampler::Strategy;
 
     fn model(groups: usize, likelihood: Likelihood) -> HierarchicalNormal {
         let data = HierarchicalSpec { groups, ..HierarchicalSpec::default() }.generate().unwrap().data;
@@ -280,7 +281,8 @@ mod tests {
     #[test]
     fn work_is_counted_in_steps_and_bytes() {
         let (small, large) = (model(9, Likelihood::Collapsed), model(10, Likelihood::Collapsed));
-        let config = SamplerConfig { chains: 4, tune: 50, draws: 100, ..SamplerConfig::default() };
+        let strategy = Strategy::FourLong;
+        let config = SamplerConfig { chains: 4, tune: 50, draws: 100, strategy, ..SamplerConfig::default() };
         for (count, cost) in [(1, RunCost::of_run(&large, &config)), (2, RunCost::of_batch(&[&small, &large], &config))]
         {
             let Work { name, steps, downloads, uploads, .. } = cost.work;

@@ -130,6 +130,7 @@ fn words(config: &SamplerConfig) -> String {
     let SamplerConfig { chains, draws, superchains, .. } = config;
     match config.strategy {
         Strategy::FourLong => format!("four-long with {chains} chains x {draws} draws"),
+        Strategy::CrossChain => format!("cross-chain with {chains} chains x {draws} draws"),
         Strategy::ManyShort => format!("many-short with {chains} chains in {superchains} superchains x {draws} draws"),
     }
 }
@@ -158,25 +159,25 @@ mod tests {
         let SamplerConfig { strategy, chains, superchains, draws, .. } = plan.config;
         assert_eq!((strategy, chains, superchains, draws), (Strategy::ManyShort, 64, 16, 125));
         // 15 leapfrog steps each: 16 chains learn for 40 iterations, which count one and a half times, and 64 chains
-        // spread for 4. The four long chains have 3000 iterations.
+        // spread for 4. The four long chains learn for 105.
         assert_eq!(plan.chosen.steps, 15.0 * (1.5 * 16.0 * 40.0 + 64.0 * 129.0));
-        assert_eq!(plan.considered[0].steps, 15.0 * 4.0 * 3000.0);
+        assert_eq!(plan.considered[0].steps, 15.0 * 4.0 * (1.5 * 105.0 + 2000.0));
         assert_eq!(
             plan.reason(),
             "many-short with 64 chains in 16 superchains x 125 draws makes about 138240 leapfrog steps, \
-             four-long with 4 chains x 2000 draws makes about 180000 leapfrog steps"
+             cross-chain with 4 chains x 2000 draws makes about 129450 leapfrog steps"
         );
         assert_eq!(planned(8000, "cpu"), plan);
     }
 
-    /// Where warm-up has no iterations, it saves none.
+    /// Where warm-up has few iterations, it saves few.
     #[test]
-    fn long_chains_are_taken_where_they_cost_no_more() {
+    fn few_chains_are_taken_where_they_cost_no_more() {
         let short = SamplerConfig { tune: 40, ..prd_sampler() };
         let wanted = DrawsWanted { draws: 8, limit: DrawsLimit::Wanted };
         let plan = plan(&short, wanted, DIM, DeviceChoice::Cpu).unwrap();
         assert_eq!(plan.config, SamplerConfig { draws: 2, ..short });
-        assert_eq!(plan.reason(), "four-long with 4 chains x 2 draws makes about 2520 leapfrog steps");
+        assert_eq!(plan.reason(), "cross-chain with 4 chains x 2 draws makes about 3720 leapfrog steps");
     }
 
     #[test]

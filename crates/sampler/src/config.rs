@@ -79,14 +79,18 @@ impl WindowConfig {
 pub enum Strategy {
     /// A few chains that warm up as in Stan: each has a step size of its own, and warms up for all the iterations asked
     /// for.
-    #[default]
     FourLong,
     /// Many chains. A few of them warm up together, with one step size, until what they learn has settled. Then each
     /// becomes a superchain: several chains that start at its point and spread until they have forgotten it.
     ManyShort,
+    /// A few chains that warm up together as those of [`FourLong`](Self::FourLong), but only until what they learn has
+    /// settled; then they have one step size. A single chain, chains of a sampler that was not judged so, and those with
+    /// fewer than 20 iterations are `FourLong`'s to the last bit.
+    #[default]
+    CrossChain,
 }
 
-/// The shortest limit of a warm-up with [`Strategy::ManyShort`].
+/// The shortest limit of a warm-up that chains make together.
 pub(crate) const SHORTEST_WARM_UP: usize = 20;
 /// Chains and iterations are counted in 32 bits where random numbers are addressed.
 const MOST: usize = (1 << 31) - 1;
@@ -97,7 +101,8 @@ const MOST: usize = (1 << 31) - 1;
 pub struct SamplerConfig {
     /// The number of draws kept of each chain.
     pub draws: usize,
-    /// The number of warm-up iterations of each chain; with [`Strategy::ManyShort`] the largest number there may be.
+    /// The number of warm-up iterations of each chain; the largest number there may be where chains [warm up
+    /// together](Self::warms_up_together).
     pub tune: usize,
     /// Number of chains.
     pub chains: usize,
@@ -122,7 +127,7 @@ pub struct SamplerConfig {
     /// [units](octopus_density::LogDensity::init_scale). A point whose slope is 10,000 times that of the flattest of 16
     /// is passed over.
     pub init_radius: f64,
-    /// Lengths of the parts of warm-up.
+    /// Lengths of the parts of warm-up; [`Strategy::ManyShort`] has windows of its own.
     pub windows: WindowConfig,
     /// The precision of the computation; the CPU computes in f64.
     pub precision: Precision,
@@ -187,9 +192,22 @@ pub struct ConfigError {
 impl SamplerConfig {
     /// Returns the number of chains that warm-up begins with: with [`Strategy::ManyShort`] one of each superchain.
     pub fn first_chains(&self) -> usize {
+        self.nested().unwrap_or(self.chains)
+    }
+
+    /// Returns the number of superchains, which nested R-hat compares; `None` where chains are compared.
+    pub fn nested(&self) -> Option<usize> {
+        (self.strategy == Strategy::ManyShort).then_some(self.superchains)
+    }
+
+    /// Returns whether chains warm up together, until what they learn has settled.
+    pub fn warms_up_together(&self) -> bool {
         match self.strategy {
-            Strategy::FourLong => self.chains,
-            Strategy::ManyShort => self.superchains,
+            Strategy::FourLong => false,
+            Strategy::ManyShort => true,
+            Strategy::CrossChain => {
+                self.chains >= 2 && self.tune >= SHORTEST_WARM_UP && self.algorithm.warms_up_across_chains()
+            }
         }
     }
 
@@ -221,7 +239,7 @@ impl SamplerConfig {
             return fail("chains", &self.chains, "at least 1 chain is needed");
         }
         if self.strategy == Strategy::ManyShort && self.algorithm.draws_population() {
-            return fail("strategy", &"many-short", "a population has no warm-up: four-long");
+            return fail("strategy", &"many-short", "a population has no warm-up, so that it has no strategy");
         }
         if self.strategy == Strategy::ManyShort
             && !(self.superchains >= 2 && self.chains.is_multiple_of(self.superchains))

@@ -93,6 +93,12 @@ pub(crate) trait Kernel: Send + Sync {
         None
     }
 
+    /// Returns whether its chains may warm up together unasked: it has been judged so, and learns nothing but a metric and a
+    /// step size.
+    fn warms_up_across_chains(&self) -> bool {
+        false
+    }
+
     /// Checks its settings.
     fn validate(&self) -> Result<(), ConfigError> {
         Ok(())

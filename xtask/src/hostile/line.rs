@@ -188,7 +188,7 @@ fn fitting(kind: &str, files: &[String], chance: &mut Chance) -> String {
         "KIND" => some(chance, &["trace", "posterior", "pair", "energy", "ppc", "pareto-k", "profile", "forest"]),
         "COL" => some(chance, &["city", "sales", "none"]),
         "K/N" => some(chance, &["1/1", "1/2", "2/2", "3/2"]),
-        "STRATEGY" => some(chance, &["four-long", "many-short", "auto"]),
+        "STRATEGY" => some(chance, &["cross-chain", "four-long", "many-short", "auto"]),
         "METRIC" => some(chance, &["auto", "low-rank", "diag", "diag-draws"]),
         "PARAMETERIZATION" => some(chance, &["adaptive", "centered", "non-centered"]),
         "DEVICE" => some(chance, &["auto", "cpu", "cuda", "cuda:all"]),

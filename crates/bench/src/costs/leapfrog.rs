@@ -11,7 +11,7 @@ use octopus_device::{Device, DeviceCosts, KernelCost, LinearCost};
 use octopus_models::Likelihood;
 use octopus_models::synthetic::HierarchicalSpec;
 use octopus_runs::{MEASURED_GROUPS, MEASURED_OBSERVATIONS, Placement, kernel_name, seconds_a_step};
-use octopus_sampler::SamplerConfig;
+use octopus_sampler::{SamplerConfig, Strategy};
 
 /// The runs that are timed.
 pub(super) struct Runs {
@@ -32,7 +32,7 @@ struct RunPair {
 }
 
 fn config(chains: usize, tune: usize, draws: usize) -> SamplerConfig {
-    SamplerConfig { chains, tune, draws, seed: 42, ..SamplerConfig::default() }
+    SamplerConfig { chains, tune, draws, seed: 42, strategy: Strategy::FourLong, ..SamplerConfig::default() }
 }
 
 impl Default for Runs {

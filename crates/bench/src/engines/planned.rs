@@ -34,6 +34,7 @@ pub(super) fn word(strategy: Strategy) -> &'static str {
     match strategy {
         Strategy::FourLong => "four-long",
         Strategy::ManyShort => "many-short",
+        Strategy::CrossChain => "cross-chain",
     }
 }
 
@@ -43,12 +44,11 @@ pub(super) fn table(plans: &[StrategyPlan]) -> Comparison {
     for plan in plans {
         let mut shown: Vec<_> = plan.considered.iter().collect();
         shown.sort_by(|a, b| a.steps.total_cmp(&b.steps));
-        let long = shown.iter().position(|run| run.config.strategy == Strategy::FourLong);
+        let long = shown.iter().position(|run| run.config.nested().is_none());
         let long = long.filter(|&at| at >= ROWS).map(|at| shown[at]);
         for run in shown.into_iter().take(ROWS).chain(long) {
-            let SamplerConfig { chains, superchains, draws, .. } = run.config;
-            let many = run.config.strategy == Strategy::ManyShort;
-            let superchains = if many { superchains.to_string() } else { "-".to_owned() };
+            let SamplerConfig { chains, draws, .. } = run.config;
+            let superchains = run.config.nested().map_or_else(|| "-".to_owned(), |number| number.to_string());
             let chosen = if run.config == plan.config { "chosen" } else { "" };
             let [chains, draws] = [chains, draws].map(|number| number.to_string());
             let steps = format!("{:.0}", run.steps);

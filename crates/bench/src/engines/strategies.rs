@@ -2,13 +2,13 @@
 //! metrics, and algorithms.
 
 use super::planned::word;
-use octopus_sampler::{Algorithm, MetricKind, Parameterization, SamplerConfig};
+use octopus_sampler::{Algorithm, MetricKind, Parameterization, SamplerConfig, Strategy};
 
 /// The configuration of the PRD's words.
 pub(super) const LITERAL: &str = "non-centered, diagonal metric";
 
-/// Returns configurations with their labels, all with the same number of draws: the run's own, more and shorter chains
-/// that warm up together, and the run's chains with other metrics and, for a model with hierarchies, other coordinates.
+/// Returns configurations with their labels, all with the same number of draws: the run's own, its chains with the other
+/// warm-up, more and shorter chains, and the run's chains with other metrics and, for a model with hierarchies, other coordinates.
 pub(super) fn strategies(base: &SamplerConfig, hierarchical: bool) -> Vec<(String, SamplerConfig)> {
     let many_short = |factor: usize| {
         let chains = base.chains * factor;
@@ -18,12 +18,20 @@ pub(super) fn strategies(base: &SamplerConfig, hierarchical: bool) -> Vec<(Strin
         (format!("{chains} chains x {draws} draws (many-short)"), config)
     };
     let own = word(base.strategy);
+    let other = match base.strategy {
+        Strategy::FourLong => Strategy::CrossChain,
+        Strategy::CrossChain | Strategy::ManyShort => Strategy::FourLong,
+    };
+    let other = SamplerConfig { strategy: other, ..base.clone() };
+    let other = (format!("{} chains x {} draws ({})", base.chains, base.draws, word(other.strategy)), other);
     let with = |name: &str, parameterization, metric| {
         (name.to_owned(), SamplerConfig { parameterization, metric, ..base.clone() })
     };
+    let mut literal = with(LITERAL, Parameterization::NonCentered, MetricKind::Diag).1;
+    literal.strategy = Strategy::FourLong;
     let mut all = vec![
         (format!("{} chains x {} draws ({own})", base.chains, base.draws), base.clone()),
-        many_short(1),
+        other,
         many_short(4),
         many_short(16),
         many_short(100),
@@ -34,7 +42,7 @@ pub(super) fn strategies(base: &SamplerConfig, hierarchical: bool) -> Vec<(Strin
             with("standardised effects, diagonal metric", Parameterization::Adaptive, MetricKind::Diag),
             with("centered, diagonal metric", Parameterization::Centered, MetricKind::Diag),
             with("non-centered, low-rank metric", Parameterization::NonCentered, MetricKind::LowRank),
-            with(LITERAL, Parameterization::NonCentered, MetricKind::Diag),
+            (LITERAL.to_owned(), literal),
             with("non-centered, diagonal metric as Stan's", Parameterization::NonCentered, MetricKind::DiagDraws),
         ]);
     } else {

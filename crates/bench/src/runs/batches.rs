@@ -7,7 +7,7 @@ use crate::{model_of, of_sampler};
 use octopus_device::CudaContext;
 use octopus_models::synthetic::HierarchicalSpec;
 use octopus_models::{HierarchicalNormal, Likelihood, ModelError};
-use octopus_sampler::{Backend, BatchSampler, Begin, DataSet, GpuConfig, Precision, Sampler, SamplerConfig};
+use octopus_sampler::{Backend, BatchSampler, Begin, DataSet, GpuConfig, Precision, Sampler, SamplerConfig, Strategy};
 use std::time::{Duration, Instant};
 
 /// The numbers of groups of the data sets of each batch. Only the first batch is small; the second takes the kernels of
@@ -30,8 +30,9 @@ pub(super) fn batches(small: bool) -> Vec<Batch> {
 
 impl Batch {
     fn config(&self) -> SamplerConfig {
-        let precision = self.precision;
-        SamplerConfig { draws: 6, tune: 40, chains: 3, max_depth: 6, seed: 42, precision, ..SamplerConfig::default() }
+        let (strategy, precision) = (Strategy::FourLong, self.precision);
+        let base = SamplerConfig { strategy, precision, ..SamplerConfig::default() };
+        SamplerConfig { draws: 6, tune: 40, chains: 3, max_depth: 6, seed: 42, ..base }
     }
 
     fn name(&self, set: usize) -> String {

@@ -19,8 +19,9 @@ pub(super) struct Case {
     metric: MetricKind,
     parameterization: Parameterization,
     chains: usize,
-    /// The number of superchains, if chains warm up together.
-    superchains: Option<usize>,
+    strategy: Strategy,
+    /// The number of superchains, if there are any.
+    superchains: usize,
     /// The most iterations of a launch, and the most chains on the device at once. Neither may change a bit.
     most_iterations: usize,
     chains_at_once: usize,
@@ -49,6 +50,8 @@ const NUTS: &str = "nuts";
 const TRAJECTORIES: [&str; 2] = ["hmc", "chees"];
 /// The numbers of groups of runs with many short chains, of which eight warm up. Small runs take only the smaller one.
 const MANY: [usize; 2] = [50, 300];
+/// The number of groups of the run whose chains all warm up together.
+const TOGETHER: usize = 20;
 /// The numbers of groups of runs by teams of blocks, one for each shape of a team.
 const TEAMS: [usize; 2] = [20, 300];
 
@@ -78,7 +81,8 @@ pub(super) fn cases(small: bool) -> Vec<Case> {
                 likelihood,
                 metric,
                 parameterization,
-                superchains: None,
+                strategy: Strategy::FourLong,
+                superchains: 4,
                 chains: if groups < LARGE { chains } else { chains.min(8) },
                 most_iterations,
                 chains_at_once,
@@ -96,12 +100,27 @@ pub(super) fn cases(small: bool) -> Vec<Case> {
             metric: LowRank,
             parameterization: Adaptive,
             chains: 48,
-            superchains: Some(8),
+            strategy: Strategy::ManyShort,
+            superchains: 8,
             most_iterations: 5,
             chains_at_once: 20,
             precision,
         });
     }
+    cases.extend(Precision::ALL.map(|precision| Case {
+        sampler: NUTS,
+        groups: TOGETHER,
+        sizes: Unbalanced,
+        likelihood: Collapsed,
+        metric: LowRank,
+        parameterization: Adaptive,
+        chains: 4,
+        strategy: Strategy::CrossChain,
+        superchains: 4,
+        most_iterations: 7,
+        chains_at_once: 3,
+        precision,
+    }));
     for (&groups, sampler) in groups.iter().flat_map(|groups| TRAJECTORIES.map(|sampler| (groups, sampler))) {
         cases.push(Case {
             sampler,
@@ -111,7 +130,8 @@ pub(super) fn cases(small: bool) -> Vec<Case> {
             metric: LowRank,
             parameterization: Adaptive,
             chains: 16,
-            superchains: None,
+            strategy: Strategy::FourLong,
+            superchains: 4,
             most_iterations: 3,
             chains_at_once: 7,
             precision: Precision::F64,
@@ -126,9 +146,10 @@ impl Case {
         let words = [format!("{:?}", self.sizes), format!("{:?}", self.likelihood), format!("{:?}", self.metric)];
         let [sizes, likelihood, metric] = words.map(|word| word.to_lowercase());
         let coordinates = format!("{:?}", self.parameterization).to_lowercase();
-        let chains = match self.superchains {
-            Some(superchains) => format!("{}-of-{superchains}", self.chains),
-            None => self.chains.to_string(),
+        let chains = match self.strategy {
+            Strategy::FourLong => self.chains.to_string(),
+            Strategy::ManyShort => format!("{}-of-{}", self.chains, self.superchains),
+            Strategy::CrossChain => format!("{}-together", self.chains),
         };
         let sampler = if self.sampler == NUTS { String::new() } else { format!("{}-", self.sampler) };
         format!("{sampler}{}-{sizes}-{likelihood}-{metric}-{coordinates}-{chains}-{}", self.groups, self.precision)
@@ -151,17 +172,14 @@ impl Case {
     /// Returns the sampler's settings. The run is long enough for a window of warm-up, a restart with what was learned
     /// there, and draws with it.
     pub(super) fn config(&self) -> SamplerConfig {
-        let (strategy, superchains) = match self.superchains {
-            Some(superchains) => (Strategy::ManyShort, superchains),
-            None => (Strategy::FourLong, SamplerConfig::default().superchains),
-        };
         SamplerConfig {
             algorithm: Algorithm::named(self.sampler).unwrap_or_default(),
             draws: 8,
-            tune: 60,
+            // Chains that warm up together have settled then.
+            tune: if self.strategy == Strategy::CrossChain { 200 } else { 60 },
             chains: self.chains,
-            strategy,
-            superchains,
+            strategy: self.strategy,
+            superchains: self.superchains,
             max_depth: 6,
             seed: 42,
             metric: self.metric,

@@ -136,7 +136,8 @@ impl CellPlan {
         };
         let (tune, draws) = if self.short { (tune.div_ceil(5), draws.div_ceil(5)) } else { (tune, draws) };
         let (chains, precision) = (self.chains, self.precision);
-        let base = if chains > 4 { SamplerConfig::many_short(chains) } else { SamplerConfig::default() };
+        let few = SamplerConfig { strategy: Strategy::FourLong, ..SamplerConfig::default() };
+        let base = if chains > 4 { SamplerConfig::many_short(chains) } else { few };
         SamplerConfig { tune, draws, chains, target_accept: 0.95, precision, seed: 42, ..base }
     }
 

@@ -3,7 +3,7 @@
 use crate::quality::{Quality, summary_of_run};
 use octopus_density::LogDensity;
 use octopus_models::HierarchicalNormal;
-use octopus_sampler::{Block, SamplerConfig, Strategy};
+use octopus_sampler::{Block, SamplerConfig};
 use octopus_trace::{Array, Dataset, Values};
 use rayon::prelude::*;
 
@@ -16,7 +16,7 @@ const MOST_NUMBERS: usize = 8_000_000;
 pub(super) fn quality(model: &HierarchicalNormal, blocks: &[Block], config: &SamplerConfig) -> Option<Quality> {
     let chains = blocks.first()?.chains.len();
     let draws: usize = blocks.iter().map(|block| block.draws).sum();
-    let many = config.strategy == Strategy::ManyShort;
+    let many = config.nested().is_some();
     if draws < FEWEST_DRAWS && !many {
         return None;
     }

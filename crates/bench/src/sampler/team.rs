@@ -7,7 +7,7 @@ use crate::model_of;
 use octopus_device::CudaContext;
 use octopus_models::synthetic::HierarchicalSpec;
 use octopus_models::{HierarchicalNormal, Likelihood};
-use octopus_sampler::{Backend, Begin, GpuConfig, Precision, Sampler, SamplerConfig};
+use octopus_sampler::{Backend, Begin, GpuConfig, Precision, Sampler, SamplerConfig, Strategy};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -83,7 +83,8 @@ impl TeamPlan {
     fn config(&self) -> SamplerConfig {
         let (tune, draws) = (self.iterations / 2, self.iterations - self.iterations / 2);
         let (chains, precision) = (self.chains, self.precision);
-        SamplerConfig { tune, draws, chains, precision, max_depth: 5, seed: 42, ..SamplerConfig::default() }
+        let strategy = Strategy::FourLong;
+        SamplerConfig { tune, draws, chains, strategy, precision, max_depth: 5, seed: 42, ..SamplerConfig::default() }
     }
 
     fn point(

@@ -64,7 +64,7 @@ pub(crate) struct CalibrateArgs {
 fn calibration_default(arg: Arg) -> Arg {
     let (said, default) = match arg.get_id().as_str() {
         "draws" => ("Draws per chain", "200, with --geweke 5, with many-short 8"),
-        "tune" => ("Warm-up iterations per chain; many-short: at most this many", "300, with --geweke 50"),
+        "tune" => ("Warm-up iterations per chain, at most; four-long: exactly this many", "300, with --geweke 50"),
         "chains" => ("Chains", "8, with --geweke 1, with many-short 64"),
         "target_accept" => ("Target of the acceptance rate", "0.9"),
         _ => return arg,

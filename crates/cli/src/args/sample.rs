@@ -191,15 +191,16 @@ pub(crate) struct SamplerArgs {
     /// Draws per chain, at most if there is a target; many-short: 16384 over all chains [default: 2000]
     #[arg(long, value_name = "N")]
     pub(crate) draws: Option<usize>,
-    /// Warm-up iterations per chain; many-short: at most this many [default: 1000]
+    /// Warm-up iterations per chain, at most; four-long: exactly this many [default: 1000]
     #[arg(long, value_name = "N")]
     pub(crate) tune: Option<usize>,
-    /// How chains warm up [default: four-long]
+    /// How chains warm up [default: cross-chain]
     ///
-    /// four-long: each chain warms up alone, for --tune iterations. many-short: a few chains warm up together until they
-    /// settle; each is then copied. auto: the most chains that cost hardly more leapfrog steps than the fewest,
-    /// for --chains x --draws draws or for --target-ess; the same choice on every machine.
-    #[arg(long, value_parser = words::<StrategyChoice>(&["four-long", "many-short", "auto"]))]
+    /// cross-chain: all chains warm up together, until what they learn has settled. four-long: each chain has a step size of
+    /// its own and warms up for all of --tune, as in Stan. many-short: a few chains warm up together; each is then copied.
+    /// auto: the most chains that cost hardly more leapfrog steps than the fewest, for as many draws or for the target; the
+    /// same choice on every machine.
+    #[arg(long, value_parser = words::<StrategyChoice>(&["cross-chain", "four-long", "many-short", "auto"]))]
     pub(crate) strategy: Option<StrategyChoice>,
     /// Chains; with many-short 1024 [default: 4]
     #[arg(long, value_name = "N")]
@@ -247,7 +248,8 @@ impl SamplerArgs {
         set(&mut settings.chains, self.chains);
         settings.strategy = match self.strategy {
             Some(StrategyChoice::ManyShort) => Strategy::ManyShort,
-            Some(StrategyChoice::FourLong | StrategyChoice::Auto) => Strategy::FourLong,
+            Some(StrategyChoice::FourLong) => Strategy::FourLong,
+            Some(StrategyChoice::CrossChain | StrategyChoice::Auto) => Strategy::CrossChain,
             None => settings.strategy,
         };
         set(&mut settings.superchains, self.superchains);

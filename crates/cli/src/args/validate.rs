@@ -25,7 +25,7 @@ pub(crate) struct ValidateArgs {
     #[arg(long, value_name = "STAGES", value_delimiter = ',', default_values_t = ValidationStage::ALL, hide_default_value = true,
         value_parser = words::<ValidationStage>(&["compare", "predict", "gpu", "benchmark", "plot"]))]
     pub(crate) stages: Vec<ValidationStage>,
-    /// Settings file (TOML), read as by `octopus sample`; of the strategies only four-long
+    /// Settings file (TOML), read as by `octopus sample`; of the strategies cross-chain and four-long
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) config: Option<PathBuf>,
     /// Seed of all random numbers of the run; made-up data have their own [default: 42]

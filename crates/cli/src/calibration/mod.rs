@@ -31,7 +31,7 @@ pub(crate) const MANY_SHORT: (usize, usize) = (64, 8);
 pub(crate) fn default_sampler(geweke: bool) -> SamplerConfig {
     let base = SamplerConfig { target_accept: 0.9, seed: 42, ..SamplerConfig::default() };
     if geweke {
-        SamplerConfig { chains: 1, tune: 50, draws: 5, ..base }
+        SamplerConfig { chains: 1, tune: 50, draws: 5, strategy: Strategy::FourLong, ..base }
     } else {
         SamplerConfig { chains: 8, tune: 300, draws: 200, ..base }
     }
@@ -76,7 +76,7 @@ pub(crate) fn setting_in_options(error: CalibrateError) -> anyhow::Error {
 /// Returns how many draws of each data set are kept by default: at most one in eight, and of many short chains at most
 /// one draw of each chain.
 pub(crate) fn default_kept(sampler: &SamplerConfig) -> usize {
-    if sampler.strategy == Strategy::ManyShort {
+    if sampler.nested().is_some() {
         return KEPT_OF_MANY.into_iter().find(|&kept| kept <= sampler.chains).unwrap_or(sampler.chains);
     }
     let all = sampler.chains.saturating_mul(sampler.draws);
@@ -146,7 +146,11 @@ mod tests {
             draws: 8,
             ..ranks.clone()
         };
-        assert_eq!(given("--geweke").unwrap(), SamplerConfig { chains: 1, tune: 50, draws: 5, ..ranks.clone() });
+        let strategy = Strategy::FourLong;
+        assert_eq!(
+            given("--geweke").unwrap(),
+            SamplerConfig { chains: 1, tune: 50, draws: 5, strategy, ..ranks.clone() }
+        );
         assert_eq!(given("--strategy many-short").unwrap(), many(64));
         assert_eq!(given("--strategy many-short --chains 96").unwrap(), many(96));
         let own = SamplerConfig { superchains: 6, draws: 3, ..many(12) };
@@ -156,7 +160,9 @@ mod tests {
 
     #[test]
     fn options_without_sense_are_refused() {
-        for options in ["--strategy auto", "--strategy many-short --geweke", "--draws 0"] {
+        for options in
+            ["--strategy auto", "--strategy many-short --geweke", "--strategy cross-chain --geweke", "--draws 0"]
+        {
             assert!(given(options).unwrap_err().is::<UsageError>(), "{options}");
         }
         for wrong in [0.0, 1.0, -0.5, 2.0, f64::NAN] {

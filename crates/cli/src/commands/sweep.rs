@@ -16,7 +16,7 @@ use octopus_density::LogDensity;
 use octopus_diag::{counted, limits};
 use octopus_files::{WithInfinities, write_named};
 use octopus_runs::MemoryNeed;
-use octopus_sampler::{SamplerConfig, Strategy};
+use octopus_sampler::SamplerConfig;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Instant;
@@ -122,7 +122,7 @@ impl Sweep {
 
 fn text(found: &SeedSweep, sampler: &SamplerConfig, data: &str) -> String {
     let SeedSweep { runs, unfit, chance, lost, diverging, divergences, saturated, .. } = found;
-    let nested = if sampler.strategy == Strategy::ManyShort { "nested R-hat" } else { "R-hat" };
+    let nested = if sampler.nested().is_some() { "nested R-hat" } else { "R-hat" };
     let mut text = format!("{runs} runs of {}\non {data}\n", octopus_runs::describe(sampler));
     text += &format!("{nested}: median {:.4}, largest {:.4}\n", found.median_rhat, found.largest_rhat);
     text += &format!(
@@ -151,6 +151,7 @@ fn text(found: &SeedSweep, sampler: &SamplerConfig, data: &str) -> String {
 mod tests {
     use super::*;
     use octopus_models::Registry;
+    use octopus_sampler::Strategy;
     use std::sync::atomic::AtomicBool;
 
     fn swept(sampler: &SamplerConfig, asked: &'static AtomicBool) -> Option<SeedSweep> {

@@ -85,10 +85,9 @@ fn without_gpu(rows: &[VerdictRow]) -> Option<String> {
 /// same bits.
 fn check(config: &RunConfig) -> Result<(), UsageError> {
     config.of_draws_alone("validate")?;
-    if config.auto.is_some() || config.sampler.strategy != Strategy::FourLong {
-        return Err(UsageError(
-            "sampler.strategy: validate samples four-long, and compares it with others itself".into(),
-        ));
+    if config.auto.is_some() || config.sampler.strategy == Strategy::ManyShort {
+        let why = "validate samples cross-chain or four-long, and compares the run with others itself";
+        return Err(UsageError(format!("sampler.strategy: {why}")));
     }
     if config.sampler.precision != Precision::F64 {
         return Err(UsageError("sampler.precision: validate samples in f64, and measures the others itself".into()));
@@ -100,6 +99,7 @@ fn check(config: &RunConfig) -> Result<(), UsageError> {
 mod tests {
     use super::*;
     use octopus_report::Status;
+    use octopus_sampler::SamplerConfig;
 
     #[test]
     fn criteria_are_named_that_were_skipped_for_want_of_a_gpu() {
@@ -132,6 +132,8 @@ mod tests {
             change(&mut config);
             assert!(check(&config).unwrap_err().to_string().starts_with(field), "{config:?}");
         };
+        let four_long = SamplerConfig { strategy: Strategy::FourLong, ..RunConfig::default().sampler };
+        assert!(check(&RunConfig { sampler: four_long, ..RunConfig::default() }).is_ok());
         refused(&|config| config.auto = Some(false), "sampler.strategy");
         refused(&|config| config.sampler.strategy = Strategy::ManyShort, "sampler.strategy");
         refused(&|config| config.sampler.precision = Precision::F32, "sampler.precision");

@@ -43,9 +43,9 @@ fn small_runs_are_exact_and_as_recorded() {
     let json = exact.json();
     assert_eq!(exact.code, Some(0), "kernels/expected-runs.json is not current: `cargo xtask record`; {json:#}");
     let runs = json["runs"].as_array().unwrap();
-    // Two sizes of runs, one of a team, many short chains, three data sets at once: each in three precisions. And two
-    // sizes by each of two other samplers.
-    assert_eq!(runs.len(), 3 * (2 + 1 + 1 + 3) + 2 * 2);
+    // Two sizes of runs, one of a team, many short chains, chains that all learn, three data sets at once: each in three
+    // precisions. And two sizes by each of two other samplers.
+    assert_eq!(runs.len(), 3 * (2 + 1 + 1 + 1 + 3) + 2 * 2);
     for run in runs {
         assert!(run["hash"] == run["expected"] && run["equal"] == true && run["difference"].is_null(), "{run}");
         let cpu = if run["precision"] == "f64" { run["hash"].clone() } else { Value::Null };
@@ -86,7 +86,7 @@ fn what_differs_from_the_record_is_told() {
     ] {
         assert!(exact.stdout.contains(words), "{words}: {}", exact.stdout);
     }
-    assert!(exact.stdout.contains("22 of 25 runs") && exact.stdout.contains("test double"), "{}", exact.stdout);
+    assert!(exact.stdout.contains("25 of 28 runs") && exact.stdout.contains("test double"), "{}", exact.stdout);
     let mut gone = double.octopus_without_driver("bare");
     if !Double::has_real_driver() {
         double.run(&mut gone, "device exact --runs").fails(4, &["libcuda"]);

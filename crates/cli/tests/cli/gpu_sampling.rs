@@ -64,7 +64,7 @@ fn a_gpu_gives_the_draws_of_the_cpu_and_the_record_tells_what_it_used() {
         let json = answer.sampled().json();
         assert_eq!((&json["device"], &json["device_reason"]), (&"cuda:0".into(), &"asked for".into()));
         assert!(json["usage"]["peak_bytes"].as_u64().unwrap() > 0, "{json:#}");
-        assert!(answer.stderr.contains("run: 4 chains x (150 warm-up + 200 draws)"), "{}", answer.stderr);
+        assert!(answer.stderr.contains("run: 4 chains x (at most 150 warm-up + 200 draws)"), "{}", answer.stderr);
         let record = record(&double, "gpu");
         assert_eq!(record["device"].as_str(), Some("cuda:0"));
         let usage = record["usage"].as_table().unwrap();

@@ -100,6 +100,7 @@ const TABLE: &[Refused] = &[
     refused("calibrate", "--datasets", "calibrate eight-schools --geweke --datasets 3 --out {}/x", &["--geweke"]),
     refused("calibrate", "--kept", "calibrate eight-schools --geweke --kept 3 --out {}/x", &["--geweke"]),
     refused("calibrate", "--strategy", "calibrate eight-schools --geweke --strategy many-short --out {}/x", &["Geweke's test"]),
+    refused("calibrate", "--strategy", "calibrate eight-schools --geweke --strategy cross-chain --out {}/x", &["Geweke's test"]),
     refused("calibrate", "--superchains", "calibrate eight-schools --superchains 4 --out {}/x", &["--strategy many-short"]),
     refused("calibrate", "--precision", "calibrate eight-schools --precision f32 --device cpu --out {}/x", &["the CPU computes in f64"]),
     refused("calibrate", "--gpu-memory", "calibrate eight-schools --gpu-memory 1GiB --device cpu --out {}/x", &["--device cpu"]),

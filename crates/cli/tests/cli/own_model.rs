@@ -352,7 +352,7 @@ fn options_may_be_texts_and_paths() {
 #[test]
 fn what_follows_a_run_knows_it() {
     let dir = tempfile::tempdir().unwrap();
-    own(dir.path(), "sample one-mean --draws 500 --device cpu --quiet --out {}/run").succeeds();
+    own(dir.path(), "sample one-mean --draws 1000 --device cpu --quiet --out {}/run").succeeds();
     let drawn = own(dir.path(), "plot {}/run --out {}/pictures --quiet");
     for picture in ["prior_posterior", "ppc", "loo_pit", "pareto_k"] {
         assert!(drawn.succeeds().stdout.contains(picture), "{picture}: {drawn:#?}");
@@ -409,11 +409,11 @@ fn a_batch_of_its_data_sets() {
     let dir = tempfile::tempdir().unwrap();
     let rows = (0..40).map(|k| format!("{},g,{}\n", ["a", "b"][k % 2], (k * k) % 7)).collect::<String>();
     std::fs::write(dir.path().join("all.csv"), format!("set,group,y\n{rows}")).unwrap();
-    let words = "sample one-mean --batch {}/all.csv --batch-by set --group group --value y --draws 500 --device cpu \
+    let words = "sample one-mean --batch {}/all.csv --batch-by set --group group --value y --draws 1000 --device cpu \
                  --json --quiet --out {}/out";
     let found = own(dir.path(), words).succeeds().json();
     assert_eq!(found["sets"].as_array().map(Vec::len), Some(2), "{found}");
-    let table = "sample one-mean --data {}/all.csv --group group --value y --draws 500 --device cpu --quiet";
+    let table = "sample one-mean --data {}/all.csv --group group --value y --draws 1000 --device cpu --quiet";
     own(dir.path(), &format!("{table} --out {{}}/one")).succeeds();
     assert_eq!(RunFolder::open(&dir.path().join("one")).unwrap().record().data.as_ref().unwrap().observations, 40);
 }

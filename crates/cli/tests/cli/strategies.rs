@@ -91,21 +91,44 @@ fn what_makes_no_sense_is_refused() {
     assert!(!dir.path().join("run").exists());
 }
 
+/// The default, whose warm-up is kept as any other; a warm-up of all iterations is one flag away.
+#[test]
+fn a_few_chains_warm_up_together_until_they_have_settled() {
+    let dir = tempfile::tempdir().unwrap();
+    let few = "sample hierarchical-normal --groups 12 --draws 20 --device cpu --keep-warmup --out {}/";
+    let told = run(dir.path(), &format!("{few}0 --threads 1"));
+    told.sampled();
+    assert!(told.stderr.contains("run: 4 chains x (at most 1000 warm-up + 20 draws)"), "{}", told.stderr);
+    let iterations = |name: &str| -> usize {
+        let record = fs::read_to_string(dir.path().join(name).join("run.toml")).unwrap();
+        record.lines().find_map(|line| line.strip_prefix("iterations = ")?.parse().ok()).unwrap()
+    };
+    assert!((105..300).contains(&iterations("0")), "{}", iterations("0"));
+    run(dir.path(), "export {}/0 --to csv --out {}/0.csv").succeeds();
+    run(dir.path(), &format!("{few}1 --threads 3 --checkpoint-every 7 --strategy cross-chain --chains 4")).sampled();
+    assert_eq!(fingerprints(&dir.path().join("1")), fingerprints(&dir.path().join("0")));
+    run(dir.path(), &format!("{few}long --strategy four-long")).sampled();
+    assert_eq!(iterations("long"), 1000);
+    let rows = |name: &str| run(dir.path(), &format!("export {{}}/{name} --to netcdf --out {{}}/{name}.nc"));
+    rows("0").succeeds();
+    rows("long").succeeds();
+}
+
 /// What is chosen does not depend on the machine, and draws as if it had been asked for.
 #[test]
 fn auto_chooses_says_why_and_draws_what_was_chosen() {
     let dir = tempfile::tempdir().unwrap();
-    let auto = format!("{GOAL}auto --chains 4 --draws 300 --strategy auto --threads 2").replace("--tune 200", "");
+    let auto = format!("{GOAL}auto --chains 4 --draws 2000 --strategy auto --threads 2").replace("--tune 200", "");
     let found = run(dir.path(), &auto).sampled().json();
     let reason = found["strategy_reason"].as_str().unwrap();
     assert!(
         reason.starts_with("many-short with ")
-            && reason.contains("leapfrog steps, four-long with 4 chains x 300 draws"),
+            && reason.contains("leapfrog steps, cross-chain with 4 chains x 2000 draws"),
         "{reason}"
     );
     let of = |name: &str| found["sampler"][name].as_u64().unwrap();
     let (chains, draws, superchains) = (of("chains"), of("draws"), of("superchains"));
-    assert!(found["sampler"]["strategy"] == "many-short" && chains * draws >= 1200, "{found}");
+    assert!(found["sampler"]["strategy"] == "many-short" && chains * draws >= 8000, "{found}");
     assert!(fs::read_to_string(dir.path().join("auto/run.toml")).unwrap().contains(reason));
     let named = format!("--strategy many-short --chains {chains} --superchains {superchains} --draws {draws}");
     run(dir.path(), &format!("{GOAL}named {named}").replace("--tune 200", "")).sampled();

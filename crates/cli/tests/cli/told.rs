@@ -113,7 +113,7 @@ fn notes_of_a_batch_are_told_unless_quiet() {
     let batch = "sample hierarchical-normal --batch {}/all.csv --batch-by s --group g --value y --drop-missing --draws 9 \
                  --tune 20 --chains 2 --device cpu --out {}/out";
     let shorter = batch.replace("--draws 9", "--draws 8");
-    let told = silenced(dir.path(), &format!("{batch} --force"), "each run: 2 chains x (20 warm-up + 9 draws)");
+    let told = silenced(dir.path(), &format!("{batch} --force"), "each run: 2 chains x (at most 20 warm-up + 9 draws)");
     assert!(told.stderr.contains("1 row without a value in `s` left out"), "{told:#?}");
     // What is complete is judged again: nobody has interrupted it.
     let again = silenced(dir.path(), batch, "complete already, and not drawn again: 1 data set");

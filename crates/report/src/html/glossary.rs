@@ -87,9 +87,10 @@ const ENTRIES: [(&str, &str, &str); 21] = [
         "Hoffman, Gelman 2014, section 3.2",
     ),
     (
-        "four-long, many-short",
-        "Strategies for chains: four-long runs a few chains for long, four unless told otherwise; many-short runs many chains, \
-         in superchains, with few draws each.",
+        "cross-chain, four-long, many-short",
+        "Strategies for chains: cross-chain runs a few chains that warm up together, until what they learn has settled; \
+         four-long lets each of them warm up for all iterations; many-short runs many chains, in superchains, with few \
+         draws each.",
         "Margossian et al. 2024, for many short chains",
     ),
     (

@@ -2,7 +2,7 @@
 //!
 //! The windows of many short chains, and how often spread chains are looked at, are decided here.
 
-use crate::config::{SamplerConfig, Strategy, WindowConfig};
+use crate::config::{SamplerConfig, WindowConfig};
 use std::ops::Range;
 
 /// Iterations between two looks at chains that have been spread.
@@ -18,15 +18,23 @@ pub(crate) struct Schedule {
 impl Schedule {
     /// Returns the schedule of a run with these settings.
     pub(crate) fn of(config: &SamplerConfig) -> Self {
-        match config.strategy {
-            Strategy::FourLong => Self::new(config.tune, config.windows),
-            Strategy::ManyShort => Self::pooled(config.tune, config.first_chains()),
+        match config.nested() {
+            Some(first) => Self::pooled(config.tune, first),
+            None if config.warms_up_together() => Self::doubling(config.tune, config.windows, 1),
+            None => Self::new(config.tune, config.windows),
         }
     }
 
-    /// Stan's rule: windows double, and the last one takes what would be too short for another. With too few
-    /// iterations for the given lengths the parts take 15%, 75% and 10%.
+    /// Stan's rule: windows double, and the last one takes what would be too short for another.
     pub(crate) fn new(tune: usize, config: WindowConfig) -> Self {
+        Self::doubling(tune, config, 2)
+    }
+
+    /// Windows double, and the last one takes what is left where that is less than `least` times its length. With too few
+    /// iterations for the given lengths the parts take 15%, 75% and 10%.
+    ///
+    /// Chains that may settle at the end of any window have one window more than Stan's rule gives them.
+    fn doubling(tune: usize, config: WindowConfig, least: usize) -> Self {
         const SHORTEST: usize = 20;
         let WindowConfig { mut init_buffer, mut base_window, mut term_buffer } = config;
         if tune < SHORTEST {
@@ -42,7 +50,7 @@ impl Schedule {
         let mut ends = Vec::new();
         while at < last {
             let end = at + size;
-            at = if end + 2 * size > last { last } else { end };
+            at = if end + least * size > last { last } else { end };
             ends.push(at);
             size *= 2;
         }
@@ -143,6 +151,17 @@ mod tests {
     fn default_windows() {
         let schedule = Schedule::new(1000, WindowConfig::default());
         assert_eq!((schedule.start, schedule.ends.as_slice()), (10, &[25, 55, 115, 235, 950][..]));
+    }
+
+    /// A last window as long as the one before it is one of its own.
+    #[test]
+    fn windows_of_chains_that_may_settle() {
+        let of = |tune| Schedule::of(&SamplerConfig { tune, ..SamplerConfig::default() }).ends;
+        assert_eq!(of(1000), [25, 55, 115, 235, 475, 950]);
+        assert_eq!(of(160), [25, 55, 110]);
+        let long = SamplerConfig { strategy: crate::Strategy::FourLong, ..SamplerConfig::default() };
+        let alone = SamplerConfig { chains: 1, ..SamplerConfig::default() };
+        assert!([long, alone].iter().all(|config| Schedule::of(config) == Schedule::new(1000, config.windows)));
     }
 
     /// With 64 chains as measured; a few chains take longer windows.

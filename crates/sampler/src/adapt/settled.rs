@@ -3,13 +3,18 @@
 //! It has when the chains of two windows in a row agree and the variances that they give differ little from the metric in
 //! use. This file has both limits.
 
+use super::f_quantile;
 use crate::draw::ChainBlock;
 use crate::kernel::MetricEstimate;
 use serde::{Deserialize, Serialize};
 
-/// R-hat of a window's draws: far above what the draws' autocorrelation makes of it, far below that of chains that are
-/// still on their way.
+/// R-hat of a window's draws by many short chains: far above what the draws' autocorrelation makes of it, far below that
+/// of chains that are still on their way.
 const RHAT: f64 = 1.2;
+/// R-hat of a window's draws by chains that all learn. Slow chains have a larger one, and learn longer.
+const RHAT_OF_ALL: f64 = 1.05;
+/// The share of windows of independent draws whose largest R-hat may be larger than allowed.
+const MISSED: f64 = 0.01;
 /// The logarithms of variances may change by this much from one window to the next, in the mean square and at the most.
 /// A variance that is wrong by a factor shortens the step size by the factor's square root.
 const VARIANCE_CHANGE: (f64, f64) = (0.15, 0.7);
@@ -64,9 +69,17 @@ impl WindowVariance {
         (0..self.dim).map(rhat).fold(f64::NEG_INFINITY, |largest, rhat| if rhat <= largest { largest } else { rhat })
     }
 
-    /// Returns whether the window's chains agree: no coordinate's R-hat reaches [`RHAT`].
+    /// Returns whether the window's chains agree: no coordinate's R-hat reaches 1.2.
     pub(crate) fn agrees(&self) -> bool {
         self.largest_rhat() < RHAT
+    }
+
+    /// Returns whether the window's chains agree as those do that mix well: no coordinate's R-hat reaches 1.05, or what
+    /// chance makes of independent draws, which with few draws of many coordinates is more.
+    pub(crate) fn agrees_closely(&self) -> bool {
+        let (chains, n) = ((self.sums.len() / self.dim) as f64, self.draws as f64);
+        let f = f_quantile(MISSED / self.dim as f64, chains - 1.0, chains * (n - 1.0));
+        self.largest_rhat() < RHAT_OF_ALL.max(((n - 1.0 + f) / n).sqrt())
     }
 
     /// Returns whether the sums were made for `chains` chains of `dim` coordinates; a checkpoint must agree.

@@ -57,12 +57,12 @@ mod tests {
         assert_eq!(least_host_memory(&config, 1000), u64::MAX);
     }
 
-    /// By hand: of 715 draws, the longest window of the default, positions and gradients twice; 512 bytes of each chain, and
+    /// By hand: of 475 draws, the longest window of the default, positions and gradients twice; 512 bytes of each chain, and
     /// four vectors.
     #[test]
     fn memory_is_that_of_windows_and_vectors() {
         let config = SamplerConfig { chains: 3, tune: 1000, ..SamplerConfig::default() };
-        assert_eq!(least_host_memory(&config, 10), 3 * (2 * 2 * 715 * 80 + 512) + 3 * 4 * 80);
+        assert_eq!(least_host_memory(&config, 10), 3 * (2 * 2 * 475 * 80 + 512) + 3 * 4 * 80);
         let config = SamplerConfig { superchains: 4, tune: 19, ..config };
         assert_eq!(least_host_memory(&config, 7), 3 * 512 + 3 * 4 * 56);
         // Four of 64 chains warm up.

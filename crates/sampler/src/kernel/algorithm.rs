@@ -118,6 +118,11 @@ impl Algorithm {
         matches!(self.method(), Method::Population(_))
     }
 
+    /// Returns whether its chains warm up together with [`Strategy::CrossChain`](crate::Strategy::CrossChain).
+    pub(crate) fn warms_up_across_chains(&self) -> bool {
+        self.kernel().is_some_and(|kernel| kernel.warms_up_across_chains())
+    }
+
     /// Returns the smallest number of coordinates that it samples.
     pub fn least_dim(&self) -> usize {
         self.kernel().map_or(1, |kernel| kernel.least_dim())

@@ -115,6 +115,10 @@ impl Kernel for Nuts {
         0.8
     }
 
+    fn warms_up_across_chains(&self) -> bool {
+        true
+    }
+
     fn is_on_gpu(&self) -> bool {
         true
     }

@@ -16,6 +16,8 @@ const LEARNING: f64 = 1.5;
 /// Windows after which what many chains learn has mostly settled, and iterations that this takes at the least.
 const WINDOWS: usize = 3;
 const SETTLED: usize = 40;
+/// Windows after which what a few chains learn, all of them, has settled where they mix well.
+const WINDOWS_OF_ALL: usize = 2;
 /// The share of runs whose chains mix well that misses the limit of R-hat by chance.
 const MISSED: f64 = 0.01;
 /// Effective draws of the tails, which have fewer than the bulk, for each draw.
@@ -47,14 +49,18 @@ pub fn stages(config: &SamplerConfig, dim: usize) -> Vec<Stage> {
         transitions,
         steps: transitions as f64 * leapfrogs * times,
     };
-    match config.strategy {
-        Strategy::FourLong => vec![of(config.chains, config.tune + config.draws, 1.0)],
-        Strategy::ManyShort => {
-            let schedule = Schedule::of(config);
-            let settled = schedule.end_of(WINDOWS).max(SETTLED).min(config.tune);
-            vec![of(config.superchains, settled, LEARNING), of(config.chains, config.draws + SPREADING, 1.0)]
-        }
+    if !config.warms_up_together() {
+        return vec![of(config.chains, config.tune + config.draws, 1.0)];
     }
+    let schedule = Schedule::of(config);
+    let (settled, spreading) = match config.nested() {
+        Some(_) => (schedule.end_of(WINDOWS).max(SETTLED), SPREADING),
+        None => (schedule.end_of(WINDOWS_OF_ALL) + config.windows.term_buffer, 0),
+    };
+    vec![
+        of(config.first_chains(), settled.min(config.tune), LEARNING),
+        of(config.chains, config.draws + spreading, 1.0),
+    ]
 }
 
 /// Returns about how many draws, of all chains together, make `effective` effective draws of every parameter's bulk and
@@ -71,10 +77,7 @@ pub fn draws_for(effective: f64) -> usize {
 pub fn least_draws(config: &SamplerConfig, dim: usize, rhat: f64) -> usize {
     /// Degrees of freedom within the chains: draws are so many that their exact number does not matter.
     const MANY: f64 = 1e6;
-    let groups = match config.strategy {
-        Strategy::FourLong => config.chains,
-        Strategy::ManyShort => config.superchains,
-    };
+    let groups = config.first_chains();
     if groups < 2 {
         return 1;
     }
@@ -83,13 +86,12 @@ pub fn least_draws(config: &SamplerConfig, dim: usize, rhat: f64) -> usize {
     ((of_group * groups as f64 / config.chains as f64).ceil() as usize).max(1)
 }
 
-/// Lists runs that draw at least `draws` draws in all. The first has the chains of `base`, each warming up for itself;
-/// the others have chains that warm up together, in numbers from 4 on that double each time, and make at least
-/// [`least_draws`] each. `dim` is the number of coordinates, `rhat` the limit of R-hat. All other settings are those of `base`.
+/// Lists runs that draw at least `draws` draws in all. The first has the chains of `base`, which all warm up together;
+/// the others have many short chains, in numbers from 8 on that double each time, and make at least [`least_draws`] each. `dim` is the number of coordinates, `rhat` the limit of R-hat. All other settings are those of `base`.
 pub fn alternatives(base: &SamplerConfig, draws: usize, dim: usize, rhat: f64) -> Vec<SamplerConfig> {
-    let long = SamplerConfig { strategy: Strategy::FourLong, ..base.clone() };
+    let long = SamplerConfig { strategy: Strategy::CrossChain, ..base.clone() };
     let long = SamplerConfig { draws: draws.div_ceil(long.chains.max(1)), ..long };
-    let counts = std::iter::successors(Some(4), |chains| Some(2 * chains)).take_while(|&chains| chains <= MOST_CHAINS);
+    let counts = std::iter::successors(Some(8), |chains| Some(2 * chains)).take_while(|&chains| chains <= MOST_CHAINS);
     let many = counts.flat_map(|chains| {
         let most = SamplerConfig::many_short(chains).superchains;
         let fewer = (most > 16 && chains.is_multiple_of(16)).then_some(16);
@@ -116,19 +118,19 @@ mod tests {
     use super::*;
 
     fn prd() -> SamplerConfig {
-        SamplerConfig { chains: 4, draws: 2000, tune: 1000, ..SamplerConfig::default() }
+        SamplerConfig { chains: 4, draws: 2000, tune: 1000, strategy: Strategy::FourLong, ..SamplerConfig::default() }
     }
 
     #[test]
     fn alternatives_can_be_run_and_draw_enough() {
         for draws in [8000, 100, 1, 1_000_000] {
             let all = alternatives(&prd(), draws, 103, 1.01);
-            assert!(all.len() > 12 && all[0].strategy == Strategy::FourLong);
+            assert!(all.len() > 11 && all[0].strategy == Strategy::CrossChain);
             for config in all {
                 assert_eq!(config.validate(), Ok(()), "{config:?}");
                 assert!(config.chains * config.draws >= draws, "{config:?}");
                 assert!(
-                    config.strategy == Strategy::FourLong || config.draws >= least_draws(&config, 103, 1.01),
+                    config.strategy == Strategy::CrossChain || config.draws >= least_draws(&config, 103, 1.01),
                     "{config:?}"
                 );
             }
@@ -176,9 +178,18 @@ mod tests {
     /// 15 leapfrog steps of up to 256 coordinates and 31 of more; chains that learn together take 1.5 times as long.
     #[test]
     fn stages_by_hand() {
-        let long = SamplerConfig { chains: 3, draws: 70, tune: 30, ..SamplerConfig::default() };
+        let long = SamplerConfig { chains: 3, draws: 70, tune: 30, ..prd() };
         assert_eq!(stages(&long, 256), [Stage { chains: 3, transitions: 100, steps: 1500.0 }]);
         assert_eq!(stages(&long, 257), [Stage { chains: 3, transitions: 100, steps: 3100.0 }]);
+        // Two windows end after 55 iterations, and 50 follow.
+        let together = |tune| stages(&SamplerConfig { strategy: Strategy::CrossChain, tune, ..long.clone() }, 256);
+        let learning = |transitions| Stage { chains: 3, transitions, steps: transitions as f64 * 22.5 };
+        let drawing = Stage { chains: 3, transitions: 70, steps: 1050.0 };
+        assert_eq!(together(1000), [learning(105), drawing]);
+        assert_eq!(
+            (together(90), together(19)),
+            (vec![learning(90), drawing], stages(&SamplerConfig { tune: 19, ..long.clone() }, 256))
+        );
         let many = |superchains, tune| {
             let config = SamplerConfig { superchains, tune, draws: 96, ..SamplerConfig::many_short(64) };
             let [learning, drawing] = <[Stage; 2]>::try_from(stages(&config, 10)).unwrap();
@@ -231,9 +242,10 @@ mod tests {
             SamplerConfig { seed: 7, tune: 300, target_accept: 0.9, chains: 3, draws: 5, superchains: 3, ..prd() };
         for (draws, rhat) in [(8001, 1.5), (8001, 1.01), (20, 1.01), (3, 2.0), (77, 1.5)] {
             let all = alternatives(&base, draws, 103, rhat);
-            assert_eq!(all[0], SamplerConfig { draws: draws.div_ceil(3), ..base.clone() });
+            let strategy = Strategy::CrossChain;
+            assert_eq!(all[0], SamplerConfig { draws: draws.div_ceil(3), strategy, ..base.clone() });
             let mut expected = Vec::new();
-            for chains in (4..=16_384_usize).filter(|chains| chains.is_power_of_two()) {
+            for chains in (8..=16_384_usize).filter(|chains| chains.is_power_of_two()) {
                 let most = (4..=64).rev().find(|&groups| chains.is_multiple_of(groups) && chains / groups >= 4);
                 let most = most.unwrap_or(chains);
                 let fewer = most > 16 && chains.is_multiple_of(16);
@@ -246,8 +258,8 @@ mod tests {
             assert_eq!(all[1..], expected, "{draws} draws");
         }
         let all = alternatives(&base, 100, 103, 1.5);
-        let first: Vec<(usize, usize)> = all[1..8].iter().map(|config| (config.chains, config.superchains)).collect();
-        assert_eq!(first, [(4, 4), (8, 8), (16, 4), (32, 8), (64, 16), (128, 32), (128, 16)]);
+        let first: Vec<(usize, usize)> = all[1..7].iter().map(|config| (config.chains, config.superchains)).collect();
+        assert_eq!(first, [(8, 8), (16, 4), (32, 8), (64, 16), (128, 32), (128, 16)]);
         // The first run has at least one chain, or is not a run.
         assert_eq!(alternatives(&SamplerConfig { chains: 0, ..prd() }, 10, 3, 1.1)[0].draws, 10);
         assert_eq!(alternatives(&SamplerConfig { chains: 1, ..prd() }, 10, 3, 1.1)[0].draws, 10);

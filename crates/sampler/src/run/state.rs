@@ -18,7 +18,7 @@ use crate::adapt::{
     Adaptation, LearnedInformation, PooledStep, SPREADING, Schedule, TrajectoryLength, WindowVariance, are_alike,
     are_mixed, block_sizes, centerings, initial_metric, is_learned, learn,
 };
-use crate::config::{ConfigError, INIT_CANDIDATES, INIT_STEEPNESS, INIT_TRIES, SamplerConfig, Strategy};
+use crate::config::{ConfigError, INIT_CANDIDATES, INIT_STEEPNESS, INIT_TRIES, SamplerConfig};
 use crate::draw::{ChainBlock, Phase};
 use crate::engine::{ChainState, EngineChains, NEVER, Shared, Tuning};
 use crate::error::SamplerError;
@@ -47,7 +47,7 @@ pub(crate) struct RunState<'d> {
     warm_up: Option<usize>,
 }
 
-/// The state of chains that warm up together.
+/// The state of chains that warm up together, many short ones or all of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Pooled {
     step: PooledStep,
@@ -60,8 +60,9 @@ enum Stage {
     /// They learn a metric from the draws of the open window. Each has a step size of its own until the
     /// chains of a window have agreed: on their way there, what suits one throws another far off.
     Learning { window: WindowVariance, agree: bool },
-    /// Each chain has become several, which move apart. The number is that of the iterations done when they did.
-    Spreading(usize),
+    /// They have learned their metric, after this number of iterations. With superchains each chain has become several,
+    /// which move apart; chains that all learn find a step size for the metric, each its own.
+    Settled(usize),
 }
 
 /// What must happen before chains go on, in the order of the fields.
@@ -128,7 +129,7 @@ impl<'d> RunState<'d> {
         let start = |(x, _)| ChainState::start(x, config.target_accept, step_size);
         let mut states: Vec<ChainState> = starts.into_iter().map(start).collect();
         let schedule = Schedule::of(&config);
-        let pooled = (config.strategy == Strategy::ManyShort).then(|| Pooled {
+        let pooled = config.warms_up_together().then(|| Pooled {
             step: PooledStep::new(first),
             stage: Stage::Learning { window: WindowVariance::new(first, density.dim()), agree: false },
         });
@@ -176,6 +177,7 @@ impl<'d> RunState<'d> {
             (Some(_), _) => Tuning::Over,
             (None, _) if config.algorithm.kernel().is_some_and(|kernel| kernel.fixed_step().is_some()) => Tuning::Fixed,
             (None, None | Some(Stage::Learning { agree: false, .. })) => Tuning::EachChain,
+            (None, Some(_)) if config.nested().is_none() => Tuning::EachChain,
             (None, Some(_)) => Tuning::Pooled,
         };
         let windows = if self.learns() { self.schedule.windows() } else { 0..0 };
@@ -196,9 +198,10 @@ impl<'d> RunState<'d> {
 
     /// Returns the iteration at which warm-up next looks at the chains.
     fn next_stop(&self) -> usize {
-        let stop = match self.stage() {
-            Some(&Stage::Spreading(since)) => Some(self.done + SPREADING - (self.done - since) % SPREADING),
-            Some(Stage::Learning { agree: true, .. }) => self.schedule.round_end(self.done),
+        let stop = match (self.stage(), self.config.nested()) {
+            (Some(&Stage::Settled(since)), None) => Some(since + self.config.windows.term_buffer),
+            (Some(&Stage::Settled(since)), Some(_)) => Some(self.done + SPREADING - (self.done - since) % SPREADING),
+            (Some(Stage::Learning { agree: true, .. }), Some(_)) => self.schedule.round_end(self.done),
             _ => self.schedule.next_end(self.done),
         };
         let round = self.length.as_ref().map(|_| TrajectoryLength::round_end(self.done));
@@ -211,7 +214,7 @@ impl<'d> RunState<'d> {
 
     /// Returns whether a window is open or to come.
     fn learns(&self) -> bool {
-        self.warm_up.is_none() && !matches!(self.stage(), Some(Stage::Spreading(_)))
+        self.warm_up.is_none() && !self.has_settled()
     }
 
     /// Returns the phase of an iteration, and its number in that phase.
@@ -229,7 +232,7 @@ impl<'d> RunState<'d> {
         until: usize,
         engine: &mut dyn EngineChains,
     ) -> Result<PendingSteps, SamplerError> {
-        let (stop, tuning) = (self.next_stop(), self.shared().tuning);
+        let (stop, tuning, had_settled) = (self.next_stop(), self.shared().tuning, self.has_settled());
         let from = std::mem::replace(&mut self.done, until);
         if tuning == Tuning::Over {
             return Ok(PendingSteps::default());
@@ -259,18 +262,29 @@ impl<'d> RunState<'d> {
         } else {
             PendingSteps::default()
         };
-        if until == self.config.tune || until == stop && self.has_spread(engine) {
+        if until == self.config.tune || until == stop && had_settled && self.has_spread(engine) {
             engine.settle(&self.shared())?;
+            let all_learn = had_settled && self.config.nested().is_none();
+            if let Some(pooled) = self.pooled.as_mut().filter(|_| all_learn) {
+                // The mean of all step sizes is better known than each, and chains that agree can share it.
+                pooled.step.find(&engine.step_sizes());
+                engine.set_step(pooled.step.current())?;
+            }
             self.warm_up = Some(until);
         }
         Ok(next)
     }
 
-    /// Returns whether each chain has become several, and these have forgotten that they began together.
+    /// Returns whether chains have learned their metric.
+    fn has_settled(&self) -> bool {
+        matches!(self.stage(), Some(Stage::Settled(_)))
+    }
+
+    /// Returns whether none of the chains remember that they began together, as those of a superchain do.
     fn has_spread(&self, engine: &mut dyn EngineChains) -> bool {
-        let SamplerConfig { chains, superchains, .. } = self.config;
+        let (chains, first) = (self.config.chains, self.config.first_chains());
         let points: Vec<&[f64]> = engine.points().into_iter().map(|x| &*x).collect();
-        matches!(self.stage(), Some(Stage::Spreading(_))) && (chains == superchains || are_mixed(&points, superchains))
+        chains == first || are_mixed(&points, first)
     }
 
     /// Updates the state after a restart: every chain has a new point evaluation and a newly searched step size.
@@ -294,20 +308,21 @@ impl<'d> RunState<'d> {
         let mut next = PendingSteps::default();
         let mut settled = false;
         if let Some(pooled) = &mut self.pooled {
-            let empty = WindowVariance::new(config.superchains, density.dim());
+            let empty = WindowVariance::new(config.first_chains(), density.dim());
             if let Stage::Learning { window, agree } = &mut pooled.stage {
-                let agreed = std::mem::replace(agree, window.agrees());
+                let agrees = if config.nested().is_some() { window.agrees() } else { window.agrees_closely() };
+                let agreed = std::mem::replace(agree, agrees);
                 let alike = learned.as_ref().is_some_and(|learned| are_alike(&self.adaptation.metric, learned));
                 settled = agreed && *agree && alike;
                 *window = empty;
             }
-            next.spread = settled || self.schedule.is_past_windows(self.done);
+            next.spread = config.nested().is_some() && (settled || self.schedule.is_past_windows(self.done));
         }
         if !settled && let Some(metric) = self.change_coordinates(engine)? {
             learned = Some(metric);
         }
         engine.clear_windows();
-        if settled {
+        if settled && next.spread {
             // The step size is found for the metric that is in use, and the new one is no better.
             return Ok(next);
         }
@@ -315,22 +330,26 @@ impl<'d> RunState<'d> {
             self.adaptation.metric = metric;
             next.restart = true;
         }
+        if let Some(pooled) = self.pooled.as_mut().filter(|_| settled) {
+            // The new one is from twice as many draws.
+            pooled.stage = Stage::Settled(self.done);
+        }
         Ok(next)
     }
 
     /// Makes several chains of each.
     pub(crate) fn spread(&mut self, engine: &mut dyn EngineChains) -> Result<(), SamplerError> {
-        let SamplerConfig { chains, superchains, .. } = self.config;
+        let (chains, first) = (self.config.chains, self.config.first_chains());
         let tuning = self.shared().tuning;
         if let Some(pooled) = &mut self.pooled {
             if tuning == Tuning::EachChain {
                 pooled.step.find(&engine.step_sizes());
                 engine.set_step(pooled.step.current())?;
             }
-            pooled.stage = Stage::Spreading(self.done);
+            pooled.stage = Stage::Settled(self.done);
             pooled.step.of_chains(chains);
         }
-        engine.spread(&self.shared(), chains / superchains)
+        engine.spread(&self.shared(), chains / first)
     }
 
     /// Encodes the whole state, chains included, as bytes.
@@ -396,13 +415,13 @@ struct OfSampler {
 impl CheckpointState {
     /// Returns whether the numbers of chains and of sums are those that the strategy has in this part of the run.
     fn is_of_its_stage(&self) -> bool {
-        let SamplerConfig { chains, superchains, .. } = self.config;
+        let (chains, first) = (self.config.chains, self.config.first_chains());
         let (expected, sums) = match &self.pooled {
-            None => (chains, self.config.strategy == Strategy::FourLong),
+            None => (chains, !self.config.warms_up_together()),
             Some(Pooled { step, stage: Stage::Learning { window, .. } }) => {
-                (superchains, step.chains() == superchains && window.is_of(superchains, self.dim))
+                (first, step.chains() == first && window.is_of(first, self.dim))
             }
-            Some(Pooled { step, stage: Stage::Spreading(since) }) => {
+            Some(Pooled { step, stage: Stage::Settled(since) }) => {
                 (chains, step.chains() == chains && *since <= self.done)
             }
         };

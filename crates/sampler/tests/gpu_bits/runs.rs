@@ -8,7 +8,7 @@ use octopus_density::gpu::GpuDensity;
 use octopus_density::to_non_centered;
 use octopus_models::Likelihood;
 use octopus_sampler::reference::{ChainSnapshot, snapshot};
-use octopus_sampler::{MetricKind, Parameterization, Phase, Sampler, SamplerConfig};
+use octopus_sampler::{MetricKind, Parameterization, Phase, Sampler, SamplerConfig, Strategy};
 
 fn read(answer: &mut Answer, dim: usize) -> ChainSnapshot {
     let (x, logp, step_size) = (answer.reals(dim), answer.real(), answer.real());
@@ -115,7 +115,8 @@ pub(crate) fn compare_model(way: Way, name: &str, model: &impl GpuDensity, confi
 }
 
 fn prd() -> SamplerConfig {
-    SamplerConfig { draws: 2000, tune: 1000, chains: 4, target_accept: 0.95, seed: 42, ..SamplerConfig::default() }
+    let base = SamplerConfig { strategy: Strategy::FourLong, ..SamplerConfig::default() };
+    SamplerConfig { draws: 2000, tune: 1000, chains: 4, target_accept: 0.95, seed: 42, ..base }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::runs::compare_model;
 use octopus_density::{LogDensity, to_centered};
 use octopus_models::EightSchools;
 use octopus_random::Stream;
-use octopus_sampler::{MetricKind, Parameterization, SamplerConfig};
+use octopus_sampler::{MetricKind, Parameterization, SamplerConfig, Strategy};
 
 /// Rubin's schools, and others around the boundaries of rows and of lanes.
 fn models() -> Vec<EightSchools> {
@@ -110,7 +110,8 @@ fn lower_precision_rounds_and_no_more() {
 }
 
 fn config(parameterization: Parameterization, metric: MetricKind) -> SamplerConfig {
-    SamplerConfig { draws: 500, tune: 500, chains: 4, seed: 11, parameterization, metric, ..SamplerConfig::default() }
+    let base = SamplerConfig { strategy: Strategy::FourLong, ..SamplerConfig::default() };
+    SamplerConfig { draws: 500, tune: 500, chains: 4, seed: 11, parameterization, metric, ..base }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::scenario::{Bits, advance_to, context, finish, model, on_gpu, on_software_gpu};
 use octopus_models::{HierarchicalNormal, Likelihood};
-use octopus_sampler::{Backend, Begin, GpuConfig, GpuMemory, Sampler, SamplerConfig};
+use octopus_sampler::{Backend, Begin, GpuConfig, GpuMemory, Sampler, SamplerConfig, Strategy};
 
 fn config() -> SamplerConfig {
     SamplerConfig { draws: 6, tune: 300, target_accept: 0.9, seed: 7, ..SamplerConfig::many_short(24) }
@@ -26,6 +26,22 @@ on_software_gpu!(wherever_they_learn_and_in_turns, "", &["nuts_hierarchical_norm
         for limit in [usize::MAX, 5] {
             let found = finish(&mut on_gpu(&model, &config(), &gpu).expect("starts"), limit);
             found.assert_same(&expected, &format!("{gpu:?}, {limit} iterations at a time"));
+        }
+    }
+});
+
+// Chains that all learn, and those that are given no time to settle.
+on_software_gpu!(all_that_learn, "", &["nuts_hierarchical_normal_f64_32x4"], {
+    let model = model(50, true, Likelihood::Collapsed);
+    for tune in [300, 60] {
+        let config = SamplerConfig { strategy: Strategy::CrossChain, chains: 5, tune, ..config() };
+        let mut on_cpu = on_cpu(&model, &config);
+        let expected = finish(&mut on_cpu, usize::MAX);
+        assert_eq!(on_cpu.warm_up() == Some(tune), tune == 60, "{:?}", on_cpu.warm_up());
+        let default = GpuConfig::default();
+        for gpu in [default.clone(), GpuConfig { window_bytes: 0, most_iterations: 7, chains_at_once: 3, ..default }] {
+            let found = finish(&mut on_gpu(&model, &config, &gpu).expect("starts"), usize::MAX);
+            found.assert_same(&expected, &format!("{gpu:?}, at most {tune} iterations"));
         }
     }
 });

@@ -5,7 +5,7 @@ use octopus_density::gpu::{GpuDensity, KernelField, KernelModule};
 use octopus_density::{Centering, DensityError, Hierarchy, Layout, LogDensity};
 use octopus_models::synthetic::HierarchicalSpec;
 use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
-use octopus_sampler::{Adaptation, Backend, Begin, Block, GpuConfig, Sampler, SamplerConfig, SamplerError};
+use octopus_sampler::{Adaptation, Backend, Begin, Block, GpuConfig, Sampler, SamplerConfig, SamplerError, Strategy};
 use octopus_softgpu::{Body, KernelSources, Lanes, SoftwareGpu, Unavailable, Variant};
 
 /// A test on a software GPU with these settings and units of kernels, whose lanes are arrays; on any GPU when there are
@@ -79,12 +79,13 @@ pub(crate) fn model(groups: usize, balanced: bool, likelihood: Likelihood) -> Hi
 
 /// The PRD's settings.
 pub(crate) fn prd() -> SamplerConfig {
-    SamplerConfig { draws: 2000, tune: 1000, chains: 4, target_accept: 0.95, seed: 42, ..Default::default() }
+    let strategy = Strategy::FourLong;
+    SamplerConfig { draws: 2000, tune: 1000, chains: 4, target_accept: 0.95, seed: 42, strategy, ..Default::default() }
 }
 
 /// A shorter run.
 pub(crate) fn short() -> SamplerConfig {
-    SamplerConfig { draws: 60, tune: 140, chains: 5, seed: 7, ..Default::default() }
+    SamplerConfig { draws: 60, tune: 140, chains: 5, seed: 7, strategy: Strategy::FourLong, ..Default::default() }
 }
 
 /// Iterations at which a [`short`] run is checkpointed: in and between windows, at the end of warm-up, among the draws.

@@ -3,16 +3,24 @@
 use crate::densities::Breaking;
 use crate::reproducible::{Bits, config, model, whole};
 use octopus_density::{DensityError, LogDensity};
-use octopus_sampler::{Backend, BatchSampler, Begin, DataSet, Sampler, SamplerConfig, SamplerError, Strategy};
+use octopus_sampler::{
+    Backend, BatchSampler, Begin, DataSet, Sampler, SamplerConfig, SamplerError, Strategy, WindowConfig,
+};
 
-/// Settings of number `k`; warm-ups of many short chains end when they have settled.
+/// Settings of number `k`; warm-ups of chains that make them together end when they have settled.
 fn settings_of(k: usize) -> SamplerConfig {
-    let seed = 50 + k as u64;
-    if k % 3 == 1 {
-        let strategy = Strategy::ManyShort;
-        return SamplerConfig { strategy, chains: 8, superchains: 4, draws: 7, tune: 100, seed, ..config() };
+    let (seed, windows) = (50 + k as u64, WindowConfig::default());
+    match k % 3 {
+        0 => SamplerConfig { draws: 10 + k % 4, tune: 50 + 9 * (k % 3), chains: 1 + k % 3, seed, ..config() },
+        1 => {
+            let strategy = Strategy::ManyShort;
+            SamplerConfig { strategy, chains: 8, superchains: 4, draws: 7, tune: 100, seed, windows, ..config() }
+        }
+        _ => {
+            let strategy = Strategy::CrossChain;
+            SamplerConfig { strategy, chains: 4, draws: 10, tune: 170, seed, windows, ..config() }
+        }
     }
-    SamplerConfig { draws: 10 + k % 4, tune: 50 + 9 * (k % 3), chains: 1 + k % 3, seed, ..config() }
 }
 
 fn begin<D: LogDensity>(densities: &[D], config: impl Fn(usize) -> SamplerConfig) -> Vec<DataSet<'_>> {

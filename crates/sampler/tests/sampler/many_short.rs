@@ -6,7 +6,7 @@ use crate::hierarchical::{balanced, check, unbalanced};
 use crate::reproducible::{finish, model, whole};
 use crate::resume::resumes;
 use octopus_models::Likelihood;
-use octopus_sampler::{Parameterization, Phase, Sampler, SamplerConfig, Strategy};
+use octopus_sampler::{Algorithm, Parameterization, Phase, Sampler, SamplerConfig, Strategy};
 
 /// 16384 draws by so many chains.
 fn prd(chains: usize, superchains: usize) -> SamplerConfig {
@@ -109,14 +109,68 @@ fn superchains_become_chains() {
     assert!(steps.len() == 12 && steps.iter().all(|step| *step == steps[0]), "{steps:?}");
 }
 
+/// The default's: the exact posterior, for a few chains and for more, however few iterations they are given.
+#[test]
+fn chains_that_all_learn() {
+    let all = |chains, tune| SamplerConfig { strategy: Strategy::CrossChain, tune, ..prd(chains, chains) };
+    for groups in [100, 500] {
+        check(unbalanced(groups), Likelihood::Collapsed, [all(4, 1000), all(16, 1000), all(2, 60)]);
+    }
+    check(balanced(100), Likelihood::Pointwise, [all(4, 1000)]);
+}
+
+#[test]
+fn chains_that_all_learn_have_one_step_size_once_they_have_settled() {
+    let model = model(30);
+    let config = |chains, tune| SamplerConfig {
+        strategy: Strategy::CrossChain,
+        chains,
+        draws: 10,
+        tune,
+        seed: 5,
+        ..Default::default()
+    };
+    let ended = |config: SamplerConfig| {
+        let mut sampler = Sampler::new(&model, config).expect("starts");
+        while sampler.advance(usize::MAX).expect("runs").is_some() {}
+        let (end, mut steps) = (sampler.warm_up().expect("is over"), sampler.step_sizes());
+        assert_eq!(sampler.done(), end + 10);
+        steps.dedup();
+        (end, steps.len())
+    };
+    // Two windows of 32 iterations at the least, after the first 8.
+    let (end, steps) = ended(config(5, 1000));
+    assert!((72..300).contains(&end) && steps == 1, "{end}, {steps}");
+    // Too few iterations for two windows; one chain, and a warm-up without windows, are those of four long ones.
+    assert_eq!(ended(config(5, 60)), (60, 5));
+    for (chains, tune) in [(1, 1000), (5, 19)] {
+        let together = whole(&model, config(chains, tune));
+        let alone = whole(&model, SamplerConfig { strategy: Strategy::FourLong, ..config(chains, tune) });
+        assert!(together == alone, "{chains} chains, {tune} iterations");
+    }
+    // A sampler that learns the length of its trajectories has its own time.
+    let chees = SamplerConfig { algorithm: Algorithm::named("chees").expect("known"), ..config(4, 300) };
+    assert_eq!(ended(chees).0, 300);
+}
+
+#[test]
+fn chains_that_all_learn_are_resumed() {
+    let tune = 150;
+    let config = SamplerConfig { strategy: Strategy::CrossChain, chains: 3, draws: 20, tune, ..prd(16384, 4) };
+    let recorded = resumes(SamplerConfig { parameterization: Parameterization::NonCentered, ..config });
+    assert!(recorded.window_ends.len() >= 2, "{:?}", recorded.window_ends);
+}
+
 /// Chains that stay in the mode where they began never agree: warm-up takes all that it may, and says so by its length.
 #[test]
 fn chains_in_two_modes_do_not_settle() {
-    let config = SamplerConfig { tune: 200, ..short() };
-    let density = Bimodal::default();
-    let mut sampler = Sampler::new(&density, config).expect("starts");
-    while sampler.advance(usize::MAX).expect("runs").is_some() {}
-    assert_eq!(sampler.warm_up(), Some(200));
+    for strategy in [Strategy::ManyShort, Strategy::CrossChain] {
+        let config = SamplerConfig { tune: 200, strategy, ..short() };
+        let density = Bimodal::default();
+        let mut sampler = Sampler::new(&density, config).expect("starts");
+        while sampler.advance(usize::MAX).expect("runs").is_some() {}
+        assert_eq!(sampler.warm_up(), Some(200), "{strategy:?}");
+    }
 }
 
 #[test]

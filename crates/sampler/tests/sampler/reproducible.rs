@@ -3,7 +3,7 @@
 use octopus_density::LogDensity;
 use octopus_models::synthetic::HierarchicalSpec;
 use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
-use octopus_sampler::{Block, Sampler, SamplerConfig, WindowConfig};
+use octopus_sampler::{Block, Sampler, SamplerConfig, Strategy, WindowConfig};
 use proptest::prelude::*;
 use std::sync::LazyLock;
 
@@ -15,7 +15,17 @@ pub(crate) fn model(groups: usize) -> HierarchicalNormal {
 /// A run with several windows.
 pub(crate) fn config() -> SamplerConfig {
     let windows = WindowConfig { init_buffer: 10, base_window: 10, term_buffer: 20 };
-    SamplerConfig { draws: 60, tune: 160, chains: 3, seed: 9, target_accept: 0.9, windows, ..Default::default() }
+    let strategy = Strategy::FourLong;
+    SamplerConfig {
+        draws: 60,
+        tune: 160,
+        chains: 3,
+        seed: 9,
+        target_accept: 0.9,
+        strategy,
+        windows,
+        ..Default::default()
+    }
 }
 
 /// Everything that a run returns, as bits: for each chain one line for each draw.

@@ -4,7 +4,7 @@ use crate::densities::Gaussian;
 use octopus_density::{GroupedData, LogDensity};
 use octopus_models::synthetic::HierarchicalSpec;
 use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
-use octopus_sampler::{MetricKind, Parameterization, Phase, Sampler, SamplerConfig, WindowConfig};
+use octopus_sampler::{MetricKind, Parameterization, Phase, Sampler, SamplerConfig, Strategy, WindowConfig};
 
 /// Runs warm-up one iteration at a time; returns each chain's draws and, wherever the adaptation changed, the
 /// number of iterations done and the diagonal learned.
@@ -42,6 +42,7 @@ fn each_metric_is_the_variance_of_its_window() {
         chains: 3,
         metric: MetricKind::DiagDraws,
         windows: WindowConfig::STAN,
+        strategy: Strategy::FourLong,
         ..Default::default()
     };
     let (draws, learned) = warm_up(&density, config);
@@ -67,7 +68,7 @@ fn each_metric_is_the_variance_of_its_window() {
 fn draws_and_gradients_give_the_variances() {
     let density = Gaussian::correlated(6, 0.0);
     for metric in [MetricKind::Diag, MetricKind::Auto] {
-        let config = SamplerConfig { tune: 1000, draws: 1, metric, ..Default::default() };
+        let config = SamplerConfig { tune: 1000, draws: 1, metric, strategy: Strategy::FourLong, ..Default::default() };
         let (_, learned) = warm_up(&density, config);
         let (_, diagonal) = learned.last().expect("windows");
         for (i, found) in diagonal.iter().enumerate() {
@@ -88,7 +89,10 @@ fn effects_are_standardised_from_the_start() {
     for (between_sd, within_sd) in [(10.0, 2.0), (2.0, 4.0)] {
         let spec = HierarchicalSpec { groups: 40, between_sd, within_sd, ..Default::default() };
         let density = model(spec.unbalanced().expect("valid").data);
-        let (_, learned) = warm_up(&density, SamplerConfig { tune: 300, draws: 1, ..Default::default() });
+        let (_, learned) = warm_up(
+            &density,
+            SamplerConfig { tune: 300, draws: 1, strategy: Strategy::FourLong, ..Default::default() },
+        );
         assert!(!learned.is_empty());
         for (done, diagonal) in learned {
             for (j, found) in diagonal[..40].iter().enumerate() {
@@ -107,6 +111,7 @@ fn the_two_soft_directions_are_found() {
         draws: 1,
         tune: 1000,
         seed: 3,
+        strategy: Strategy::FourLong,
         parameterization: Parameterization::NonCentered,
         metric: MetricKind::LowRank,
         ..Default::default()

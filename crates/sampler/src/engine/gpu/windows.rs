@@ -90,7 +90,7 @@ impl WindowPool for DevicePool<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::WindowConfig;
+    use crate::config::{Strategy, WindowConfig};
 
     /// Also of a window of a single draw.
     #[test]
@@ -98,7 +98,8 @@ mod tests {
         let windows = WindowConfig { init_buffer: 18, base_window: 1, term_buffer: 1 };
         let mut seen = [false; 3];
         for tune in 19..=21 {
-            let config = SamplerConfig { tune, windows, ..SamplerConfig::default() };
+            let strategy = Strategy::FourLong;
+            let config = SamplerConfig { tune, windows, strategy, ..SamplerConfig::default() };
             let longest = Schedule::of(&config).longest();
             let room = Room::for_windows(&config, &GpuConfig::default(), 3);
             assert_eq!(room.map_or(0, |room| room.longest), longest, "{tune}");

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::adapt::{HostPool, Window};
-use crate::config::{MetricKind, WindowConfig};
+use crate::config::{MetricKind, Strategy, WindowConfig};
 use crate::engine::cpu::CpuEngine;
 use crate::kernel::{MetricEstimate, Nuts};
 use crate::run::WarmStart;
@@ -110,7 +110,7 @@ impl LogDensity for Faulty {
 }
 
 fn seeded(chains: usize) -> SamplerConfig {
-    SamplerConfig { chains, seed: 9, draws: 5, tune: 30, ..SamplerConfig::default() }
+    SamplerConfig { chains, seed: 9, draws: 5, tune: 30, strategy: Strategy::FourLong, ..SamplerConfig::default() }
 }
 
 fn many() -> SamplerConfig {
@@ -228,13 +228,15 @@ fn the_gradient_that_is_wrong_is_named() {
 #[test]
 fn a_run_begins_as_its_strategy_says() {
     let density = Faulty::default();
-    for config in [seeded(3), many(), SamplerConfig { tune: 0, ..seeded(2) }] {
+    let together = SamplerConfig { strategy: Strategy::CrossChain, ..seeded(3) };
+    let alone = SamplerConfig { chains: 1, ..together.clone() };
+    for config in [seeded(3), many(), together, alone, SamplerConfig { tune: 0, ..seeded(2) }] {
         let (run, states) = RunState::start(&density, config.clone()).unwrap();
         assert_eq!((run.config(), run.done(), states.len()), (&config, 0, config.first_chains()));
         assert_eq!(run.warm_up(), (config.tune == 0).then_some(0));
         let learning = Stage::Learning { window: WindowVariance::new(3, DIM), agree: false };
         let pooled = Pooled { step: PooledStep::new(3), stage: learning };
-        assert_eq!(run.pooled, (config.strategy == Strategy::ManyShort).then_some(pooled));
+        assert_eq!(run.pooled, config.warms_up_together().then_some(pooled));
         assert_eq!(run.adaptation.centerings, [Centering::NonCentered]);
         assert_eq!(run.adaptation.metric.diagonal.len(), DIM);
         assert_eq!(run.shared().tuning, if config.tune == 0 { Tuning::Over } else { Tuning::EachChain });
