@@ -66,7 +66,7 @@ def report(done, args):
         f"--target-accept {args.target_accept}" + (" --list PROGRAMS" if args.list else ""), "```", "",
         f"{args.seeds} seeds of each program, {DRAWS} draws of each of four chains or as many in all, at most 1000 iterations "
         f"of warm-up, target_accept {args.target_accept}.",
-        "Of the runs are counted: lost (R-hat above 1.05), R-hat of 1.01 or above, with divergences.",
+        "Each cell has three counts of runs: lost (R-hat above 1.05), R-hat of 1.01 or above, with divergences.",
         "\"Fewer leapfrogs\" is how many times as many leapfrog steps, warm-up's too, four long chains need.", "",
         f"| {head} |", "|" + "--|" * (head.count("|") + 1),
         *(row(name, found) for name, found in sorted(whole.items())),

@@ -20,8 +20,7 @@ pub struct CalibrationSettings {
     /// Seed of all random numbers.
     pub seed: u64,
     /// The number of draws kept of each data set, evenly of all its chains: ranks go from 0 to `kept`. With many short
-    /// chains, each chain gives at most one draw where there are enough chains, taken evenly
-    /// from its first to its last.
+    /// chains, each chain gives at most one draw where there are enough chains, taken evenly from its first to its last.
     pub kept: usize,
     /// The sampler's settings; its seed is replaced for each data set.
     pub sampler: SamplerConfig,

@@ -252,9 +252,8 @@ impl RunConfig {
         let of_file = file.as_ref().is_some_and(|file| sets_sampler(file, "target_accept"));
         config.suit_algorithm(of_file || args.sampler.target_accept.is_some());
         if args.geweke && config.sampler.strategy != Strategy::FourLong {
-            let word = if config.sampler.strategy == Strategy::ManyShort { "many-short" } else { "cross-chain" };
             let what = "Geweke's test moves chains one by one, which have no strategy";
-            return Err(UsageError(format!("--strategy {word}: {what}")).into());
+            return Err(UsageError(format!("--strategy {}: {what}", config.sampler.strategy.name())).into());
         }
         if config.sampler.strategy == Strategy::ManyShort {
             let given = |name: &str, option: bool| option || file.as_ref().is_some_and(|file| sets_sampler(file, name));

@@ -7,7 +7,7 @@ use crate::{Goal, RunError};
 use octopus_device::DeviceChoice;
 use octopus_diag::limits;
 use octopus_sampler::plan::{Stage, alternatives, best, draws_for, least_draws, stages};
-use octopus_sampler::{Precision, SamplerConfig, Strategy};
+use octopus_sampler::{Precision, SamplerConfig};
 
 /// The chains that a GPU moves in about the time of one.
 const CHAINS_OF_A_GPU: usize = 1024;
@@ -127,17 +127,15 @@ fn limited(config: SamplerConfig, wanted: DrawsWanted, dim: usize) -> SamplerCon
 }
 
 fn words(config: &SamplerConfig) -> String {
-    let SamplerConfig { chains, draws, superchains, .. } = config;
-    match config.strategy {
-        Strategy::FourLong => format!("four-long with {chains} chains x {draws} draws"),
-        Strategy::CrossChain => format!("cross-chain with {chains} chains x {draws} draws"),
-        Strategy::ManyShort => format!("many-short with {chains} chains in {superchains} superchains x {draws} draws"),
-    }
+    let SamplerConfig { strategy, chains, draws, .. } = config;
+    let superchains = config.nested().map_or_else(String::new, |number| format!(" in {number} superchains"));
+    format!("{} with {chains} chains{superchains} x {draws} draws", strategy.name())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use octopus_sampler::Strategy;
 
     /// The coordinates of the PRD's model.
     const DIM: usize = 103;

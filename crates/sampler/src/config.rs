@@ -90,6 +90,17 @@ pub enum Strategy {
     CrossChain,
 }
 
+impl Strategy {
+    /// Returns its name, as users give it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::FourLong => "four-long",
+            Self::ManyShort => "many-short",
+            Self::CrossChain => "cross-chain",
+        }
+    }
+}
+
 /// The shortest limit of a warm-up that chains make together.
 pub(crate) const SHORTEST_WARM_UP: usize = 20;
 /// Chains and iterations are counted in 32 bits where random numbers are addressed.
@@ -239,7 +250,7 @@ impl SamplerConfig {
             return fail("chains", &self.chains, "at least 1 chain is needed");
         }
         if self.strategy == Strategy::ManyShort && self.algorithm.draws_population() {
-            return fail("strategy", &"many-short", "a population has no warm-up, so that it has no strategy");
+            return fail("strategy", &self.strategy.name(), "a population has no warm-up, so that it has no strategy");
         }
         if self.strategy == Strategy::ManyShort
             && !(self.superchains >= 2 && self.chains.is_multiple_of(self.superchains))

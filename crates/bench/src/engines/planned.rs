@@ -6,7 +6,7 @@ use octopus_density::LogDensity;
 use octopus_device::DeviceChoice;
 use octopus_report::{Comparison, EngineTimes};
 use octopus_runs::{DrawsLimit, DrawsWanted, StrategyPlan, plan};
-use octopus_sampler::{SamplerConfig, Strategy};
+use octopus_sampler::SamplerConfig;
 
 /// The number of rows of the table for each engine. They show the runs with the fewest leapfrog steps.
 const ROWS: usize = 8;
@@ -26,16 +26,7 @@ pub(super) fn choose(
 
 /// Returns the name by which tables and pictures call the choice.
 pub(super) fn label(config: &SamplerConfig) -> String {
-    format!("auto: {} chains x {} draws ({})", config.chains, config.draws, word(config.strategy))
-}
-
-/// Returns the name of a strategy, as users give it.
-pub(super) fn word(strategy: Strategy) -> &'static str {
-    match strategy {
-        Strategy::FourLong => "four-long",
-        Strategy::ManyShort => "many-short",
-        Strategy::CrossChain => "cross-chain",
-    }
+    format!("auto: {} chains x {} draws ({})", config.chains, config.draws, config.strategy.name())
 }
 
 /// Returns the table of the runs that were weighed.
@@ -52,7 +43,7 @@ pub(super) fn table(plans: &[StrategyPlan]) -> Comparison {
             let chosen = if run.config == plan.config { "chosen" } else { "" };
             let [chains, draws] = [chains, draws].map(|number| number.to_string());
             let steps = format!("{:.0}", run.steps);
-            rows.push(vec![word(run.config.strategy).into(), chains, superchains, draws, steps, chosen.into()]);
+            rows.push(vec![run.config.strategy.name().into(), chains, superchains, draws, steps, chosen.into()]);
         }
     }
     let reasons: Vec<String> = plans.iter().map(StrategyPlan::reason).collect();

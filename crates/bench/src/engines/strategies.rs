@@ -1,7 +1,6 @@
 //! The strategies and samplers that the benchmark compares with the run's own: other numbers of chains, coordinates,
 //! metrics, and algorithms.
 
-use super::planned::word;
 use octopus_sampler::{Algorithm, MetricKind, Parameterization, SamplerConfig, Strategy};
 
 /// The configuration of the PRD's words.
@@ -17,13 +16,13 @@ pub(super) fn strategies(base: &SamplerConfig, hierarchical: bool) -> Vec<(Strin
         let config = SamplerConfig { strategy, chains, superchains, draws, ..base.clone() };
         (format!("{chains} chains x {draws} draws (many-short)"), config)
     };
-    let own = word(base.strategy);
+    let own = base.strategy.name();
     let other = match base.strategy {
         Strategy::FourLong => Strategy::CrossChain,
         Strategy::CrossChain | Strategy::ManyShort => Strategy::FourLong,
     };
     let other = SamplerConfig { strategy: other, ..base.clone() };
-    let other = (format!("{} chains x {} draws ({})", base.chains, base.draws, word(other.strategy)), other);
+    let other = (format!("{} chains x {} draws ({})", base.chains, base.draws, other.strategy.name()), other);
     let with = |name: &str, parameterization, metric| {
         (name.to_owned(), SamplerConfig { parameterization, metric, ..base.clone() })
     };

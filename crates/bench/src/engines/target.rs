@@ -3,7 +3,6 @@
 //!
 //! The number of seeds, of which the median counts, stands here.
 
-use super::planned::word;
 use crate::error::BenchError;
 use crate::quality::{Quality, summary_of_run};
 use octopus_density::LogDensity;
@@ -103,7 +102,7 @@ pub(super) fn table(reached: &[Reached], missing: Option<&str>) -> Comparison {
     let row = |reached: &Reached| {
         let Reached { engine, config, auto, reach, quality } = reached;
         let Reach { warm_up, draws, warmup_s, sampling_s, .. } = reach;
-        let strategy = word(config.strategy);
+        let strategy = config.strategy.name();
         let chains = format!("{}{strategy}, {} chains", if *auto { "auto: " } else { "" }, config.chains);
         let seconds = [reached.seconds(), *warmup_s, *sampling_s].map(|s| format!("{s:.4}"));
         let [wall, warmup, sampling] = seconds;

@@ -30,8 +30,8 @@ impl Schedule {
         Self::doubling(tune, config, 2)
     }
 
-    /// Windows double, and the last one takes what is left where that is less than `least` times its length. With too few
-    /// iterations for the given lengths the parts take 15%, 75% and 10%.
+    /// Windows double. A window is the last one, and longer, where fewer than `least` times its length would be left. With
+    /// too few iterations for the given lengths the parts take 15%, 75% and 10%.
     ///
     /// Chains that may settle at the end of any window have one window more than Stan's rule gives them.
     fn doubling(tune: usize, config: WindowConfig, least: usize) -> Self {

@@ -79,7 +79,9 @@ impl WindowVariance {
     pub(crate) fn agrees_closely(&self) -> bool {
         let (chains, n) = ((self.sums.len() / self.dim) as f64, self.draws as f64);
         let f = f_quantile(MISSED / self.dim as f64, chains - 1.0, chains * (n - 1.0));
-        self.largest_rhat() < RHAT_OF_ALL.max(((n - 1.0 + f) / n).sqrt())
+        // Of too few draws chance may make anything, which is no reason to believe them.
+        let chance = if f.is_finite() { ((n - 1.0 + f) / n).sqrt() } else { 0.0 };
+        self.largest_rhat() < RHAT_OF_ALL.max(chance)
     }
 
     /// Returns whether the sums were made for `chains` chains of `dim` coordinates; a checkpoint must agree.
@@ -139,11 +141,47 @@ fn variance_of(metric: &MetricEstimate, a: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use octopus_random::{Purpose, Stream};
 
     fn blocks(values: [&[f64]; 2]) -> Vec<ChainBlock> {
         // A second coordinate, so that rows and columns cannot be mixed up.
         let positions = |values: &[f64]| values.iter().flat_map(|&x| [x, 5.0]).collect();
         values.map(|values| ChainBlock { positions: positions(values), stats: Vec::new() }).to_vec()
+    }
+
+    /// A window of four chains with independent standard normal draws, `apart` between one chain's mean and the next.
+    fn window(dim: usize, draws: usize, apart: f64, seed: u64) -> WindowVariance {
+        let mut window = WindowVariance::new(4, dim);
+        let chains: Vec<ChainBlock> = (0..4)
+            .map(|chain| {
+                let mut random = Stream::new(seed, chain, 0, Purpose::User);
+                let positions = (0..dim * draws).map(|_| random.normal() + apart * f64::from(chain)).collect();
+                ChainBlock { positions, stats: Vec::new() }
+            })
+            .collect();
+        window.add(&chains, 0);
+        window
+    }
+
+    /// Independent draws agree, however many coordinates and however few draws they have: one window of a hundred may not.
+    /// The limit of 1.05 counts where there are many draws: an R-hat of 1.03 agrees, and one of 1.07 does not.
+    #[test]
+    fn chains_that_mix_well_agree_closely() {
+        for (dim, draws) in [(1, 15), (10, 30), (103, 60), (1003, 15)] {
+            let agree = (0..200).filter(|&seed| window(dim, draws, 0.0, seed).agrees_closely()).count();
+            assert!(agree >= 194, "{agree} of 200 windows of {draws} draws, {dim} coordinates");
+        }
+        // R-hat^2 is about 1 + 5/3 apart^2, since the means 0, 1, 2 and 3 have that variance.
+        for (rhat, agrees) in [(1.03_f64, true), (1.07, false)] {
+            let apart = ((rhat * rhat - 1.0) * 3.0 / 5.0).sqrt();
+            let window = window(3, 4000, apart, 1);
+            assert!((window.largest_rhat() - rhat).abs() < 0.01, "{}", window.largest_rhat());
+            assert_eq!(window.agrees_closely(), agrees, "R-hat {rhat}");
+            assert!(window.agrees(), "as many short chains do");
+        }
+        // What 60 draws of 1003 coordinates make of chance is more than 1.05, and less than chains that are apart.
+        assert!(window(1003, 60, 0.0, 2).largest_rhat() > 1.04 && !window(1003, 60, 0.5, 2).agrees_closely());
+        assert!(!window(3, 2, 5.0, 1).agrees_closely(), "two draws of each chain are too few to be believed");
     }
 
     /// Means 2 and 4, variances 1 and 1: R-hat^2 = (2 + 2 / 3) / 1. Whatever the cut into blocks.

@@ -51,8 +51,8 @@ pub(super) fn smoothed(log_weights: &[f64]) -> Result<(Vec<f64>, f64), SamplerEr
 /// Returns the numbers of `count` particles, each as often as its weight says to within 1 (systematic resampling, Kitagawa
 /// 1996), in ascending order. The weights sum to 1; `uniform` is in (0, 1).
 pub(super) fn systematic(weights: impl Iterator<Item = f64>, count: usize, uniform: f64) -> Vec<usize> {
-    // Each particle is noted where its places begin, and of several the last one stays, as the others have none: no branch
-    // depends on the weights.
+    // A particle is written where its places begin. Of several that begin there all but the last have no place, so the last
+    // one may overwrite the others: no branch depends on the weights.
     let mut chosen = vec![0; count + 1];
     let (mut below, mut begin, mut last) = (0.0, 0, 0);
     for (particle, weight) in weights.enumerate() {
