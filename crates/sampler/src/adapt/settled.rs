@@ -181,7 +181,7 @@ mod tests {
         }
         // What 60 draws of 1003 coordinates make of chance is more than 1.05, and less than chains that are apart.
         assert!(window(1003, 60, 0.0, 2).largest_rhat() > 1.04 && !window(1003, 60, 0.5, 2).agrees_closely());
-        assert!(!window(3, 2, 5.0, 1).agrees_closely(), "two draws of each chain are too few to be believed");
+        assert!(!window(1003, 2, 5.0, 1).agrees_closely(), "two draws of each chain are too few to be believed");
     }
 
     /// Means 2 and 4, variances 1 and 1: R-hat^2 = (2 + 2 / 3) / 1. Whatever the cut into blocks.
