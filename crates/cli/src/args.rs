@@ -18,7 +18,10 @@ mod sample;
 mod sweep;
 mod validate;
 
-pub(crate) use bench::{BenchCommand, BenchRandomArgs};
+pub(crate) use bench::{
+    BenchCommand, BenchCompareArgs, BenchExportArgs, BenchPlaceArgs, BenchRandomArgs, BenchRunArgs, BenchSetupArgs,
+    BenchTestArgs,
+};
 pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use check::CheckArgs;
 pub(crate) use data::{DataCommand, DataPolynomialArgs};
@@ -274,7 +277,7 @@ pub(crate) enum Command {
     /// Make data of which the truth is known, for programs that ship: points about a polynomial
     #[command(subcommand)]
     Data(DataCommand),
-    /// Time the parts of Octopus other than its sampler: draws of random numbers
+    /// Benchmark suites: Octopus beside other frameworks, each time with its posterior; draws of random numbers
     #[command(subcommand)]
     Bench(BenchCommand),
     /// Print a shell's completion script
@@ -568,7 +571,7 @@ mod tests {
             let text = serde_json::to_string(&args.parameterization).unwrap();
             assert_eq!(text, format!("\"{word}\""));
         }
-        for word in ["auto", "low-rank", "diag", "diag-draws"] {
+        for word in ["auto", "low-rank", "diag", "diag-draws", "identity"] {
             assert!(parse(&["octopus", "validate", "--metric", word]).is_ok(), "{word}");
         }
         assert!(parse(&["octopus", "validate", "--metric", "dense"]).is_err());

@@ -43,7 +43,12 @@ impl HostInfo {
 
     /// Returns the most memory that this process has held so far, in bytes, where the system tells it.
     pub fn peak_memory() -> Option<u64> {
-        field(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM").and_then(kibibytes)
+        Self::peak_memory_of(std::process::id())
+    }
+
+    /// Returns the most memory that another process has held so far, in bytes, where the system tells it.
+    pub fn peak_memory_of(process: u32) -> Option<u64> {
+        field(&fs::read_to_string(format!("/proc/{process}/status")).ok()?, "VmHWM").and_then(kibibytes)
     }
 
     /// Reads the files of a Linux system under `root`.

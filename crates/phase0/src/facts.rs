@@ -62,7 +62,7 @@ pub(super) fn machine(stages: &Stages) -> Machine {
 }
 
 /// Returns the versions of what made the report: this program, its source, its compiler and its kernels.
-pub(super) fn versions() -> Vec<(String, String)> {
+pub fn versions() -> Vec<(String, String)> {
     let mut versions = vec![("octopus", env!("CARGO_PKG_VERSION").to_owned())];
     versions.push(("commit", env!("OCTOPUS_COMMIT").to_owned()));
     versions.push(("rustc", env!("OCTOPUS_RUSTC").to_owned()));

@@ -26,6 +26,7 @@ mod tables;
 mod verify;
 
 pub use error::Phase0Error;
+pub use facts::versions;
 pub use options::Phase0Options;
 pub use stage::ValidationStage;
 

@@ -90,11 +90,12 @@ pub(crate) fn centerings(density: &dyn LogDensity, parameterization: Parameteriz
     density.hierarchies().iter().map(of_block).chain(effects.iter().map(of_effects)).collect()
 }
 
-/// Returns a first diagonal from the gradients at the chains' starting points (as nutpie): steep directions are narrow.
+/// Returns a first diagonal from the gradients at the chains' starting points (as nutpie): steep directions are narrow. Stan
+/// begins with 1.
 pub(crate) fn initial_metric(kind: MetricKind, dim: usize, gradients: &[Vec<f64>]) -> MetricEstimate {
     let diagonal = (0..dim)
         .map(|i| {
-            if kind == MetricKind::DiagDraws {
+            if matches!(kind, MetricKind::DiagDraws | MetricKind::Identity) {
                 return 1.0;
             }
             let mean = gradients.iter().map(|g| g[i].abs()).sum::<f64>() / gradients.len() as f64;
@@ -114,6 +115,9 @@ pub(crate) fn learn(
     seed: u64,
     pool: &mut dyn WindowPool,
 ) -> Result<Option<MetricEstimate>, SamplerError> {
+    if kind == MetricKind::Identity {
+        return Ok(Some(initial_metric(kind, dim, &[])));
+    }
     if pool.count() < 10 {
         return Ok(None);
     }

@@ -47,6 +47,9 @@ pub enum MetricKind {
     /// The best of the above for this run: low-rank, which is diagonal where nothing stands out.
     #[default]
     Auto,
+    /// All coordinates count the same, and warm-up learns no metric: steps are as long as they are said to be, in the units of
+    /// the coordinates.
+    Identity,
 }
 
 /// Lengths of the parts of warm-up, in iterations.

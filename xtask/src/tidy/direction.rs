@@ -4,7 +4,7 @@ use super::manifest::octopus_dependencies;
 use super::{Complaint, Tree};
 
 /// Each crate with all that it may depend on. Nobody depends on the command line.
-const MAY_KNOW: [(&str, &[&str]); 27] = [
+const MAY_KNOW: [(&str, &[&str]); 28] = [
     ("crates/random", &[]),
     ("crates/cuda", &[]),
     ("crates/files", &[]),
@@ -67,6 +67,7 @@ const MAY_KNOW: [(&str, &[&str]); 27] = [
             "calibrate",
         ],
     ),
+    ("crates/suite", &["octopus", "models", "runs", "sampler", "density", "random", "diag", "device", "files"]),
     (
         "crates/phase0",
         &[
@@ -94,6 +95,7 @@ const MAY_KNOW: [(&str, &[&str]); 27] = [
             "fitness",
             "report",
             "bench",
+            "suite",
         ],
     ),
     ("benchmarks", &["random", "density", "models", "sampler", "trace", "diag"]),

@@ -95,6 +95,7 @@ impl<'a> WarmUp<'a> {
         for i in 0..dim {
             let expected = match self.config.metric {
                 MetricKind::DiagDraws => n / (n + 5.0) * spread[i] + 1e-3 * 5.0 / (n + 5.0),
+                MetricKind::Identity => 1.0,
                 MetricKind::Diag | MetricKind::LowRank | MetricKind::Auto => (spread[i] / steepness[i]).sqrt(),
             };
             let found = learned.metric.diagonal[i];

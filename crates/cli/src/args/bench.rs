@@ -1,15 +1,136 @@
 //! The arguments of `octopus bench ...`.
 
 use super::random::count_up_to;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
+use octopus_suite::SuiteExport;
+use std::path::PathBuf;
 
 /// `octopus bench`
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchCommand {
+    /// List the suites that ship, and the frameworks that are here
+    ///
+    /// Exit codes: 0 listed, 3 a description of a framework cannot be read.
+    List(BenchPlaceArgs),
+    /// Make the environments of frameworks, each in its own folder
+    ///
+    /// Each framework says in its peer.toml which commands make it; most take Python and packages from the network.
+    /// Exit codes: 0 all are made, 3 a command failed.
+    Setup(BenchSetupArgs),
+    /// Run suites: Octopus and other frameworks in turns, each time beside its posterior
+    ///
+    /// A suite is the name of one that ships (`octopus bench list`) or a file that ends in .toml. Frameworks that are not
+    /// installed are skipped aloud. The same command with --out goes on where it was stopped. Exit codes: 0 all ran, 2 an
+    /// option or the suite is wrong, 3 it failed, 130 interrupted: the cases that are finished are kept.
+    Run(BenchRunArgs),
+    /// Compare two folders of results: what became slower or faster for sure
+    ///
+    /// For sure is beyond 10 % where a 95 % bootstrap interval leaves out no change. Exit codes: 0 nothing is slower, 1
+    /// something is, 3 results cannot be read, or are of two machines.
+    Compare(BenchCompareArgs),
+    /// Print results as csv, markdown, criterion (for critcmp) or gha (for github-action-benchmark)
+    ///
+    /// Exit codes: 0 printed, 3 results cannot be read.
+    Export(BenchExportArgs),
+    /// Run the smallest case of each suite with all frameworks that are here
+    ///
+    /// Exit codes: 0 no posterior failed that should not, 1 one did or a framework broke off, 3 it failed, 130 interrupted.
+    Test(BenchTestArgs),
+    /// Answer as a framework: requests from stdin, a line each
+    #[command(hide = true)]
+    Answer,
     /// Time draws of each distribution, on one core, on all cores and on the GPU
     ///
     /// Without a GPU the CPU alone is timed. Exit codes: 0 all were timed, 3 the GPU failed, 4 there is no GPU N.
     Random(BenchRandomArgs),
+}
+
+/// Where frameworks are.
+#[derive(Debug, Args)]
+pub(crate) struct BenchPlaceArgs {
+    /// The folder with a folder for each framework
+    #[arg(long, value_name = "DIR", default_value = "benchmarks/peers")]
+    pub(crate) peers: PathBuf,
+}
+
+/// `octopus bench setup`
+#[derive(Debug, Args)]
+pub(crate) struct BenchSetupArgs {
+    /// Frameworks [default: all]
+    #[arg(value_name = "PEER")]
+    pub(crate) names: Vec<String>,
+    /// Where they are.
+    #[command(flatten)]
+    pub(crate) place: BenchPlaceArgs,
+}
+
+/// `octopus bench run`
+#[derive(Debug, Args)]
+pub(crate) struct BenchRunArgs {
+    /// Suites by name, or files that end in .toml
+    #[arg(required = true, value_name = "SUITE")]
+    pub(crate) suites: Vec<String>,
+    /// Only these frameworks, e.g. octopus,numpyro [default: those of the suite]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub(crate) frameworks: Vec<String>,
+    /// Repetitions of each case [default: as the suite says]
+    #[arg(long, value_name = "N", value_parser = repeats)]
+    pub(crate) repeats: Option<u64>,
+    /// Only these sizes of the data: points, groups
+    #[arg(long, value_name = "N,...", value_delimiter = ',')]
+    pub(crate) data_size: Vec<u64>,
+    /// Only these numbers of particles, where a method has them
+    #[arg(long, value_name = "N,...", value_delimiter = ',')]
+    pub(crate) n_particles: Vec<u64>,
+    /// Devices in place of the suite's, e.g. cpu,cuda:0
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub(crate) device: Vec<String>,
+    /// Write programs and data of all cases here, and run nothing
+    #[arg(long, value_name = "DIR", conflicts_with = "out")]
+    pub(crate) export_data: Option<PathBuf>,
+    /// The folder for the results of a single suite [default: benchmarks/data/SUITE_TIME]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Where frameworks are.
+    #[command(flatten)]
+    pub(crate) place: BenchPlaceArgs,
+}
+
+/// `octopus bench compare`
+#[derive(Debug, Args)]
+pub(crate) struct BenchCompareArgs {
+    /// The earlier results
+    #[arg(value_name = "DIR")]
+    pub(crate) then: PathBuf,
+    /// The later results
+    #[arg(value_name = "DIR")]
+    pub(crate) now: PathBuf,
+    /// Compare results of two kinds of machines
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// `octopus bench export`
+#[derive(Debug, Args)]
+pub(crate) struct BenchExportArgs {
+    /// The results
+    #[arg(value_name = "DIR")]
+    pub(crate) results: PathBuf,
+    /// The form
+    #[arg(long, default_value = "csv", value_parser = forms())]
+    pub(crate) format: SuiteExport,
+}
+
+/// `octopus bench test`
+#[derive(Debug, Args)]
+pub(crate) struct BenchTestArgs {
+    /// Only these frameworks, e.g. octopus,numpyro [default: those of each suite]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub(crate) frameworks: Vec<String>,
+    /// Where frameworks are.
+    #[command(flatten)]
+    pub(crate) place: BenchPlaceArgs,
 }
 
 /// `octopus bench random`
@@ -30,4 +151,13 @@ fn draws(text: &str) -> Result<u64, String> {
     /// A GPU makes 64 times as many: 8 GiB of double precision.
     const MOST: u64 = 1 << 24;
     count_up_to(text, MOST)
+}
+
+fn repeats(text: &str) -> Result<u64, String> {
+    count_up_to(text, 100_000)
+}
+
+fn forms() -> impl TypedValueParser<Value = SuiteExport> {
+    let form = |name: String| SuiteExport::ALL.iter().find(|(own, _)| *own == name).map(|(_, form)| *form);
+    PossibleValuesParser::new(SuiteExport::ALL.map(|(name, _)| name)).try_map(move |name| form(name).ok_or("no form"))
 }

@@ -222,7 +222,7 @@ pub(crate) struct SamplerArgs {
     #[arg(long, value_parser = words::<Parameterization>(&["adaptive", "as-written", "centered", "non-centered"]))]
     pub(crate) parameterization: Option<Parameterization>,
     /// Metric [default: auto]
-    #[arg(long, value_parser = words::<MetricKind>(&["auto", "low-rank", "diag", "diag-draws"]))]
+    #[arg(long, value_parser = words::<MetricKind>(&["auto", "low-rank", "diag", "diag-draws", "identity"]))]
     pub(crate) metric: Option<MetricKind>,
     /// Arithmetic: f64 gives identical draws on CPU and GPU; f32 and mixed need a GPU [default: f64]
     #[arg(long, value_parser = words::<Precision>(&["f64", "f32", "mixed"]))]

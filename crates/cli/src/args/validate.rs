@@ -37,7 +37,7 @@ pub(crate) struct ValidateArgs {
     #[arg(long, value_parser = words::<Parameterization>(&["adaptive", "as-written", "centered", "non-centered"]))]
     pub(crate) parameterization: Option<Parameterization>,
     /// Metric [default: auto]
-    #[arg(long, value_parser = words::<MetricKind>(&["auto", "low-rank", "diag", "diag-draws"]))]
+    #[arg(long, value_parser = words::<MetricKind>(&["auto", "low-rank", "diag", "diag-draws", "identity"]))]
     pub(crate) metric: Option<MetricKind>,
     /// Data.
     #[command(flatten)]

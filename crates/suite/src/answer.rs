@@ -1,0 +1,273 @@
+//! Octopus as a framework among others: a process of its own that reads requests and answers them.
+
+use crate::SuiteError;
+use crate::message::{Answer, Request, StartRequest};
+use crate::peer::OCTOPUS;
+use crate::workload::{FilterModel, problem_of};
+use octopus_density::{LogDensity, Role};
+use octopus_device::{Device, DeviceChoice, HostInfo};
+use octopus_files::{NpyType, NpyWriter, Overwrite};
+use octopus_models::Problem;
+use octopus_runs::{Init, MemoryRun, PreparedRun, RunRequest, sample_in_memory};
+use octopus_sampler::{
+    Algorithm, FilterSize, ImportanceConfig, ImportanceProposal, ParticlePopulation, SamplerConfig, importance,
+    importance_from_prior, particle_filter,
+};
+use serde_json::{Map, Value};
+use std::io::{BufRead, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Answers requests, a line each, until there is none.
+///
+/// # Errors
+/// When a request cannot be read or an answer not be written. What a request asks in vain is an answer.
+pub fn answer(requests: impl BufRead, mut answers: impl Write) -> Result<(), SuiteError> {
+    let said = |error: std::io::Error| SuiteError::peer(OCTOPUS, error.to_string());
+    let mut contest = None;
+    for line in requests.lines() {
+        let line = line.map_err(said)?;
+        let answer = match serde_json::from_str(&line) {
+            Ok(request) => to(&mut contest, request).unwrap_or_else(|error| failed(octopus::with_causes(&error))),
+            Err(error) => failed(format!("no request ({error}): {line}")),
+        };
+        let text = serde_json::to_string(&answer).map_err(|error| SuiteError::peer(OCTOPUS, error.to_string()))?;
+        writeln!(answers, "{text}").and_then(|()| answers.flush()).map_err(said)?;
+    }
+    Ok(())
+}
+
+fn failed(why: String) -> Answer {
+    Answer { error: Some(why), ..Answer::default() }
+}
+
+fn cannot(why: impl Into<String>) -> Answer {
+    Answer { cannot: Some(why.into()), ..Answer::default() }
+}
+
+/// A problem and a method under way.
+struct Contest {
+    problem: Arc<dyn Problem>,
+    method: BenchMethod,
+    prepared: PreparedRun,
+    last: Option<Outcome>,
+}
+
+/// What is run.
+enum BenchMethod {
+    Filter(FilterModel, FilterSize),
+    Importance(ImportanceConfig),
+    Chains,
+}
+
+/// What the last run has found.
+enum Outcome {
+    Evidence(f64),
+    Particles(ParticlePopulation),
+    Run(MemoryRun),
+}
+
+fn to(contest: &mut Option<Contest>, request: Request) -> Result<Answer, SuiteError> {
+    if let Request::Start(start) = request {
+        // What was there is dropped first: its threads would take part.
+        *contest = None;
+        return match Contest::new(&start)? {
+            Ok(mut begun) => {
+                let began = Instant::now();
+                begun.run(start.seed)?;
+                let mut answer = begun.introduction();
+                answer.compile_seconds = Some(began.elapsed().as_secs_f64());
+                *contest = Some(begun);
+                Ok(answer)
+            }
+            Err(why) => Ok(cannot(why)),
+        };
+    }
+    let Some(contest) = contest else { return Ok(failed("nothing was started".to_owned())) };
+    match request {
+        Request::LogDensity { points } => contest.log_density(&points),
+        Request::Run { seed } => {
+            let began = Instant::now();
+            contest.run(seed)?;
+            Ok(Answer { seconds: Some(began.elapsed().as_secs_f64()), ..Answer::default() })
+        }
+        Request::Draws { to } => contest.draws(&to),
+        Request::Start(_) => unreachable!("it was answered above"),
+    }
+}
+
+impl Contest {
+    /// Prepares a problem and a method; `Ok(Err(why))` where Octopus does not do this.
+    fn new(start: &StartRequest) -> Result<Result<Self, String>, SuiteError> {
+        let problem = problem_of(&start.program, &start.stan, &start.data)?;
+        let settings = start.method.iter().filter(|(key, _)| *key != "name");
+        let settings: Map<String, Value> = settings.map(|(key, value)| (key.clone(), value.clone())).collect();
+        let name = start.method.get("name").and_then(Value::as_str).unwrap_or_default();
+        let mut sampler = SamplerConfig::default();
+        let method = match name {
+            "filter" => {
+                let Some(model) = FilterModel::of(&start.program) else {
+                    return Ok(Err(format!("{} has no particle filter", start.program)));
+                };
+                let particles = settings.get("particles").and_then(Value::as_u64).unwrap_or(1000) as usize;
+                BenchMethod::Filter(model, FilterSize { particles, repetitions: 1 })
+            }
+            "importance" => match serde_json::from_value(Value::Object(settings)) {
+                Ok(config) => BenchMethod::Importance(config),
+                Err(error) => return Ok(Err(error.to_string())),
+            },
+            _ => match sampler_of(name, settings, &start.precision) {
+                Ok(config) => {
+                    sampler = config;
+                    BenchMethod::Chains
+                }
+                Err(error) => return Ok(Err(error)),
+            },
+        };
+        let device = match DeviceChoice::from_flag(Some(&start.device)) {
+            Ok(device) => device,
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        if start.precision != "f64" && start.device == "cpu" {
+            return Ok(Err("the CPU computes in f64".to_owned()));
+        }
+        let request =
+            RunRequest { sampler, device, no_fallback: true, threads: Some(start.threads), ..RunRequest::default() };
+        let prepared = match PreparedRun::of_run(problem.density(), request) {
+            Ok(prepared) => prepared,
+            Err(error) => return Ok(Err(octopus::with_causes(&error))),
+        };
+        Ok(Ok(Self { problem, method, prepared, last: None }))
+    }
+
+    fn introduction(&self) -> Answer {
+        let versions = [(OCTOPUS.to_owned(), env!("CARGO_PKG_VERSION").to_owned())].into();
+        let processor = || HostInfo::read().cpu.unwrap_or_else(|| "cpu".to_owned());
+        let device = if self.prepared.device.device == Device::Cpu { processor() } else { self.prepared.device.name() };
+        Answer { versions, device: Some(device), ..Answer::default() }
+    }
+
+    fn density(&self) -> &dyn LogDensity {
+        self.problem.density()
+    }
+
+    fn log_density(&self, points: &[Vec<f64>]) -> Result<Answer, SuiteError> {
+        let mut gradient = vec![0.0; self.density().dim()];
+        let values = points.iter().map(|point| self.density().logp_grad(point, &mut gradient).ok()).collect();
+        Ok(Answer { values: Some(values), ..Answer::default() })
+    }
+
+    fn run(&mut self, seed: u64) -> Result<(), SuiteError> {
+        let (problem, density, pool) = (&*self.problem, self.problem.density(), &self.prepared.pool);
+        self.last = Some(match &self.method {
+            BenchMethod::Filter(model, size) => {
+                let found = pool.install(|| match model {
+                    FilterModel::Levels(model) => particle_filter(model, *size, seed),
+                    FilterModel::Chain(model) => particle_filter(model, *size, seed),
+                })?;
+                Outcome::Evidence(found.evidence.log_evidence)
+            }
+            BenchMethod::Importance(config) if config.proposal == ImportanceProposal::Prior => {
+                let Some(simulator) = problem.simulator() else {
+                    return Err(SuiteError::peer(OCTOPUS, "the program's prior cannot be drawn from"));
+                };
+                let draw = |random: &mut octopus_random::Stream| simulator.draw_parameters(random);
+                Outcome::Particles(pool.install(|| importance_from_prior(density, draw, config.particles, seed))?)
+            }
+            BenchMethod::Importance(config) => {
+                Outcome::Particles(pool.install(|| importance(density, config, seed))?)
+            }
+            BenchMethod::Chains => {
+                let config = SamplerConfig { seed, ..self.prepared.request.sampler.clone() };
+                let begun = pool.install(|| octopus::begin(problem, &config, &Init::default()))?;
+                let place = self.prepared.device.open()?;
+                Outcome::Run(sample_in_memory(density, begun, &place, pool)?)
+            }
+        });
+        Ok(())
+    }
+
+    /// Writes the draws of the last run: the parameters as the program has them.
+    fn draws(&self, to: &Path) -> Result<Answer, SuiteError> {
+        let density = self.density();
+        let evidence = |log_evidence: f64| Answer { log_evidence: Some(log_evidence), ..Answer::default() };
+        let constant = density.log_constant().unwrap_or(0.0);
+        match &self.last {
+            None => Ok(failed("nothing was run".to_owned())),
+            Some(Outcome::Evidence(found)) => Ok(evidence(*found)),
+            Some(Outcome::Particles(found)) => {
+                let count = found.particles();
+                write_draws(to, density, &[1, count], found.positions.chunks_exact(found.dim))?;
+                write(&to.join("log_weights.npy"), &[count], found.log_weights.iter().copied())?;
+                // Weighted by the likelihood alone, the evidence has its constants already.
+                let from_prior = matches!(&self.method, BenchMethod::Importance(config)
+                    if config.proposal == ImportanceProposal::Prior);
+                let constant = if from_prior { 0.0 } else { constant };
+                Ok(Answer { gradients: Some(found.evaluations), ..evidence(found.evidence.log_evidence + constant) })
+            }
+            Some(Outcome::Run(run)) => {
+                let chains = run.blocks.first().map_or(0, |block| block.chains.len());
+                let draws = run.blocks.iter().map(|block| block.draws).sum();
+                let of_chain = |chain: usize| run.blocks.iter().map(move |block| &block.chains[chain].positions);
+                let positions =
+                    (0..chains).flat_map(|chain| of_chain(chain).flat_map(|all| all.chunks_exact(density.dim())));
+                write_draws(to, density, &[chains, draws], positions)?;
+                Ok(Answer {
+                    gradients: Some(run.tally.leapfrogs),
+                    divergences: Some(run.tally.divergences),
+                    ..Answer::default()
+                })
+            }
+        }
+    }
+}
+
+/// Returns the sampler's settings: what [`SamplerConfig`] knows is its own, the rest is the algorithm's.
+fn sampler_of(name: &str, settings: Map<String, Value>, precision: &str) -> Result<SamplerConfig, String> {
+    let known = serde_json::to_value(SamplerConfig::default()).map_err(|error| error.to_string())?;
+    let is_own = |key: &String| known.get(key).is_some();
+    let (mut own, mut rest): (Map<_, _>, Map<_, _>) = settings.into_iter().partition(|(key, _)| is_own(key));
+    // As other frameworks do it: steps and their number that are given are the same for each trajectory.
+    if name == "hmc" && rest.contains_key("step_size") && rest.contains_key("leapfrogs") {
+        rest.entry("jitter").or_insert(0.0.into());
+        own.entry("metric").or_insert("identity".into());
+    }
+    if !Algorithm::NAMES.contains(&name) {
+        return Err(format!("there is no method {name}: it is one of {}", Algorithm::NAMES.join(", ")));
+    }
+    let algorithm = if rest.is_empty() { name.into() } else { Value::Object([(name.to_owned(), rest.into())].into_iter().collect()) };
+    own.insert("algorithm".to_owned(), algorithm);
+    own.insert("precision".to_owned(), precision.into());
+    serde_json::from_value(Value::Object(own)).map_err(|error| error.to_string())
+}
+
+/// Writes draws of the parameters, `shape x parameters`, by positions of the density.
+fn write_draws<'a>(
+    to: &Path,
+    density: &dyn LogDensity,
+    shape: &[usize; 2],
+    positions: impl Iterator<Item = &'a [f64]>,
+) -> Result<(), SuiteError> {
+    let layout = density.layout();
+    let parameters: Vec<usize> = layout
+        .ranges()
+        .filter(|(variable, _)| matches!(variable.role, Role::Parameter { .. }))
+        .flat_map(|(_, range)| range)
+        .collect();
+    let mut expanded = vec![0.0; layout.width()];
+    let mut values = Vec::with_capacity(shape[0] * shape[1] * parameters.len());
+    for position in positions {
+        density.expand(position, &mut expanded);
+        values.extend(parameters.iter().map(|&parameter| expanded[parameter]));
+    }
+    write(&to.join("draws.npy"), &[shape[0], shape[1], parameters.len()], values.into_iter())
+}
+
+/// Writes an array of f64.
+fn write(path: &Path, shape: &[usize], values: impl Iterator<Item = f64>) -> Result<(), SuiteError> {
+    let shape: Vec<u64> = shape.iter().map(|&length| length as u64).collect();
+    let mut file = NpyWriter::create(path, NpyType::F8, &shape, "draws of a benchmark", Overwrite::Replace)?;
+    file.append(&values.collect::<Vec<f64>>())?;
+    Ok(file.finish()?)
+}

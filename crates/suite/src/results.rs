@@ -1,0 +1,130 @@
+//! A folder of results: `metadata.json`, `summary.csv`, `checks.csv`, a table for each framework, and the data.
+
+use crate::SuiteError;
+use crate::judge::PosteriorCheck;
+use crate::row::{SuiteRow, read_table, write_table};
+use crate::suite::Suite;
+use crate::summary::{SuiteSummary, summarise};
+use octopus_device::HostInfo;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The version of what the files say.
+const SCHEMA: u32 = 1;
+const METADATA: &str = "metadata.json";
+const SUMMARY: &str = "summary.csv";
+const CHECKS: &str = "checks.csv";
+
+/// What was measured where: `metadata.json`, whose form is `benchmarks/results.schema.json`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SuiteMetadata {
+    /// The version of the form.
+    pub schema: u32,
+    /// The suite as it was run.
+    pub suite: Suite,
+    /// The suite's name.
+    pub name: String,
+    /// When it began, in UTC.
+    pub begun: String,
+    /// The machine.
+    pub machine: HostInfo,
+    /// The same for machines that are alike: only their times are compared.
+    pub machine_id: String,
+    /// Commit, compiler and version of Octopus.
+    pub program: BTreeMap<String, String>,
+    /// The frameworks that took part, with their versions.
+    pub versions: BTreeMap<String, String>,
+    /// The SHA-256 of each file of data.
+    pub data: BTreeMap<String, String>,
+}
+
+/// The results of a suite.
+#[derive(Clone, Debug)]
+pub struct SuiteResults {
+    /// Their folder.
+    pub folder: PathBuf,
+    /// What was measured where.
+    pub metadata: SuiteMetadata,
+    /// A row for each repetition.
+    pub rows: Vec<SuiteRow>,
+    /// What each posterior was held to.
+    pub checks: Vec<PosteriorCheck>,
+}
+
+impl SuiteResults {
+    /// Begins results of a suite in a folder.
+    pub(crate) fn begin(folder: &Path, suite: &Suite, program: BTreeMap<String, String>) -> Self {
+        let machine = HostInfo::read();
+        let metadata = SuiteMetadata {
+            schema: SCHEMA,
+            name: suite.name.clone(),
+            suite: suite.clone(),
+            begun: octopus_runs::now_utc(),
+            machine_id: machine_id(&machine),
+            machine: HostInfo { memory_available: None, ..machine },
+            program,
+            versions: BTreeMap::new(),
+            data: BTreeMap::new(),
+        };
+        Self { folder: folder.to_owned(), metadata, rows: Vec::new(), checks: Vec::new() }
+    }
+
+    /// Reads results.
+    ///
+    /// # Errors
+    /// When a file is missing, or is of another version.
+    pub fn open(folder: &Path) -> Result<Self, SuiteError> {
+        let path = folder.join(METADATA);
+        let text = std::fs::read_to_string(&path).map_err(SuiteError::io("read", &path))?;
+        let mut metadata: SuiteMetadata =
+            serde_json::from_str(&text).map_err(|error| SuiteError::file(&path, error.to_string()))?;
+        if metadata.schema != SCHEMA {
+            let what = format!("schema {} is not {SCHEMA}, which this program reads: run the suite again", metadata.schema);
+            return Err(SuiteError::file(&path, what));
+        }
+        metadata.suite.name.clone_from(&metadata.name);
+        let mut rows = Vec::new();
+        for framework in &metadata.suite.frameworks {
+            let path = folder.join(table_of(framework));
+            if path.exists() {
+                rows.extend(read_table::<SuiteRow>(&path)?);
+            }
+        }
+        let checks = folder.join(CHECKS);
+        let checks = if checks.exists() { read_table(&checks)? } else { Vec::new() };
+        Ok(Self { folder: folder.to_owned(), metadata, rows, checks })
+    }
+
+    /// Returns a line for each framework in each case.
+    pub fn summary(&self) -> Vec<SuiteSummary> {
+        summarise(&self.rows)
+    }
+
+    /// Writes all files, each whole or not at all.
+    pub(crate) fn write(&self) -> Result<(), SuiteError> {
+        let path = self.folder.join(METADATA);
+        let mut text = serde_json::to_string_pretty(&self.metadata)
+            .map_err(|error| SuiteError::file(&path, error.to_string()))?;
+        text.push('\n');
+        octopus_files::write_named(&path, text.as_bytes())?;
+        for framework in &self.metadata.suite.frameworks {
+            let own: Vec<&SuiteRow> = self.rows.iter().filter(|row| row.framework == *framework).collect();
+            write_table(&self.folder.join(table_of(framework)), &own)?;
+        }
+        write_table(&self.folder.join(CHECKS), &self.checks)?;
+        write_table(&self.folder.join(SUMMARY), &self.summary())
+    }
+}
+
+fn table_of(framework: &str) -> String {
+    format!("{framework}.csv")
+}
+
+/// Returns a name that machines of one kind share: processor and cores.
+fn machine_id(machine: &HostInfo) -> String {
+    let processor = machine.cpu.as_deref().unwrap_or(&machine.architecture);
+    let words = processor.to_lowercase();
+    let words = words.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    format!("{}-{}-cores", words.collect::<Vec<_>>().join("-"), machine.threads)
+}

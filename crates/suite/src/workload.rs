@@ -1,0 +1,169 @@
+//! The problem of a case: the program and its data as files for every framework, and what is known of the posterior.
+
+use crate::suite::SuiteCase;
+use crate::SuiteError;
+use octopus_models::exact::Exact;
+use octopus_models::polynomial::PolynomialSpec;
+use octopus_models::state_space::{HiddenMarkov, LinearGaussian};
+use octopus_models::synthetic::HierarchicalSpec;
+use octopus_models::{Problem, Registry, ShippedProgram};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The program of hierarchies, whose data can be made at any size.
+const HIERARCHY: &str = "hierarchical-normal-stan";
+/// The program of polynomials, as well.
+const POLYNOMIAL: &str = "polynomial";
+
+/// A problem with its files.
+pub(crate) struct Workload {
+    /// The name of the program.
+    pub(crate) program: String,
+    /// The program's file.
+    pub(crate) stan: PathBuf,
+    /// The data's file.
+    pub(crate) data: PathBuf,
+    /// The SHA-256 of the data's file.
+    pub(crate) data_sha256: String,
+    /// The problem as Octopus has it.
+    pub(crate) problem: Arc<dyn Problem>,
+}
+
+impl Workload {
+    /// Makes the problem of a case; its files are written into `folder`. Paths of the suite are relative to `home`.
+    ///
+    /// # Errors
+    /// When there is no such program, a setting is none of it, or a file cannot be read or written.
+    pub(crate) fn new(case: &SuiteCase, home: Option<&Path>, folder: &Path) -> Result<Self, SuiteError> {
+        let name = case.problem.get("program").and_then(Value::as_str).unwrap_or_default();
+        if name.ends_with(".stan") {
+            return Self::of_files(case, &home.unwrap_or(Path::new("")).join(name), home, folder);
+        }
+        let Some(shipped) = ShippedProgram::find(name) else {
+            let known = ShippedProgram::all().iter().map(|program| program.name).collect::<Vec<_>>().join(", ");
+            let known = format!("{known}, or a file that ends in .stan");
+            return Err(SuiteError::Unknown { kind: "program", name: name.to_owned(), known });
+        };
+        let (text, size) = data_of(shipped, &case.problem)?;
+        Self::written(name, shipped.text, &format!("{name}{size}"), &text, folder)
+    }
+
+    /// The problem of a program and data that the suite names by their files.
+    fn of_files(case: &SuiteCase, stan: &Path, home: Option<&Path>, folder: &Path) -> Result<Self, SuiteError> {
+        let read = |path: &Path| std::fs::read_to_string(path).map_err(SuiteError::io("read", path));
+        let Some(data) = case.problem.get("data").and_then(Value::as_str) else {
+            return Err(SuiteError::file(stan, "the suite gives no data with it: write data = \"FILE.json\" beside program"));
+        };
+        let data = read(&home.unwrap_or(Path::new("")).join(data))?;
+        let name = stan.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        Self::written(&name, &read(stan)?, &name, &data, folder)
+    }
+
+    fn written(name: &str, text: &str, data_name: &str, data: &str, folder: &Path) -> Result<Self, SuiteError> {
+        std::fs::create_dir_all(folder).map_err(SuiteError::io("make", folder))?;
+        let folder = folder.canonicalize().map_err(SuiteError::io("find", folder))?;
+        let (stan, data_file) = (folder.join(format!("{name}.stan")), folder.join(format!("{data_name}.json")));
+        octopus_files::write_named(&stan, text.as_bytes())?;
+        octopus_files::write_named(&data_file, data.as_bytes())?;
+        let problem = problem_of(name, &stan, &data_file)?;
+        Ok(Self { program: name.to_owned(), stan, data: data_file, data_sha256: sha256(data), problem })
+    }
+
+    /// Returns what is known of the posterior; `None` where nothing is.
+    pub(crate) fn exact(&self) -> Option<Box<dyn Exact>> {
+        self.problem.exact().ok().flatten()
+    }
+
+    /// Returns the exact logarithm of the likelihood of the states that a particle filter follows.
+    pub(crate) fn exact_filter(&self) -> Option<f64> {
+        match FilterModel::of(&self.program)? {
+            FilterModel::Levels(model) => Some(model.kalman().log_likelihood),
+            FilterModel::Chain(model) => Some(model.forward().log_likelihood),
+        }
+    }
+}
+
+/// Makes the problem of a program that ships by its name, so that its truth is known; of another one by its file.
+pub(crate) fn problem_of(name: &str, stan: &Path, data: &Path) -> Result<Arc<dyn Problem>, SuiteError> {
+    let mut settings = toml::Table::new();
+    let path = |path: &Path| toml::Value::from(path.display().to_string());
+    let file = toml::Table::from_iter([("path".to_owned(), path(data))]);
+    settings.insert("data".to_owned(), toml::Table::from_iter([("file".to_owned(), file.into())]).into());
+    let model = if ShippedProgram::find(name).is_some() { name } else { "stan" };
+    if model == "stan" {
+        settings.insert("program".to_owned(), path(stan));
+    }
+    Ok(Registry::shipped().find(model)?.read_and_build(&settings, None)?)
+}
+
+/// The state-space models that particle filters follow, at the parameters of docs/benchmarks.md.
+pub(crate) enum FilterModel {
+    /// `state-space`.
+    Levels(LinearGaussian),
+    /// `hmm`.
+    Chain(HiddenMarkov),
+}
+
+impl FilterModel {
+    /// Returns the model of this program with the data that ship.
+    pub(crate) fn of(program: &str) -> Option<Self> {
+        match program {
+            "state-space" => {
+                Some(Self::Levels(LinearGaussian { phi: 0.9, q: 0.5, r: 0.5, ..LinearGaussian::shipped() }))
+            }
+            "hmm" => Some(Self::Chain(HiddenMarkov {
+                stay: [0.9, 0.9],
+                mu: [-1.0, 1.0],
+                sigma: 0.7,
+                ..HiddenMarkov::shipped()
+            })),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the data of a program at the size that is asked for, and the size as part of a file's name.
+fn data_of(program: &ShippedProgram, problem: &Map<String, Value>) -> Result<(String, String), SuiteError> {
+    let whole = |key: &str| problem.get(key).and_then(Value::as_u64).map(|n| n as usize);
+    let allowed: &[&str] = match program.name {
+        POLYNOMIAL => &["program", "n", "seed", "noise"],
+        HIERARCHY => &["program", "groups"],
+        _ => &["program"],
+    };
+    if let Some(key) = problem.keys().find(|key| !allowed.contains(&key.as_str())) {
+        let known = format!("what {} takes: {}", program.name, allowed.join(", "));
+        return Err(SuiteError::Unknown { kind: "setting of a problem", name: key.clone(), known });
+    }
+    match program.name {
+        POLYNOMIAL => {
+            let plain = PolynomialSpec::default();
+            let spec = PolynomialSpec {
+                points: whole("n").unwrap_or(plain.points),
+                seed: whole("seed").map_or(plain.seed, |seed| seed as u64),
+                noise: problem.get("noise").and_then(Value::as_f64).unwrap_or(plain.noise),
+            };
+            Ok((spec.generate()?.json(), format!("-{}", spec.points)))
+        }
+        HIERARCHY => match whole("groups") {
+            Some(groups) => {
+                let data = HierarchicalSpec { groups, ..HierarchicalSpec::default() }.generate()?.data;
+                let group: Vec<usize> = data.group_index().iter().map(|group| group + 1).collect();
+                let text = json!({ "N": group.len(), "J": groups, "group": group, "value": data.values() });
+                Ok((text.to_string(), format!("-{groups}")))
+            }
+            None => Ok((program.data.to_owned(), String::new())),
+        },
+        _ => Ok((program.data.to_owned(), String::new())),
+    }
+}
+
+fn sha256(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().fold(String::new(), |mut hex, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
