@@ -3,8 +3,8 @@
 use crate::SuiteError;
 use crate::message::{Answer, Request, StartRequest};
 use crate::peer::OCTOPUS;
-use crate::workload::{FilterModel, problem_of};
-use octopus_density::{LogDensity, Role};
+use crate::workload::{FilterModel, parameters_of, problem_of};
+use octopus_density::LogDensity;
 use octopus_device::{Device, DeviceChoice, HostInfo};
 use octopus_files::{NpyType, NpyWriter, Overwrite};
 use octopus_models::Problem;
@@ -51,6 +51,8 @@ struct Contest {
     problem: Arc<dyn Problem>,
     method: BenchMethod,
     prepared: PreparedRun,
+    /// The places of the parameters in an expanded draw.
+    parameters: Vec<usize>,
     last: Option<Outcome>,
 }
 
@@ -138,7 +140,9 @@ impl Contest {
             Ok(prepared) => prepared,
             Err(error) => return Ok(Err(octopus::with_causes(&error))),
         };
-        Ok(Ok(Self { problem, method, prepared, last: None }))
+        let parameters = parameters_of(&start.stan, problem.density().layout())?;
+        let parameters = parameters.into_iter().flat_map(|(_, range)| range).collect();
+        Ok(Ok(Self { problem, method, prepared, parameters, last: None }))
     }
 
     fn introduction(&self) -> Answer {
@@ -198,7 +202,7 @@ impl Contest {
             Some(Outcome::Evidence(found)) => Ok(evidence(*found)),
             Some(Outcome::Particles(found)) => {
                 let count = found.particles();
-                write_draws(to, density, &[1, count], found.positions.chunks_exact(found.dim))?;
+                write_draws(to, (density, &self.parameters), &[1, count], found.positions.chunks_exact(found.dim))?;
                 write(&to.join("log_weights.npy"), &[count], found.log_weights.iter().copied())?;
                 // Weighted by the likelihood alone, the evidence has its constants already.
                 let from_prior = matches!(&self.method, BenchMethod::Importance(config)
@@ -212,7 +216,7 @@ impl Contest {
                 let of_chain = |chain: usize| run.blocks.iter().map(move |block| &block.chains[chain].positions);
                 let positions =
                     (0..chains).flat_map(|chain| of_chain(chain).flat_map(|all| all.chunks_exact(density.dim())));
-                write_draws(to, density, &[chains, draws], positions)?;
+                write_draws(to, (density, &self.parameters), &[chains, draws], positions)?;
                 Ok(Answer {
                     gradients: Some(run.tally.leapfrogs),
                     divergences: Some(run.tally.divergences),
@@ -245,17 +249,11 @@ fn sampler_of(name: &str, settings: Map<String, Value>, precision: &str) -> Resu
 /// Writes draws of the parameters, `shape x parameters`, by positions of the density.
 fn write_draws<'a>(
     to: &Path,
-    density: &dyn LogDensity,
+    (density, parameters): (&dyn LogDensity, &[usize]),
     shape: &[usize; 2],
     positions: impl Iterator<Item = &'a [f64]>,
 ) -> Result<(), SuiteError> {
-    let layout = density.layout();
-    let parameters: Vec<usize> = layout
-        .ranges()
-        .filter(|(variable, _)| matches!(variable.role, Role::Parameter { .. }))
-        .flat_map(|(_, range)| range)
-        .collect();
-    let mut expanded = vec![0.0; layout.width()];
+    let mut expanded = vec![0.0; density.layout().width()];
     let mut values = Vec::with_capacity(shape[0] * shape[1] * parameters.len());
     for position in positions {
         density.expand(position, &mut expanded);

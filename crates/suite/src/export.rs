@@ -90,19 +90,20 @@ fn markdown(summary: &[SuiteSummary]) -> String {
     head + &rule + &summary.iter().map(|line| row(cells(line))).collect::<String>()
 }
 
-/// Returns the summary as a table for a terminal; notes are under it.
+/// Returns the summary for a terminal: a table for each case, and under it why times are missing.
 pub fn summary_text(summary: &[SuiteSummary]) -> String {
-    let columns: Vec<TextColumn> = COLUMNS[..7]
+    let columns: Vec<TextColumn> = COLUMNS[1..7]
         .iter()
         .enumerate()
-        .map(|(place, name)| if place < 3 { TextColumn::left(name) } else { TextColumn::right(name) })
+        .map(|(place, name)| if place < 2 { TextColumn::left(name) } else { TextColumn::right(name) })
         .collect();
-    let rows: Vec<Vec<String>> = summary.iter().map(|line| cells(line)[..7].to_vec()).collect();
-    let table = text_table(&columns, &rows, TableLook::default());
-    let told = summary.iter().filter(|line| line.verdict != SuiteVerdict::Passed && !line.note.is_empty());
-    let mut notes: Vec<String> = told.map(|line| format!("{}: {}\n", line.framework, line.note)).collect();
-    notes.dedup();
-    table + &notes.concat()
+    let of_case = |lines: &[SuiteSummary]| {
+        let rows: Vec<Vec<String>> = lines.iter().map(|line| cells(line)[1..7].to_vec()).collect();
+        let told = lines.iter().filter(|line| line.verdict != SuiteVerdict::Passed && !line.note.is_empty());
+        let notes: String = told.map(|line| format!("  {}: {}\n", line.framework, line.note)).collect();
+        format!("{}\n{}{notes}\n", lines[0].case, text_table(&columns, &rows, TableLook::default()))
+    };
+    summary.chunk_by(|a, b| a.case == b.case).map(of_case).collect()
 }
 
 /// Nanoseconds of each case that counts, with the fields that `critcmp` reads.

@@ -7,7 +7,7 @@ use crate::suite::Suite;
 use crate::summary::{SuiteSummary, summarise};
 use octopus_device::HostInfo;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 /// The version of what the files say.
@@ -91,8 +91,11 @@ impl SuiteResults {
                 rows.extend(read_table::<SuiteRow>(&path)?);
             }
         }
-        let checks = folder.join(CHECKS);
-        let checks = if checks.exists() { read_table(&checks)? } else { Vec::new() };
+        let checks: Vec<PosteriorCheck> = read_table(&folder.join(CHECKS))?;
+        // Case by case, as they were measured.
+        let places: HashMap<_, _> =
+            checks.iter().enumerate().map(|(place, check)| ((&check.case, &check.framework), place)).collect();
+        rows.sort_by_key(|row| places.get(&(&row.case, &row.framework)).copied());
         Ok(Self { folder: folder.to_owned(), metadata, rows, checks })
     }
 

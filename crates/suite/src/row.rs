@@ -64,14 +64,14 @@ pub struct SuiteRow {
 }
 
 impl SuiteRow {
-    /// Returns whether the row has a time that counts.
+    /// Returns whether the row has a time that counts: beside a posterior that passes, or one that no framework gets.
     pub fn counts(&self) -> bool {
-        self.seconds.is_some() && self.verdict == SuiteVerdict::Passed
+        self.seconds.is_some() && matches!(self.verdict, SuiteVerdict::Passed | SuiteVerdict::Expected)
     }
 
     /// Returns the effective draws a second.
     pub fn ess_per_second(&self) -> Option<f64> {
-        Some(self.least_ess? / self.seconds?)
+        (self.verdict == SuiteVerdict::Passed).then_some(self.least_ess? / self.seconds?)
     }
 
     /// Gives the row the verdict of all repetitions.

@@ -1,7 +1,7 @@
 //! The runner: for each case it starts the frameworks, holds their densities and draws to the truth, and times them in turns.
 
 use crate::SuiteError;
-use crate::judge::{Drawn, PosteriorCheck, SuiteVerdict, Truth};
+use crate::judge::{ComparedDensities, Drawn, PosteriorCheck, SuiteVerdict, Truth};
 use crate::message::{Answer, Request, StartRequest};
 use crate::peer::{PeerProcess, Peers};
 use crate::results::SuiteResults;
@@ -114,17 +114,9 @@ impl SuiteRun<'_> {
         workload: &Workload,
         stage: &mut Stage<'_>,
     ) -> Result<Vec<(PosteriorCheck, Vec<SuiteRow>)>, SuiteError> {
-        let exact = workload.exact();
-        let layout = workload.problem.density().layout();
         let filters = case.method.get("name").is_some_and(|name| name == "filter");
-        let moments = exact.as_deref().map_or_else(
-            || vec![None; workload.problem.density().dim()],
-            |exact| Truth::moments_of(exact, layout),
-        );
-        let log_evidence =
-            if filters { workload.exact_filter() } else { exact.as_deref().and_then(|exact| exact.log_evidence()) };
-        let truth =
-            Truth { moments: if filters { &[] } else { &moments }, log_evidence, has_draws: !filters };
+        let (moments, log_evidence) = if filters { (Vec::new(), workload.exact_filter()) } else { workload.truth()? };
+        let truth = Truth { moments: &moments, log_evidence, has_draws: !filters, fails: case.expect.is_some() };
         let points = if filters { Vec::new() } else { points(workload.problem.density()) };
         let patience = Duration::from_secs_f64(self.suite.patience);
         stage.set_up(case);
@@ -346,9 +338,9 @@ impl Entrant {
             // The row of a framework that took no part tells why.
             Some((verdict, why)) => check(verdict, why),
             None => {
-                let theirs = if truth.has_draws { self.theirs.as_deref() } else { None };
-                let precise = case.precision == "f64";
-                check(SuiteVerdict::Unchecked, remarks.join("; ")).judge(ours, theirs, precise, &self.drawn, truth)
+                let densities =
+                    ComparedDensities { ours, theirs: self.theirs.as_deref(), precise: case.precision == "f64" };
+                check(SuiteVerdict::Unchecked, remarks.join("; ")).judge(&densities, &self.drawn, truth)
             }
         };
         let rows = if self.rows.is_empty() { vec![self.row] } else { self.rows };

@@ -2,7 +2,9 @@
 
 use crate::suite::SuiteCase;
 use crate::SuiteError;
-use octopus_models::exact::Exact;
+use octopus::stan::{DeclaredVariable, ProgramBlock, StanProgram};
+use octopus_density::{Layout, Variable};
+use octopus_models::exact::Moments;
 use octopus_models::polynomial::PolynomialSpec;
 use octopus_models::state_space::{HiddenMarkov, LinearGaussian};
 use octopus_models::synthetic::HierarchicalSpec;
@@ -10,6 +12,7 @@ use octopus_models::{Problem, Registry, ShippedProgram};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -72,9 +75,15 @@ impl Workload {
         Ok(Self { program: name.to_owned(), stan, data: data_file, data_sha256: sha256(data), problem })
     }
 
-    /// Returns what is known of the posterior; `None` where nothing is.
-    pub(crate) fn exact(&self) -> Option<Box<dyn Exact>> {
-        self.problem.exact().ok().flatten()
+    /// Returns the moments of each number of the parameters, in the program's order, where they are known, and the logarithm
+    /// of the evidence.
+    pub(crate) fn truth(&self) -> Result<(Vec<Option<Moments>>, Option<f64>), SuiteError> {
+        let exact = self.problem.exact().ok().flatten();
+        let parameters = parameters_of(&self.stan, self.problem.density().layout())?;
+        let moments = |(variable, range): (&Variable, Range<usize>)| -> Vec<Option<Moments>> {
+            range.enumerate().map(|(index, _)| exact.as_ref()?.moments_of(&variable.name, index)).collect()
+        };
+        Ok((parameters.into_iter().flat_map(moments).collect(), exact.as_ref().and_then(|exact| exact.log_evidence())))
     }
 
     /// Returns the exact logarithm of the likelihood of the states that a particle filter follows.
@@ -97,6 +106,16 @@ pub(crate) fn problem_of(name: &str, stan: &Path, data: &Path) -> Result<Arc<dyn
         settings.insert("program".to_owned(), path(stan));
     }
     Ok(Registry::shipped().find(model)?.read_and_build(&settings, None)?)
+}
+
+/// Returns the parameters of a program in its own order, each with the range of its numbers in an expanded draw.
+pub(crate) fn parameters_of<'a>(
+    stan: &Path,
+    layout: &'a Layout,
+) -> Result<Vec<(&'a Variable, Range<usize>)>, SuiteError> {
+    let program = StanProgram::read(stan).map_err(|error| SuiteError::file(stan, error.to_string()))?;
+    let names = DeclaredVariable::in_block(&program, ProgramBlock::Parameters);
+    Ok(names.into_iter().filter_map(|own| layout.ranges().find(|(variable, _)| variable.name == own.name)).collect())
 }
 
 /// The state-space models that particle filters follow, at the parameters of docs/benchmarks.md.

@@ -1,10 +1,11 @@
 //! The programs that ship: one table of names, each with a folder in `models/` that has its text, its data and its truth.
 
 use super::{OPTIONS, StanModel};
-use crate::exact::{Exact, Moments};
+use crate::exact::{Exact, ExactPosterior, Moments};
 use crate::polynomial::PolynomialPosterior;
-use crate::{BuildError, CalibrationTest, DataSize, Model, ModelColumn, ModelOption, Problem, Simulated};
-use octopus_bind::Data;
+use crate::{BuildError, HierarchicalPrior, CalibrationTest, DataSize, Model, ModelColumn, ModelOption, Problem, Simulated};
+use octopus_bind::{Data, DataNumbers};
+use octopus_density::{GroupedData, Labels};
 use octopus_formats::observations::DataTable;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -55,6 +56,8 @@ macro_rules! shipped_file {
 
 /// The program of which the posterior is in closed form with any data.
 const POLYNOMIAL: &str = "polynomial";
+/// The program of which it is known by quadrature with any data.
+const HIERARCHY: &str = "hierarchical-normal-stan";
 
 /// A new program is a line here, a folder in `models/` and a page in `docs/models/`.
 pub(crate) static PROGRAMS: [ShippedProgram; 18] = programs! {
@@ -103,6 +106,9 @@ impl ShippedProgram {
     pub(super) fn exact(&self, data: &Data, are_its_own: bool) -> Option<Box<dyn Exact>> {
         if self.name == POLYNOMIAL {
             return PolynomialPosterior::of_data(data).map(|found| Box::new(found) as Box<dyn Exact>);
+        }
+        if self.name == HIERARCHY && !are_its_own {
+            return hierarchy(data).map(|found| Box::new(found) as Box<dyn Exact>);
         }
         let truth = serde_json::from_str::<ShippedTruth>(self.truth).ok().filter(|_| are_its_own)?;
         Some(Box::new(truth))
@@ -162,6 +168,20 @@ impl Model for ShippedProgram {
     fn simulator(&self, settings: &Table, test: CalibrationTest) -> Result<Option<Simulated>, BuildError> {
         StanModel.simulator(&self.as_stan(settings)?, test)
     }
+}
+
+/// Returns the posterior of the hierarchy's program given other data.
+fn hierarchy(data: &Data) -> Option<ExactPosterior> {
+    let DataNumbers::Ints(groups) = &data.get("J")?.numbers else { return None };
+    let DataNumbers::Ints(group) = &data.get("group")?.numbers else { return None };
+    let group: Vec<usize> = group.iter().map(|group| usize::try_from(group - 1)).collect::<Result<_, _>>().ok()?;
+    let values = match &data.get("value")?.numbers {
+        DataNumbers::Reals(values) => values.clone(),
+        DataNumbers::Ints(values) => values.iter().map(|&value| value as f64).collect(),
+    };
+    let labels = Labels::Range(usize::try_from(*groups.first()?).ok()?);
+    let data = GroupedData::new(labels, &group, &values).ok()?;
+    ExactPosterior::compute(&data, &HierarchicalPrior::default()).ok()
 }
 
 /// Means and standard deviations of a program's posterior with the data that ship, by a script beside the program that

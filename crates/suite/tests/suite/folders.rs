@@ -1,0 +1,132 @@
+//! Folders of results: they are gone on with, read again, compared, and written in other forms.
+
+use crate::{peers, run, suite};
+use octopus_suite::{
+    PosteriorCheck, Suite, SuiteChoice, SuiteExport, SuiteObserver, SuiteResults, SuiteRow, SuiteRun, compare,
+};
+
+/// Stops after so many cases, and counts them.
+struct After(usize, Vec<String>);
+
+impl SuiteObserver for After {
+    fn case(&mut self, _number: usize, _of: usize, name: &str) {
+        self.1.push(name.to_owned());
+    }
+
+    fn judged(&mut self, check: &PosteriorCheck, rows: &[SuiteRow]) {
+        assert_eq!(check.case, rows[0].case);
+    }
+
+    fn go_on(&mut self) -> bool {
+        self.1.len() < self.0
+    }
+}
+
+#[test]
+fn the_same_command_goes_on_where_it_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let choice = SuiteChoice::default();
+    let mut first = After(1, Vec::new());
+    let Some(some) = run(folder.path(), &["none", "cannot"], &choice, &mut first) else { return };
+    let mut rest = After(usize::MAX, Vec::new());
+    let all = run(folder.path(), &["none", "cannot"], &choice, &mut rest).unwrap();
+    assert_eq!((first.1.len(), rest.1.len()), (1, 3));
+    assert_eq!(all.rows[..4], some.rows[..], "three repetitions, and why the other one has none");
+    assert_eq!((all.rows.len(), all.checks.len()), (16, 8));
+    let again = SuiteResults::open(&folder.path().join("results")).unwrap();
+    assert_eq!(again.rows.len(), 16);
+    let of = |results: &SuiteResults| results.summary().iter().map(|line| line.seconds).filter(Option::is_some).count();
+    assert_eq!((of(&all), of(&again)), (4, 4));
+    let names: Vec<_> = std::fs::read_dir(folder.path().join("results/data")).unwrap().collect();
+    assert_eq!(names.len(), 3, "a program and two sizes");
+    assert_eq!(again.metadata.data.len(), 2);
+    assert_eq!(again.metadata.versions["none"], "closed form 1");
+
+    // Results of another suite are not added to.
+    let mut other = suite(folder.path(), &["none"]);
+    other.name = "other".to_owned();
+    let peers = peers(folder.path(), &["none"]).unwrap();
+    let run = SuiteRun { suite: &other, choice: &choice, peers: &peers, program: Default::default() };
+    let error = run.run(&folder.path().join("results"), &mut ()).unwrap_err().to_string();
+    assert!(error.contains("its results are of the suite a-test"), "{error}");
+}
+
+#[test]
+fn what_became_slower_is_told_and_two_machines_are_not_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let choice = SuiteChoice { sizes: vec![10], ..SuiteChoice::default() };
+    let Some(then) = run(folder.path(), &["none"], &choice, &mut ()) else { return };
+    let mut now = then.clone();
+    let cases: Vec<String> = then.checks.iter().map(|check| check.case.clone()).collect();
+    for row in &mut now.rows {
+        let factor = if row.case == cases[0] { 1.2 } else { 1.05 };
+        row.seconds = row.seconds.map(|seconds| factor * seconds);
+    }
+    let found = compare(&then, &now, false).unwrap();
+    assert_eq!(found.iter().map(|case| (case.slower, case.faster)).collect::<Vec<_>>(), [(true, false), (false, false)]);
+    assert!((found[0].ratio - 1.2).abs() < 1e-12);
+    let back = compare(&now, &then, false).unwrap();
+    assert_eq!(back.iter().map(|case| (case.slower, case.faster)).collect::<Vec<_>>(), [(false, true), (false, false)]);
+    now.metadata.machine_id = "another".to_owned();
+    let error = compare(&then, &now, false).unwrap_err().to_string();
+    assert!(error.contains("another") && error.contains("--force"), "{error}");
+    assert!(compare(&then, &now, true).unwrap()[0].slower);
+}
+
+#[test]
+fn results_come_in_the_forms_of_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let choice = SuiteChoice { sizes: vec![10], ..SuiteChoice::default() };
+    let Some(results) = run(folder.path(), &["none", "spread"], &choice, &mut ()) else { return };
+    let of = |form: SuiteExport| form.of(&results);
+    let csv = std::fs::read_to_string(folder.path().join("results/summary.csv")).unwrap();
+    assert_eq!(of(SuiteExport::Csv), csv);
+    let markdown = of(SuiteExport::Markdown);
+    assert_eq!(markdown.lines().count(), 2 + 4, "{markdown}");
+    assert!(markdown.contains("| none | passed | 10.000 ms |"), "{markdown}");
+    assert!(markdown.contains("| spread | failed |  |"), "{markdown}");
+    let gha: serde_json::Value = serde_json::from_str(&of(SuiteExport::Gha)).unwrap();
+    let entries = gha.as_array().unwrap();
+    assert_eq!(entries.len(), 2, "only what passed");
+    assert_eq!((&entries[0]["unit"], &entries[0]["value"]), (&"s".into(), &0.01.into()));
+    let critcmp: serde_json::Value = serde_json::from_str(&of(SuiteExport::Criterion)).unwrap();
+    let name = format!("{}/none", results.checks[0].case);
+    let median = &critcmp["benchmarks"][&name]["criterion_estimates_v1"]["median"];
+    assert_eq!(median["point_estimate"], 0.01 * 1e9);
+    assert_eq!(critcmp["name"], "a-test");
+}
+
+/// Every suite that ships can be read, has no case twice, and names programs that there are.
+#[test]
+fn suites_that_ship_are_whole() {
+    for name in Suite::names() {
+        let suite = Suite::find(name).unwrap();
+        let cases = suite.cases(&SuiteChoice::default());
+        let names: std::collections::BTreeSet<String> = cases.iter().map(octopus_suite::SuiteCase::name).collect();
+        assert_eq!(names.len(), cases.len(), "{name}");
+        let (folder, choice) = (tempfile::tempdir().unwrap(), SuiteChoice { sizes: vec![10, 100], ..Default::default() });
+        let peers = octopus_suite::Peers { folder: folder.path().to_owned(), octopus: Vec::new() };
+        let run = SuiteRun { suite: &suite, choice: &choice, peers: &peers, program: Default::default() };
+        assert!(!run.export_data(&folder.path().join("data")).unwrap().is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_suite_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let read = |text: &str| {
+        let path = folder.path().join("x.toml");
+        std::fs::write(&path, text).unwrap();
+        Suite::find(path.to_str().unwrap()).unwrap_err().to_string()
+    };
+    let good = "about = \"\"\nframeworks = [\"a\"]\nrepeats = 1\n[[problem]]\nprogram = \"polynomial\"\n[[method]]\nname = \"nuts\"\n";
+    assert!(read(&good.replace("repeats = 1", "repeats = 0")).contains("x.toml: repeats = 0"));
+    assert!(read(&good.replace("repeats = 1", "repeat = 1")).contains("unknown field `repeat`"));
+    assert!(read(&good.replace("program =", "programs =")).contains("a [[problem]] has no program"));
+    assert!(read(&good.replace("name =", "names =")).contains("a [[method]] has no name"));
+    assert!(Suite::find("nothing").unwrap_err().to_string().contains("take one of polynomial-is"));
+    std::fs::write(folder.path().join("x.toml"), good).unwrap();
+    let suite = Suite::find(folder.path().join("x.toml").to_str().unwrap()).unwrap();
+    let choice = SuiteChoice { frameworks: vec!["b".to_owned()], ..Default::default() };
+    assert!(suite.narrowed(&choice).unwrap_err().to_string().contains("there is no framework b"));
+}
