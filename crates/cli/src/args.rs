@@ -19,8 +19,8 @@ mod sweep;
 mod validate;
 
 pub(crate) use bench::{
-    BenchCommand, BenchCompareArgs, BenchExportArgs, BenchPlaceArgs, BenchRandomArgs, BenchRunArgs, BenchSetupArgs,
-    BenchTestArgs,
+    BenchCommand, BenchCompareArgs, BenchExportArgs, BenchPlaceArgs, BenchPlotArgs, BenchRandomArgs, BenchRunArgs,
+    BenchSetupArgs, BenchTestArgs,
 };
 pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use check::CheckArgs;

@@ -9,6 +9,7 @@
 //! | [`LooPitPlot`], [`ParetoKPlot`] | are predictions of each observation from the others calibrated, and can leave-one-out be trusted |
 //! | [`ForestComparisonPlot`], [`RunComparisonPlot`] | several runs or models side by side; two runs in Monte Carlo standard errors |
 //! | [`ScalingPlot`], [`ParetoFrontPlot`] | time or speed against the size of a problem, and speed against error |
+//! | [`FrameworksPlot`] | frameworks side by side, each with its interval |
 //! | [`TracePlot`], [`ChainRankPlot`], [`AutocorrPlot`], [`EnergyPlot`] | do chains agree and mix: draws, ranks, memory, energies |
 //! | [`ConvergencePlot`], [`EssEvolutionPlot`], [`EssRegionsPlot`] | R-hat and effective sample sizes along the run and over a distribution |
 //! | [`PairPlot`], [`ParallelPlot`] | where transitions diverge |

@@ -179,9 +179,7 @@ impl Contest {
                 let draw = |random: &mut octopus_random::Stream| simulator.draw_parameters(random);
                 Outcome::Particles(pool.install(|| importance_from_prior(density, draw, config.particles, seed))?)
             }
-            BenchMethod::Importance(config) => {
-                Outcome::Particles(pool.install(|| importance(density, config, seed))?)
-            }
+            BenchMethod::Importance(config) => Outcome::Particles(pool.install(|| importance(density, config, seed))?),
             BenchMethod::Chains => {
                 let config = SamplerConfig { seed, ..self.prepared.request.sampler.clone() };
                 let begun = pool.install(|| octopus::begin(problem, &config, &Init::default()))?;
@@ -240,7 +238,11 @@ fn sampler_of(name: &str, settings: Map<String, Value>, precision: &str) -> Resu
     if !Algorithm::NAMES.contains(&name) {
         return Err(format!("there is no method {name}: it is one of {}", Algorithm::NAMES.join(", ")));
     }
-    let algorithm = if rest.is_empty() { name.into() } else { Value::Object([(name.to_owned(), rest.into())].into_iter().collect()) };
+    let algorithm = if rest.is_empty() {
+        name.into()
+    } else {
+        Value::Object([(name.to_owned(), rest.into())].into_iter().collect())
+    };
     own.insert("algorithm".to_owned(), algorithm);
     own.insert("precision".to_owned(), precision.into());
     serde_json::from_value(Value::Object(own)).map_err(|error| error.to_string())

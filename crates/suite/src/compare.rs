@@ -39,28 +39,35 @@ pub struct ComparedCase {
 pub fn compare(then: &SuiteResults, now: &SuiteResults, force: bool) -> Result<Vec<ComparedCase>, SuiteError> {
     let (before, after) = (&then.metadata.machine_id, &now.metadata.machine_id);
     if before != after && !force {
-        let what = format!("its machine is {after}, and that of {} is {before}: times of two machines tell nothing of a \
-                            program; compare them with --force", then.folder.display());
+        let what = format!(
+            "its machine is {after}, and that of {} is {before}: times of two machines tell nothing of a \
+                            program; compare them with --force",
+            then.folder.display()
+        );
         return Err(SuiteError::file(&now.folder, what));
     }
     let seconds = |results: &SuiteResults, case: &str, framework: &str| -> Vec<f64> {
         let own = |row: &&SuiteRow| row.case == case && row.framework == framework && row.counts();
         results.rows.iter().filter(own).filter_map(|row| row.seconds).collect()
     };
-    Ok(now.summary().into_iter().filter_map(|line| {
-        let (old, new) = (seconds(then, &line.case, &line.framework), seconds(now, &line.case, &line.framework));
-        let ratio = MedianInterval::of_ratio(&new, &old)?;
-        let certain = ratio.excludes(1.0);
-        Some(ComparedCase {
-            then: MedianInterval::of(&old)?.median,
-            now: MedianInterval::of(&new)?.median,
-            ratio: ratio.median,
-            low: ratio.low,
-            high: ratio.high,
-            slower: certain && ratio.median > 1.0 + SHARE,
-            faster: certain && ratio.median < 1.0 / (1.0 + SHARE),
-            case: line.case,
-            framework: line.framework,
+    Ok(now
+        .summary()
+        .into_iter()
+        .filter_map(|line| {
+            let (old, new) = (seconds(then, &line.case, &line.framework), seconds(now, &line.case, &line.framework));
+            let ratio = MedianInterval::of_ratio(&new, &old)?;
+            let certain = ratio.excludes(1.0);
+            Some(ComparedCase {
+                then: MedianInterval::of(&old)?.median,
+                now: MedianInterval::of(&new)?.median,
+                ratio: ratio.median,
+                low: ratio.low,
+                high: ratio.high,
+                slower: certain && ratio.median > 1.0 + SHARE,
+                faster: certain && ratio.median < 1.0 / (1.0 + SHARE),
+                case: line.case,
+                framework: line.framework,
+            })
         })
-    }).collect())
+        .collect())
 }

@@ -118,6 +118,8 @@ pub struct PosteriorCheck {
     pub least_ess: Option<f64>,
     /// The largest R-hat of a parameter, over all chains of all repetitions.
     pub largest_rhat: Option<f64>,
+    /// The root mean square error of the means of all repetitions, in standard deviations of the posterior.
+    pub mean_error: Option<f64>,
     /// Of the mean or standard deviation that is farthest from the truth, by how many standard errors.
     pub worst_z: Option<f64>,
     /// The parameter, as a number in the program's order, from 0.
@@ -159,6 +161,7 @@ impl PosteriorCheck {
             log_density_error: None,
             least_ess: None,
             largest_rhat: None,
+            mean_error: None,
             worst_z: None,
             worst_parameter: None,
             evidence_error: None,
@@ -223,20 +226,24 @@ impl PosteriorCheck {
             faults.push(format!("{least:.0} effective draws are too few to judge by"));
         }
         if all.iter().all(|drawn| drawn.log_weights.is_empty()) {
-            let largest = (0..width).map(|parameter| pooled(all, parameter, |chains| rhat(&chains))).fold(0.0, f64::max);
+            let largest =
+                (0..width).map(|parameter| pooled(all, parameter, |chains| rhat(&chains))).fold(0.0, f64::max);
             self.largest_rhat = Some(largest);
             if !(largest < RHAT) {
                 faults.push(format!("R-hat is {largest:.3}"));
             }
         }
-        let distances = truth.moments.iter().enumerate().filter_map(|(parameter, exact)| {
+        let known = truth.moments.iter().enumerate().filter_map(|(parameter, exact)| Some((parameter, (*exact)?)));
+        let (mut distances, mut squares) = (Vec::new(), 0.0);
+        for (parameter, exact) in known {
             let Estimate { mean, sd, mean_error, sd_error } = Estimate::of(all, parameter);
-            exact.map(|exact| (parameter, [(mean - exact.mean) / mean_error, (sd - exact.sd) / sd_error]))
-        });
-        let distances: Vec<(usize, f64)> =
-            distances.flat_map(|(parameter, two)| two.map(|z| (parameter, z.abs()))).collect();
+            let two = [(mean - exact.mean) / mean_error, (sd - exact.sd) / sd_error];
+            distances.extend(two.map(|z| (parameter, z.abs())));
+            squares += ((mean - exact.mean) / exact.sd).powi(2);
+        }
         let Some(&(parameter, worst)) = distances.iter().max_by(|a, b| a.1.total_cmp(&b.1)) else { return };
         (self.worst_z, self.worst_parameter) = (Some(worst), Some(parameter));
+        self.mean_error = Some((squares / (distances.len() / 2) as f64).sqrt());
         let chance = exact::erfc(worst / std::f64::consts::SQRT_2) * distances.len() as f64;
         if !(chance >= LEVEL) {
             faults.push(format!("parameter {parameter} is off by {worst:.1} standard errors"));
@@ -261,7 +268,12 @@ impl Estimate {
             // The error of a standard deviation by that of the mean squared deviation (delta method), as MCSE of sd has it.
             let (ess, ess_of_sd) = (of(&|chains| ess_mean(&chains)), of(&|chains| ess_sd(&chains)));
             let kurtosis = of(&|chains| kurtosis_of(chains.values()));
-            return Self { mean, sd, mean_error: sd / ess.sqrt(), sd_error: sd / 2.0 * ((kurtosis - 1.0) / ess_of_sd).sqrt() };
+            return Self {
+                mean,
+                sd,
+                mean_error: sd / ess.sqrt(),
+                sd_error: sd / 2.0 * ((kurtosis - 1.0) / ess_of_sd).sqrt(),
+            };
         }
         let log_weights: Vec<f64> = all.iter().flat_map(|drawn| drawn.log_weights.iter().copied()).collect();
         let values = all.iter().flat_map(|drawn| drawn.values.chunks_exact(drawn.width).map(|row| row[parameter]));
@@ -270,7 +282,8 @@ impl Estimate {
         let variance: f64 = weighted.iter().map(|(w, x)| w * (x - mean) * (x - mean)).sum();
         // The variance of a ratio of means (Owen, Monte Carlo theory, equation 9.8).
         let mean_error = weighted.iter().map(|(w, x)| (w * (x - mean)).powi(2)).sum::<f64>().sqrt();
-        let of_variance = weighted.iter().map(|(w, x)| (w * ((x - mean).powi(2) - variance)).powi(2)).sum::<f64>().sqrt();
+        let of_variance =
+            weighted.iter().map(|(w, x)| (w * ((x - mean).powi(2) - variance)).powi(2)).sum::<f64>().sqrt();
         Self { mean, sd: variance.sqrt(), mean_error, sd_error: of_variance / (2.0 * variance.sqrt()) }
     }
 }
@@ -278,7 +291,9 @@ impl Estimate {
 /// Computes a statistic of a parameter over the chains of all repetitions.
 fn pooled(all: &[Drawn], parameter: usize, of: impl FnOnce(Chains<'_>) -> f64) -> f64 {
     let draws = all.iter().map(|drawn| drawn.draws).min().unwrap_or(0);
-    let rows = all.iter().flat_map(|drawn| drawn.values.chunks_exact((drawn.draws * drawn.width).max(1)).map(move |c| (drawn, c)));
+    let rows = all
+        .iter()
+        .flat_map(|drawn| drawn.values.chunks_exact((drawn.draws * drawn.width).max(1)).map(move |c| (drawn, c)));
     let mut values = Vec::new();
     let mut chains = 0;
     for (drawn, chain) in rows {

@@ -7,6 +7,7 @@
 //! | the frameworks that there are, and to set them up | [`Peers`], [`Peer`] |
 //! | to run a suite | [`SuiteRun`] |
 //! | results again, their summary, another form of them | [`SuiteResults`], [`SuiteSummary`], [`SuiteExport`] |
+//! | their pictures | [`SuitePicture`] |
 //! | two runs side by side | [`compare()`] |
 //! | to answer as a framework | [`answer()`] |
 //!
@@ -21,6 +22,7 @@ mod export;
 mod judge;
 mod message;
 mod peer;
+mod plots;
 mod results;
 mod row;
 mod runner;
@@ -34,6 +36,7 @@ pub use error::SuiteError;
 pub use export::{SuiteExport, summary_text};
 pub use judge::{PosteriorCheck, SuiteVerdict};
 pub use peer::{Peer, Peers};
+pub use plots::SuitePicture;
 pub use results::{SuiteMetadata, SuiteResults};
 pub use row::SuiteRow;
 pub use runner::{SuiteObserver, SuiteRun};

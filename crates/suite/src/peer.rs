@@ -97,6 +97,9 @@ impl Peers {
             }
             peer.command()
         };
+        // Ctrl-C is for this process: a framework that is asked something answers first.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         Ok(spawned.map_err(|error| format!("it cannot be started: {error}")).map(|child| PeerProcess::of(name, child)))
     }
@@ -198,7 +201,8 @@ impl PeerProcess {
 
     /// Asks, and waits for the answer. An answer that is an error is one here, too.
     pub(crate) fn ask(&mut self, request: &Request, patience: Duration) -> Result<Answer, SuiteError> {
-        let mut line = serde_json::to_string(request).map_err(|error| SuiteError::peer(&self.name, error.to_string()))?;
+        let mut line =
+            serde_json::to_string(request).map_err(|error| SuiteError::peer(&self.name, error.to_string()))?;
         line.push('\n');
         if self.requests.write_all(line.as_bytes()).and_then(|()| self.requests.flush()).is_err() {
             return Err(self.ended());

@@ -80,7 +80,8 @@ impl SuiteResults {
         let mut metadata: SuiteMetadata =
             serde_json::from_str(&text).map_err(|error| SuiteError::file(&path, error.to_string()))?;
         if metadata.schema != SCHEMA {
-            let what = format!("schema {} is not {SCHEMA}, which this program reads: run the suite again", metadata.schema);
+            let what =
+                format!("schema {} is not {SCHEMA}, which this program reads: run the suite again", metadata.schema);
             return Err(SuiteError::file(&path, what));
         }
         metadata.suite.name.clone_from(&metadata.name);
@@ -107,8 +108,8 @@ impl SuiteResults {
     /// Writes all files, each whole or not at all.
     pub(crate) fn write(&self) -> Result<(), SuiteError> {
         let path = self.folder.join(METADATA);
-        let mut text = serde_json::to_string_pretty(&self.metadata)
-            .map_err(|error| SuiteError::file(&path, error.to_string()))?;
+        let mut text =
+            serde_json::to_string_pretty(&self.metadata).map_err(|error| SuiteError::file(&path, error.to_string()))?;
         text.push('\n');
         octopus_files::write_named(&path, text.as_bytes())?;
         for framework in &self.metadata.suite.frameworks {

@@ -40,7 +40,7 @@ pub trait SuiteObserver {
     /// A framework was judged in a case.
     fn judged(&mut self, _check: &PosteriorCheck, _rows: &[SuiteRow]) {}
 
-    /// Asks whether to go on with the next case.
+    /// Asks whether to go on with the next repetition.
     fn go_on(&mut self) -> bool {
         true
     }
@@ -79,7 +79,9 @@ impl SuiteRun<'_> {
             let workload = Workload::new(case, self.suite.folder.as_deref(), &folder.join("data"))?;
             let data = workload.data.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             results.metadata.data.insert(data, workload.data_sha256.clone());
-            for (check, rows) in self.case(case, &workload, &mut stage)? {
+            // What was not finished is not kept: it is run again.
+            let Some(judged) = self.case(case, &workload, &mut stage, observer)? else { break };
+            for (check, rows) in judged {
                 if let Some(row) = rows.iter().find(|row| !row.versions.is_empty()) {
                     results.metadata.versions.insert(row.framework.clone(), row.versions.clone());
                 }
@@ -107,13 +109,14 @@ impl SuiteRun<'_> {
         Ok(files)
     }
 
-    /// Runs one case with all frameworks.
+    /// Runs one case with all frameworks; `None` where the observer has it stopped.
     fn case(
         &self,
         case: &SuiteCase,
         workload: &Workload,
         stage: &mut Stage<'_>,
-    ) -> Result<Vec<(PosteriorCheck, Vec<SuiteRow>)>, SuiteError> {
+        observer: &mut dyn SuiteObserver,
+    ) -> Result<Option<Vec<(PosteriorCheck, Vec<SuiteRow>)>>, SuiteError> {
         let filters = case.method.get("name").is_some_and(|name| name == "filter");
         let (moments, log_evidence) = if filters { (Vec::new(), workload.exact_filter()) } else { workload.truth()? };
         let truth = Truth { moments: &moments, log_evidence, has_draws: !filters, fails: case.expect.is_some() };
@@ -134,11 +137,14 @@ impl SuiteRun<'_> {
             // The one that begins is another one each time, so that none is always first after a pause.
             let count = entrants.len();
             for order in 0..count {
+                if !observer.go_on() {
+                    return Ok(None);
+                }
                 entrants[(repeat + order) % count].repeat(stage, (repeat, order), patience);
             }
         }
         let ours = log_densities(workload.problem.density(), &points);
-        Ok(entrants.into_iter().map(|entrant| entrant.judged(&ours, &truth, case)).collect())
+        Ok(Some(entrants.into_iter().map(|entrant| entrant.judged(&ours, &truth, case)).collect()))
     }
 }
 

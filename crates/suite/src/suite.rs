@@ -223,7 +223,8 @@ impl Suite {
                 }
             }
         }
-        let chosen = |wanted: &[u64], found: Option<u64>| wanted.is_empty() || found.is_none_or(|n| wanted.contains(&n));
+        let chosen =
+            |wanted: &[u64], found: Option<u64>| wanted.is_empty() || found.is_none_or(|n| wanted.contains(&n));
         cases.retain(|case| {
             chosen(&choice.sizes, case.number("n").or_else(|| case.number("groups")))
                 && chosen(&choice.particles, case.number("particles"))
@@ -240,11 +241,13 @@ fn crossed(table: &Map<String, Value>) -> Vec<Map<String, Value>> {
         let with = |one: &Map<String, Value>| {
             let one = one.clone();
             let key = key.clone();
-            each.iter().map(move |value| {
-                let mut next = one.clone();
-                next.insert(key.clone(), value.clone());
-                next
-            }).collect::<Vec<_>>()
+            each.iter()
+                .map(move |value| {
+                    let mut next = one.clone();
+                    next.insert(key.clone(), value.clone());
+                    next
+                })
+                .collect::<Vec<_>>()
         };
         all = all.iter().flat_map(with).collect();
     }

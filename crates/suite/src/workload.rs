@@ -1,7 +1,7 @@
 //! The problem of a case: the program and its data as files for every framework, and what is known of the posterior.
 
-use crate::suite::SuiteCase;
 use crate::SuiteError;
+use crate::suite::SuiteCase;
 use octopus::stan::{DeclaredVariable, ProgramBlock, StanProgram};
 use octopus_density::{Layout, Variable};
 use octopus_models::exact::Moments;
@@ -58,7 +58,10 @@ impl Workload {
     fn of_files(case: &SuiteCase, stan: &Path, home: Option<&Path>, folder: &Path) -> Result<Self, SuiteError> {
         let read = |path: &Path| std::fs::read_to_string(path).map_err(SuiteError::io("read", path));
         let Some(data) = case.problem.get("data").and_then(Value::as_str) else {
-            return Err(SuiteError::file(stan, "the suite gives no data with it: write data = \"FILE.json\" beside program"));
+            return Err(SuiteError::file(
+                stan,
+                "the suite gives no data with it: write data = \"FILE.json\" beside program",
+            ));
         };
         let data = read(&home.unwrap_or(Path::new("")).join(data))?;
         let name = stan.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();

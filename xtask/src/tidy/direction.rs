@@ -67,7 +67,10 @@ const MAY_KNOW: [(&str, &[&str]); 28] = [
             "calibrate",
         ],
     ),
-    ("crates/suite", &["octopus", "models", "runs", "sampler", "density", "random", "diag", "device", "files"]),
+    (
+        "crates/suite",
+        &["octopus", "models", "runs", "sampler", "density", "random", "diag", "device", "files", "report"],
+    ),
     (
         "crates/phase0",
         &[

@@ -1,9 +1,10 @@
 //! The arguments of `octopus bench ...`.
 
+use super::PictureFormat;
 use super::random::count_up_to;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
-use octopus_suite::SuiteExport;
+use octopus_suite::{SuiteExport, SuitePicture};
 use std::path::PathBuf;
 
 /// `octopus bench`
@@ -24,6 +25,12 @@ pub(crate) enum BenchCommand {
     /// installed are skipped aloud. The same command with --out goes on where it was stopped. Exit codes: 0 all ran, 2 an
     /// option or the suite is wrong, 3 it failed, 130 interrupted: the cases that are finished are kept.
     Run(BenchRunArgs),
+    /// Draw the pictures of results, from their tables alone
+    ///
+    /// scaling: time against the size of the data. particles: time against particles. bars: times of all frameworks. speedup:
+    /// times over those of Octopus. memory, ess: memory, effective draws a second. pareto: effective draws a second against
+    /// the error of means. Exit codes: 0 drawn, 3 results cannot be read, or nothing of them can be drawn.
+    Plot(BenchPlotArgs),
     /// Compare two folders of results: what became slower or faster for sure
     ///
     /// For sure is beyond 10 % where a 95 % bootstrap interval leaves out no change. Exit codes: 0 nothing is slower, 1
@@ -97,6 +104,26 @@ pub(crate) struct BenchRunArgs {
     pub(crate) place: BenchPlaceArgs,
 }
 
+/// `octopus bench plot`
+#[derive(Debug, Args)]
+pub(crate) struct BenchPlotArgs {
+    /// The results
+    #[arg(value_name = "DIR")]
+    pub(crate) results: PathBuf,
+    /// Only these pictures [default: all]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = pictures())]
+    pub(crate) plot_type: Vec<SuitePicture>,
+    /// Only methods whose names begin so, e.g. nuts,importance [default: all]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub(crate) methods: Vec<String>,
+    /// The folder for the pictures [default: plots, in the folder of the results]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Formats of the files
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [PictureFormat::Png])]
+    pub(crate) format: Vec<PictureFormat>,
+}
+
 /// `octopus bench compare`
 #[derive(Debug, Args)]
 pub(crate) struct BenchCompareArgs {
@@ -158,6 +185,17 @@ fn repeats(text: &str) -> Result<u64, String> {
 }
 
 fn forms() -> impl TypedValueParser<Value = SuiteExport> {
-    let form = |name: String| SuiteExport::ALL.iter().find(|(own, _)| *own == name).map(|(_, form)| *form);
-    PossibleValuesParser::new(SuiteExport::ALL.map(|(name, _)| name)).try_map(move |name| form(name).ok_or("no form"))
+    named(SuiteExport::ALL)
+}
+
+fn pictures() -> impl TypedValueParser<Value = SuitePicture> {
+    named(SuitePicture::ALL)
+}
+
+/// Reads one of some names as what it stands for.
+fn named<T: Copy + Send + Sync + 'static, const N: usize>(
+    all: [(&'static str, T); N],
+) -> impl TypedValueParser<Value = T> {
+    let of = move |name: String| all.iter().find(|(own, _)| *own == name).map(|(_, value)| *value);
+    PossibleValuesParser::new(all.map(|(name, _)| name)).try_map(move |name| of(name).ok_or("it is none of them"))
 }

@@ -2,18 +2,19 @@
 
 use super::device::{print, timed_beside};
 use crate::args::{
-    BenchCommand, BenchCompareArgs, BenchExportArgs, BenchPlaceArgs, BenchRandomArgs, BenchRunArgs, BenchSetupArgs,
-    BenchTestArgs, Global,
+    BenchCommand, BenchCompareArgs, BenchExportArgs, BenchPlaceArgs, BenchPlotArgs, BenchRandomArgs, BenchRunArgs,
+    BenchSetupArgs, BenchTestArgs, Global, PictureFormat,
 };
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
 use crate::output;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use octopus_bench::random as draws;
 use octopus_diag::{TableLook, TextColumn, text_table};
+use octopus_report::write_figures;
 use octopus_suite::{
-    Peers, PosteriorCheck, Suite, SuiteChoice, SuiteError, SuiteObserver, SuiteResults, SuiteRow, SuiteRun,
-    SuiteVerdict, compare, summary_text,
+    Peers, PosteriorCheck, Suite, SuiteChoice, SuiteError, SuiteObserver, SuitePicture, SuiteResults, SuiteRow,
+    SuiteRun, SuiteVerdict, compare, summary_text,
 };
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -32,6 +33,7 @@ pub(crate) fn run(command: &BenchCommand, global: Global) -> Result<Exit> {
         BenchCommand::List(args) => list(args, global),
         BenchCommand::Setup(args) => set_up(args, global),
         BenchCommand::Run(args) => run_suites(args, global),
+        BenchCommand::Plot(args) => plot(args),
         BenchCommand::Compare(args) => compare_results(args, global),
         BenchCommand::Export(args) => export(args),
         BenchCommand::Test(args) => test(args, global),
@@ -59,9 +61,8 @@ fn list(args: &BenchPlaceArgs, global: Global) -> Result<Exit> {
     let all = peers(args)?.all()?;
     if global.json {
         let suites: Vec<_> = suites.iter().map(|suite| json!({ "name": suite.name, "about": suite.about })).collect();
-        let of_peer = |peer: &octopus_suite::Peer| {
-            json!({ "name": peer.name, "about": peer.about, "absent": peer.absence() })
-        };
+        let of_peer =
+            |peer: &octopus_suite::Peer| json!({ "name": peer.name, "about": peer.about, "absent": peer.absence() });
         let frameworks: Vec<_> = all.iter().map(of_peer).collect();
         output::print_json(&json!({ "schema": 1, "suites": suites, "frameworks": frameworks }))?;
         return Ok(Exit::Fine);
@@ -187,6 +188,21 @@ impl SuiteObserver for Progress {
     }
 }
 
+fn plot(args: &BenchPlotArgs) -> Result<Exit> {
+    let results = SuiteResults::open(&args.results)?;
+    let kinds = SuitePicture::ALL.into_iter().map(|(_, kind)| kind);
+    let wanted = kinds.filter(|kind| args.plot_type.is_empty() || args.plot_type.contains(kind));
+    let figures: Vec<_> = wanted.flat_map(|kind| kind.figures(&results, &args.methods)).collect();
+    if figures.is_empty() {
+        bail!("{} has nothing that could be drawn: no time counts, or none of these methods", args.results.display());
+    }
+    let folder = args.out.clone().unwrap_or_else(|| args.results.join("plots"));
+    for file in write_figures(&folder, &figures, &PictureFormat::all(&args.format))? {
+        output::print(&file.display().to_string())?;
+    }
+    Ok(Exit::Fine)
+}
+
 fn compare_results(args: &BenchCompareArgs, global: Global) -> Result<Exit> {
     let [then, now] = [&args.then, &args.now].map(|folder| SuiteResults::open(folder));
     let compared = compare(&then?, &now?, args.force)?;
@@ -197,7 +213,13 @@ fn compare_results(args: &BenchCompareArgs, global: Global) -> Result<Exit> {
         let columns = ["case", "framework"].map(TextColumn::left).into_iter();
         let columns: Vec<_> = columns.chain(["then s", "now s", "ratio", "95 %", ""].map(TextColumn::right)).collect();
         let rows = compared.iter().map(|case| {
-            let word = if case.slower { "SLOWER" } else if case.faster { "faster" } else { "" };
+            let word = if case.slower {
+                "SLOWER"
+            } else if case.faster {
+                "faster"
+            } else {
+                ""
+            };
             vec![
                 case.case.clone(),
                 case.framework.clone(),

@@ -38,6 +38,7 @@ mod settings;
 mod software_gpu;
 mod starts;
 mod strategies;
+mod suites;
 mod support;
 mod tables;
 mod told;

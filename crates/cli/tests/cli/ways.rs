@@ -71,7 +71,7 @@ const WAYS: [Way; 7] = [
 ];
 
 /// The commands that run no chains on a posterior of the user's.
-const OTHERS: [&str; 30] = [
+const OTHERS: [&str; 38] = [
     "",
     "verify",
     "device-list",
@@ -100,6 +100,14 @@ const OTHERS: [&str; 30] = [
     "data-polynomial",
     "bench",
     "bench-random",
+    "bench-list",
+    "bench-setup",
+    "bench-run",
+    "bench-plot",
+    "bench-compare",
+    "bench-export",
+    "bench-test",
+    "bench-answer",
     "completions",
     "man",
 ];

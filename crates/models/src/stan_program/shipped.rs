@@ -3,7 +3,9 @@
 use super::{OPTIONS, StanModel};
 use crate::exact::{Exact, ExactPosterior, Moments};
 use crate::polynomial::PolynomialPosterior;
-use crate::{BuildError, HierarchicalPrior, CalibrationTest, DataSize, Model, ModelColumn, ModelOption, Problem, Simulated};
+use crate::{
+    BuildError, CalibrationTest, DataSize, HierarchicalPrior, Model, ModelColumn, ModelOption, Problem, Simulated,
+};
 use octopus_bind::{Data, DataNumbers};
 use octopus_density::{GroupedData, Labels};
 use octopus_formats::observations::DataTable;

@@ -63,7 +63,10 @@ fn what_became_slower_is_told_and_two_machines_are_not_compared() {
         row.seconds = row.seconds.map(|seconds| factor * seconds);
     }
     let found = compare(&then, &now, false).unwrap();
-    assert_eq!(found.iter().map(|case| (case.slower, case.faster)).collect::<Vec<_>>(), [(true, false), (false, false)]);
+    assert_eq!(
+        found.iter().map(|case| (case.slower, case.faster)).collect::<Vec<_>>(),
+        [(true, false), (false, false)]
+    );
     assert!((found[0].ratio - 1.2).abs() < 1e-12);
     let back = compare(&now, &then, false).unwrap();
     assert_eq!(back.iter().map(|case| (case.slower, case.faster)).collect::<Vec<_>>(), [(false, true), (false, false)]);
@@ -104,7 +107,8 @@ fn suites_that_ship_are_whole() {
         let cases = suite.cases(&SuiteChoice::default());
         let names: std::collections::BTreeSet<String> = cases.iter().map(octopus_suite::SuiteCase::name).collect();
         assert_eq!(names.len(), cases.len(), "{name}");
-        let (folder, choice) = (tempfile::tempdir().unwrap(), SuiteChoice { sizes: vec![10, 100], ..Default::default() });
+        let (folder, choice) =
+            (tempfile::tempdir().unwrap(), SuiteChoice { sizes: vec![10, 100], ..Default::default() });
         let peers = octopus_suite::Peers { folder: folder.path().to_owned(), octopus: Vec::new() };
         let run = SuiteRun { suite: &suite, choice: &choice, peers: &peers, program: Default::default() };
         assert!(!run.export_data(&folder.path().join("data")).unwrap().is_empty(), "{name}");
@@ -129,4 +133,29 @@ fn what_is_wrong_with_a_suite_is_told() {
     let suite = Suite::find(folder.path().join("x.toml").to_str().unwrap()).unwrap();
     let choice = SuiteChoice { frameworks: vec!["b".to_owned()], ..Default::default() };
     assert!(suite.narrowed(&choice).unwrap_err().to_string().contains("there is no framework b"));
+}
+
+/// The metadata are as the schema says, and others are not. Needs `jsonschema` in `OCTOPUS_PYTHON`.
+#[test]
+fn metadata_are_as_the_schema_says() {
+    let Some(python) = std::env::var_os("OCTOPUS_PYTHON").filter(|python| !python.is_empty()) else {
+        eprintln!("SKIPPED: no Python with jsonschema: set OCTOPUS_PYTHON (see crates/suite/tests/suite/requirements.txt)");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let choice = SuiteChoice { sizes: vec![10], ..SuiteChoice::default() };
+    let Some(_) = run(folder.path(), &["none"], &choice, &mut ()) else { return };
+    let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benchmarks/results.schema.json");
+    let metadata = folder.path().join("results/metadata.json");
+    let valid = |path: &std::path::Path| {
+        let code = "import json, sys, jsonschema; jsonschema.validate(*(json.load(open(path)) for path in sys.argv[2:0:-1]))";
+        let done = std::process::Command::new(&python).args(["-c", code, schema]).arg(path).output().unwrap();
+        (done.status.success(), String::from_utf8_lossy(&done.stderr).into_owned())
+    };
+    let (is_valid, why) = valid(&metadata);
+    assert!(is_valid, "{why}");
+    let text = std::fs::read_to_string(&metadata).unwrap();
+    std::fs::write(&metadata, text.replace("\"repeats\": 3", "\"repeats\": 0")).unwrap();
+    let (is_valid, why) = valid(&metadata);
+    assert!(!is_valid && why.contains("0 is less than the minimum of 1"), "{why}");
 }
