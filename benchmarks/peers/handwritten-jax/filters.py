@@ -1,4 +1,4 @@
-"""Bootstrap particle filters. Imported once the precision is set."""
+"""Bootstrap particle filters."""
 
 import math
 
@@ -27,9 +27,8 @@ def systematic(u, log_weights):
     return running_sum(marks), largest + jnp.log(sums[-1] / count)
 
 
-def particle_filter(program, data, method):
-    particles, y = method["particles"], jnp.asarray(data["y"], float)
-    given, start = protocol.FILTERED[program], jnp.arange(len(data["y"])) == 0
+def particle_filter(program, y, method):
+    particles, given, start = method["particles"], protocol.FILTERED[program], jnp.arange(len(y)) == 0
 
     def state_space(state, first, z):
         moved = jnp.where(first, z, given["phi"] * state + given["q"] * z)

@@ -1,7 +1,6 @@
-"""Polynomial regression by importance sampling and HMC. Imported once the precision is set."""
+"""Polynomial regression by importance sampling and HMC."""
 
 import math
-from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +8,7 @@ import numpy as np
 import protocol
 from jax import lax, random
 from jax.scipy.special import logsumexp
-from jax.sharding import Mesh, PartitionSpec
+from jax_peer import each
 
 LOG_2PI = math.log(2 * math.pi)
 
@@ -18,7 +17,7 @@ class Polynomial:
     """y ~ normal(a + b x + c x^2, noise), a, b, c ~ normal(0, 1)."""
 
     def __init__(self, data):
-        self.x, self.y = jnp.asarray(data["x"], float), jnp.asarray(data["y"], float)
+        self.x, self.y = data["x"], data["y"]
         self.noise, self.n = data["noise"], data["N"]
         self.columns = jnp.stack([jnp.ones(self.n), self.x, self.x**2])
 
@@ -109,13 +108,3 @@ def hmc(model, method):
         return protocol.Draws(result[0], None, {"gradients": gradients, "divergences": np.sum(result[1])})
 
     return lambda key: each(chain, random.split(key, chains)), draws
-
-
-def each(chain, keys):
-    """All chains: a GPU's in one batch, a CPU's one after the other on each thread, since batches are slower there."""
-    if jax.default_backend() != "cpu":
-        return jax.vmap(chain)(keys)
-    devices = max(k for k in range(1, jax.device_count() + 1) if len(keys) % k == 0)
-    shard = {"in_specs": PartitionSpec("device"), "out_specs": PartitionSpec("device")}
-    mesh = Mesh(jax.devices()[:devices], ("device",))
-    return jax.shard_map(partial(lax.map, chain), mesh=mesh, check_vma=False, **shard)(keys)
