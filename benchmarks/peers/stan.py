@@ -63,13 +63,16 @@ stan::model::gradient_model& new_gradient_model(stan::io::var_context& data, std
 class Compiler:
     """Compiles Stan programs to executables in one folder: fast ones, or sooner."""
 
+    # The program that asks a model; its header has the same name.
+    source = HERE / "stan_gradient.cpp"
+
     def __init__(self, into, optimise=FAST):
         self.into = Path(into).resolve()
         self.into.mkdir(parents=True, exist_ok=True)
         self.wheel = wheel()
         self.parts = self.into / "parts"
         self.parts.mkdir(exist_ok=True)
-        self.flags = [*optimise, *FLAGS, f"-I{self.parts}", f"-I{HERE}", f"-I{self.wheel / 'include'}"]
+        self.flags = [*optimise, *FLAGS, f"-I{self.parts}", f"-I{self.source.parent}", f"-I{self.wheel / 'include'}"]
 
     def run(self, command, **keywords):
         """Runs a command; returns the seconds of CPU that it took."""
@@ -83,16 +86,19 @@ class Compiler:
     def gxx(self, *args):
         return self.run(["g++", *self.flags, *args])
 
+    def model(self, code):
+        """What of stanc's C++ is compiled."""
+        return gradient_only(code)
+
     def prepare(self):
         """Compiles what all models share: Stan's headers, and the program that asks a model."""
         header = self.parts / "all.hpp"
         if not (self.parts / "all.hpp.gch").exists():
-            header.write_text('#include "stan_gradient.hpp"\n')
+            header.write_text(f'#include "{self.source.stem}.hpp"\n')
             self.gxx("-x", "c++-header", header, "-o", self.parts / "all.hpp.gch")
-        asks = self.parts / "stan_gradient.o"
-        source = HERE / "stan_gradient.cpp"
-        if not asks.exists() or asks.stat().st_mtime < source.stat().st_mtime:
-            self.gxx("-include", "all.hpp", "-c", source, "-o", asks)
+        asks = self.parts / f"{self.source.stem}.o"
+        if not asks.exists() or asks.stat().st_mtime < self.source.stat().st_mtime:
+            self.gxx("-include", "all.hpp", "-c", self.source, "-o", asks)
         return asks
 
     def executable(self, program):
@@ -105,12 +111,14 @@ class Compiler:
             code = self.parts / f"{name}.hpp"
             stanc = [self.wheel / "stanc", "--allow-undefined", f"--o={code}", "--name=stan_model", program]
             seconds = self.run(stanc, stderr=subprocess.DEVNULL)
-            code.write_text(gradient_only(code.read_text()))
+            code.write_text(self.model(code.read_text()))
             object_file = self.parts / f"{name}.o"
             seconds += self.gxx("-include", "all.hpp", "-x", "c++", "-c", code, "-o", object_file)
             library = self.wheel / "lib"
             archives = [library / f"libsundials_{k}.a" for k in ("cvodes", "idas", "kinsol", "nvecserial")]
-            seconds += self.gxx(asks, object_file, *archives, library / "libtbb.so.2", f"-Wl,-rpath,{library}", "-o", made)
+            seconds += self.gxx(
+                asks, object_file, *archives, library / "libtbb.so.2", f"-Wl,-rpath,{library}", "-o", made
+            )
             object_file.unlink()
             record.write_text(json.dumps({"compile_seconds": seconds}))
         return made, json.loads(record.read_text())["compile_seconds"]

@@ -1,0 +1,60 @@
+"""Stan: NUTS and static HMC as CmdStan calls them (sample.cpp), of any program.
+
+Executables are kept in .venv/built by the hash of the program, with the CPU seconds that stanc and the compiler took.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+import protocol
+
+protocol.begin()
+
+import numpy as np  # noqa: E402  (after the threads are set)
+import stan  # noqa: E402  (benchmarks/peers/stan.py)
+from compiler import Compiler  # noqa: E402
+
+
+class Case:
+    def __init__(self, request):
+        method = protocol.check(request, {"nuts": protocol.PARAMETERS, "hmc": protocol.PARAMETERS})
+        if request["precision"] != "f64" or request["device"] != "cpu":
+            raise protocol.Cannot("Stan computes in f64 on the CPU")
+        if method.get("metric", "identity") != "identity":
+            raise protocol.Cannot("Stan adapts no metric with the step fixed")
+        executable, seconds = Compiler().executable(request["stan"])
+        self.process = subprocess.Popen(
+            [executable, request["data"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+        )
+        self.shape, processes = (method["chains"], method["draws"]), min(method["chains"], request["threads"])
+        own = ("target_accept",) if method["name"] == "nuts" else ("step_size", "leapfrogs")
+        self.words = [*self.shape[:1], processes, method["tune"], method["draws"], *(method[key] for key in own)]
+        self.name = method["name"]
+        self.run(request["seed"])
+        settings = f"g++ {' '.join(stan.FAST)}, {processes} processes"
+        self.facts = protocol.facts(request, ("httpstan",), seconds, settings)
+
+    def ask(self, *words):
+        self.process.stdin.write(" ".join(map(str, words)) + "\n")
+        answer = self.process.stdout.readline().split()
+        if not answer or answer[0] == "error":
+            raise RuntimeError(" ".join(answer[1:]) or "Stan's program has ended")
+        return float(answer[1])
+
+    def log_density(self, points):
+        return [self.ask("point", *map(repr, map(float, point))) for point in points]
+
+    def run(self, seed):
+        return self.ask(self.name, seed, *self.words)
+
+    def draws(self):
+        file = HERE / ".venv/built/draws"
+        divergences = self.ask("draws", file)
+        return protocol.Draws(np.fromfile(file).reshape(*self.shape, -1), None, {"divergences": int(divergences)})
+
+
+protocol.serve(Case)
