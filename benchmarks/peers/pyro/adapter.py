@@ -25,8 +25,10 @@ if first["device"] != "cpu":
 import pyro  # noqa: E402
 from models import MODELS  # noqa: E402
 from pyro.infer import HMC, MCMC, NUTS  # noqa: E402
+from pyro.infer.autoguide.initialization import init_to_uniform  # noqa: E402
 from pyro.infer.importance import vectorized_importance_weights  # noqa: E402
 from pyro.infer.mcmc.util import initialize_model  # noqa: E402
+from torch.distributions import biject_to  # noqa: E402
 
 warnings.filterwarnings("ignore")
 
@@ -35,6 +37,13 @@ def placed(value):
     if isinstance(value, (int, float)):
         return value
     return torch.tensor(value, dtype=None if value.dtype.kind in "iu" else torch.get_default_dtype())
+
+
+def first_value(site):
+    """Where initialize_model begins; Pyro's own way would draw from improper priors."""
+    if isinstance(site["fn"], pyro.distributions.ImproperUniform):
+        return biject_to(site["fn"].support)(torch.zeros(site["fn"].shape()))
+    return init_to_uniform(site)
 
 
 def barrier():
@@ -56,7 +65,12 @@ class Case:
             self.data[name] = self.data[name].to(torch.get_default_dtype())
         began = time.perf_counter()
         self.start, self.potential, self.transforms, _ = initialize_model(
-            self.model, model_kwargs=self.data, jit_compile=True, skip_jit_warnings=True
+            self.model,
+            model_kwargs=self.data,
+            jit_compile=True,
+            skip_jit_warnings=True,
+            max_plate_nesting=0,
+            init_strategy=first_value,
         )
         self.prepare()
         seconds = time.perf_counter() - began

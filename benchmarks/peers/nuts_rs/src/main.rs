@@ -1,10 +1,12 @@
 //! The PRD's model by nuts-rs: groups with normal means, centered by hand, with sufficient statistics or row by row.
 //!
 //!     nuts-rs-peer DATA.csv FORM CHAINS TUNE DRAWS TARGET_ACCEPT SEED THREADS OUT
+//!     nuts-rs-peer DATA.csv FORM < POINTS
 //!
 //! `DATA.csv` has the columns `group,y`, its rows in the order of the groups; FORM is `collapsed` or `pointwise`. Prints
 //! seconds of the run, of them of warm-up (a thread's mean), and leapfrog steps; writes mu_pop, sigma_pop, sigma_obs and the
-//! groups' means of each draw after warm-up to OUT, little-endian doubles, chain after chain.
+//! groups' means of each draw after warm-up to OUT, little-endian doubles, chain after chain. Without the rest, prints the log
+//! density of each line of standard input: the groups' means, mu_pop, and the logarithms of sigma_pop and sigma_obs.
 
 use nuts_rs::rand::{SeedableRng, rngs::StdRng};
 use nuts_rs::{Chain, CpuLogpFunc, CpuMath, CpuMathError, DiagNutsSettings, HasDims, LogpError, Settings};
@@ -192,6 +194,14 @@ fn chain(data: &Arc<Data>, settings: DiagNutsSettings, number: usize, seed: u64)
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
+    if let [_, path, form] = arguments.as_slice() {
+        let mut density = Density(Arc::new(read(path, form == "pointwise")));
+        for line in std::io::stdin().lines() {
+            let x: Vec<f64> = line.expect("a line").split(' ').map(|value| value.parse().expect("a number")).collect();
+            println!("{:?}", density.logp(&x, &mut vec![0.0; x.len()]).expect("a value"));
+        }
+        return;
+    }
     let [_, path, form, chains, tune, draws, target, seed, threads, out] = arguments.as_slice() else {
         panic!("DATA.csv FORM CHAINS TUNE DRAWS TARGET_ACCEPT SEED THREADS OUT");
     };
