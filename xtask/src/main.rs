@@ -24,6 +24,7 @@ mod run;
 mod seeds;
 mod setup;
 mod skipped;
+mod suites;
 mod test;
 mod tidy;
 mod validate;
@@ -47,6 +48,9 @@ tasks:
   bench [--keep FILE] [--against FILE] [--limit RATIO] [args]
                                    criterion benchmarks; their times are kept in a file, or held against kept ones: a
                                    median RATIO (1.1) times as long is a failure; other args go to criterion
+  bench --budget MINUTES [--quick] [--force]
+                                   the benchmark suites of a night, against the last good ones of this kind of machine;
+                                   --quick: Octopus alone, three times; --force: of another kind, too
   ptx [--check]                    the kernels' PTX from their CUDA C++; --check compares it with the committed one
   cycles --counts DIR [--kernels BEGINNING,...] [--arch NAME,...] [--newest] [--json FILE]
                                    registers, instructions, stalls and cycles of kernels by ptxas' own schedule and by
@@ -105,6 +109,12 @@ fn dispatch(task: &str, arguments: &[String]) -> Result<TaskOutcome> {
             Ok(options) => test::run(&root, &options),
             Err(message) => Ok(misuse(&message)),
         },
+        ("bench", _) if arguments.iter().any(|argument| argument == "--budget") => {
+            match suites::SuiteOptions::parse(arguments) {
+                Ok(options) => suites::run(&root, &options),
+                Err(message) => Ok(misuse(&message)),
+            }
+        }
         ("bench", _) => match bench::BenchOptions::parse(arguments) {
             Ok(options) => bench::run(&root, &options),
             Err(message) => Ok(misuse(&message)),

@@ -1,14 +1,15 @@
 //! `cargo xtask nightly`: what takes too long for every change, and must hold all the same.
 //!
 //! It runs the tests that are ignored although they judge something, the whole of `interpret`, hostile command lines,
-//! damaged Stan programs, the examples in workspaces of their own, and the benchmarks, whose times are held against the
-//! last good night's. Then come the deliberate faults: ours in the sources and in the committed PTX, a part of our own
+//! damaged Stan programs, the examples in workspaces of their own, and the benchmarks and their suites, whose times are held
+//! against the last good night's. Then come the deliberate faults: ours in the sources and in the committed PTX, a part of our own
 //! kinds, and cargo-mutants' where it is installed.
 //! `cargo xtask tidy` checks that each ignored test is known here.
 
 use crate::bench::{self, BenchOptions};
 use crate::hostile::{self, HostileOptions};
 use crate::run::{self, PROFILE, TaskOutcome, cargo, cargo_has, check_failed};
+use crate::suites::{self, SuiteOptions};
 use crate::{interpret, mutants, outside};
 use anyhow::Result;
 use std::path::Path;
@@ -75,6 +76,7 @@ pub(crate) fn run(root: &Path) -> Result<TaskOutcome> {
         fuzzed()?,
         outside::examples(root)?,
         bench::run(root, &times)?,
+        suites::run(root, &SuiteOptions::nightly())?,
         mutants::run(root, &[])?,
         mutants::run(root, &["--ptx".to_owned()])?,
         mutants::of_today(root, PARTS)?,

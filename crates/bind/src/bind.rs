@@ -364,15 +364,18 @@ impl BoundModel {
         let block = if with_generated { self.block.clone() } else { None };
         let layout = Layout { variables };
         let replicate = self.read.as_ref().and_then(|read| read.replicate.clone());
-        let terms = match self.read.as_ref().and_then(|read| read.terms) {
-            Some(node) if with_generated => {
-                let mut graph = self.whole.clone();
-                let nothing = graph.constant(0.0);
+        let (mut terms, mut likelihood) = (None, None);
+        if let Some(node) = self.read.as_ref().and_then(|read| read.terms).filter(|_| with_generated) {
+            let mut graph = self.whole.clone();
+            let nothing = graph.constant(0.0);
+            let sum = graph.sum(node);
+            let sum = graph.with_fewer_rows(sum);
+            let of = |node: NodeId| {
                 let target = TargetTerms { terms: &[nothing], statements: &[] };
-                Some(ProgramDensity::compile(name, &graph, target, terms_layout(graph.len(node)), &[node])?)
-            }
-            _ => None,
-        };
+                ProgramDensity::compile(name, &graph, target, terms_layout(graph.len(node)), &[node])
+            };
+            (terms, likelihood) = (Some(of(node)?), Some(of(sum)?));
+        }
         Ok(StanDensity::new(DensityParts {
             compiled,
             block,
@@ -382,6 +385,7 @@ impl BoundModel {
             generated,
             groups,
             terms,
+            likelihood,
             replicate,
             normalised: Arc::clone(&self.normalised),
         }))

@@ -39,6 +39,8 @@ pub struct StanDensity {
     groups: TraceGroups,
     /// Log likelihoods by the sampling statements.
     terms: Option<ProgramDensity>,
+    /// Their sum.
+    likelihood: Option<ProgramDensity>,
     /// Replicates by the sampling statements.
     replicate: Option<ReplicateBlock>,
     pub(crate) normalised: Arc<NormalisedProgram>,
@@ -77,14 +79,26 @@ pub(crate) struct DensityParts {
     pub(crate) generated: Range<usize>,
     pub(crate) groups: TraceGroups,
     pub(crate) terms: Option<ProgramDensity>,
+    pub(crate) likelihood: Option<ProgramDensity>,
     pub(crate) replicate: Option<ReplicateBlock>,
     pub(crate) normalised: Arc<NormalisedProgram>,
 }
 
 impl StanDensity {
     pub(crate) fn new(parts: DensityParts) -> Self {
-        let DensityParts { compiled, block, layout, kept, bounds, generated, groups, terms, replicate, normalised } =
-            parts;
+        let DensityParts {
+            compiled,
+            block,
+            layout,
+            kept,
+            bounds,
+            generated,
+            groups,
+            terms,
+            likelihood,
+            replicate,
+            normalised,
+        } = parts;
         let width = compiled.layout().width() + block.as_ref().map_or(0, GeneratedBlock::width);
         Self {
             compiled,
@@ -95,6 +109,7 @@ impl StanDensity {
             generated,
             groups,
             terms,
+            likelihood,
             replicate,
             normalised,
             constant: OnceLock::new(),
@@ -268,6 +283,19 @@ impl LogDensity for StanDensity {
             },
             (None, None) => out.fill(f64::NAN),
         }
+    }
+
+    fn total_log_likelihood(&self, position: &[f64], terms: &mut [f64]) -> f64 {
+        let (None, Some(likelihood)) = (&self.groups.log_likelihood, &self.likelihood) else {
+            self.log_likelihood(position, terms);
+            return terms.iter().sum();
+        };
+        let mut sum = [f64::NAN];
+        match self.effects() {
+            Some(effects) => likelihood.expand(&effects.as_written(position), &mut sum),
+            None => likelihood.expand(position, &mut sum),
+        }
+        sum[0]
     }
 
     fn predict(&self, position: &[f64], random: &mut Stream, out: &mut [f64]) {

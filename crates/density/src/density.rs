@@ -106,6 +106,13 @@ pub trait LogDensity: Send + Sync {
     /// Writes the log likelihood of each observation at `position`, constants included, to `out`.
     fn log_likelihood(&self, _position: &[f64], _out: &mut [f64]) {}
 
+    /// Returns the sum of the log likelihoods of all observations at `position`, constants included; overwrites `terms`, which
+    /// has room for each of them.
+    fn total_log_likelihood(&self, position: &[f64], terms: &mut [f64]) -> f64 {
+        self.log_likelihood(position, terms);
+        terms.iter().sum()
+    }
+
     /// Draws all observations once from the posterior predictive distribution at `position`, into `out`.
     fn predict(&self, _position: &[f64], _random: &mut Stream, _out: &mut [f64]) {}
 

@@ -45,6 +45,7 @@ mod distribution;
 mod effects;
 mod error;
 mod evaluate;
+mod fewer_rows;
 mod formula;
 mod graph;
 mod hash;

@@ -46,6 +46,7 @@ impl Program {
             return Err(ProgramError::Target(graph.len(target)));
         }
         let mut whole = graph.clone();
+        let target = whole.with_fewer_rows(target);
         let mut length = 0;
         let mut parameters = whole.parameters.clone();
         parameters.retain(|&parameter| {

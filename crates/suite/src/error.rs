@@ -32,6 +32,14 @@ pub enum SuiteError {
         /// The names that there are.
         known: String,
     },
+    /// No case of a suite is of the sizes that were asked for.
+    #[error("{suite} has no case of these sizes or particles (--data-size, --n-particles): its sizes are {sizes}")]
+    NoCase {
+        /// The suite.
+        suite: String,
+        /// The sizes of its cases.
+        sizes: String,
+    },
     /// The operating system refused something.
     #[error("cannot {action} {}", path.display())]
     Io {

@@ -73,12 +73,13 @@ impl Peers {
     /// # Errors
     /// When there is none, or its description says what it must not.
     pub fn find(&self, name: &str) -> Result<Peer, SuiteError> {
-        let mut all = self.all()?;
-        let known = all.iter().map(|peer| peer.name.as_str()).collect::<Vec<_>>().join(", ");
-        match all.iter().position(|peer| peer.name == name) {
-            Some(place) => Ok(all.swap_remove(place)),
-            None => Err(SuiteError::Unknown { kind: "framework", name: name.to_owned(), known }),
+        let folder = self.folder.join(name);
+        // A name is that of a folder, and no path.
+        if name.contains('/') || !folder.join(DESCRIPTION).is_file() {
+            let known = self.all()?.iter().map(|peer| peer.name.as_str()).collect::<Vec<_>>().join(", ");
+            return Err(SuiteError::Unknown { kind: "framework", name: name.to_owned(), known });
         }
+        Peer::read(&folder)
     }
 
     /// Starts a framework, Octopus or another one; `Ok(Err(why))` where it is absent.

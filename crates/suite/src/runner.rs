@@ -227,7 +227,7 @@ impl Entrant {
             program: workload.program.clone(),
             data_sha256: workload.data_sha256.clone(),
             method: case.method.get("name").and_then(|name| name.as_str()).unwrap_or_default().to_owned(),
-            n: case.number("n").or_else(|| case.number("groups")),
+            n: case.size(),
             particles: case.number("particles"),
             chains: case.number("chains"),
             draws: case.number("draws"),

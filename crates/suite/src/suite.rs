@@ -4,6 +4,7 @@
 use crate::SuiteError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The suites that ship, by name.
@@ -99,6 +100,11 @@ impl SuiteCase {
         format!("{problem}; {method}; {precision}, {device}, {threads}")
     }
 
+    /// Returns the size of the data, where the suite gives one: points or groups.
+    pub(crate) fn size(&self) -> Option<u64> {
+        self.number("n").or_else(|| self.number("groups"))
+    }
+
     /// Returns a whole number of the problem or the method.
     pub(crate) fn number(&self, key: &str) -> Option<u64> {
         self.method.get(key).or_else(|| self.problem.get(key)).and_then(Value::as_u64)
@@ -170,7 +176,7 @@ impl Suite {
     /// Narrows the suite to what a user asks for.
     ///
     /// # Errors
-    /// When it has no such framework.
+    /// When it has no such framework, or no case of these sizes.
     pub fn narrowed(mut self, choice: &SuiteChoice) -> Result<Self, SuiteError> {
         if let Some(name) = choice.frameworks.iter().find(|name| !self.frameworks.contains(name)) {
             let known = self.frameworks.join(", ");
@@ -182,6 +188,12 @@ impl Suite {
         self.repeats = choice.repeats.unwrap_or(self.repeats);
         if !choice.devices.is_empty() {
             self.device.clone_from(&choice.devices);
+        }
+        if self.cases(choice).is_empty() {
+            let all = self.cases(&SuiteChoice::default());
+            let sizes: BTreeSet<String> = all.iter().filter_map(|case| Some(case.size()?.to_string())).collect();
+            let sizes = sizes.into_iter().collect::<Vec<_>>().join(", ");
+            return Err(SuiteError::NoCase { suite: self.name, sizes });
         }
         Ok(self)
     }
@@ -225,10 +237,7 @@ impl Suite {
         }
         let chosen =
             |wanted: &[u64], found: Option<u64>| wanted.is_empty() || found.is_none_or(|n| wanted.contains(&n));
-        cases.retain(|case| {
-            chosen(&choice.sizes, case.number("n").or_else(|| case.number("groups")))
-                && chosen(&choice.particles, case.number("particles"))
-        });
+        cases.retain(|case| chosen(&choice.sizes, case.size()) && chosen(&choice.particles, case.number("particles")));
         cases
     }
 }

@@ -72,8 +72,8 @@ impl Workload {
         std::fs::create_dir_all(folder).map_err(SuiteError::io("make", folder))?;
         let folder = folder.canonicalize().map_err(SuiteError::io("find", folder))?;
         let (stan, data_file) = (folder.join(format!("{name}.stan")), folder.join(format!("{data_name}.json")));
-        octopus_files::write_named(&stan, text.as_bytes())?;
-        octopus_files::write_named(&data_file, data.as_bytes())?;
+        place(&stan, text)?;
+        place(&data_file, data)?;
         let problem = problem_of(name, &stan, &data_file)?;
         Ok(Self { program: name.to_owned(), stan, data: data_file, data_sha256: sha256(data), problem })
     }
@@ -95,6 +95,15 @@ impl Workload {
             FilterModel::Levels(model) => Some(model.kalman().log_likelihood),
             FilterModel::Chain(model) => Some(model.forward().log_likelihood),
         }
+    }
+}
+
+/// Writes a file, unless it is there already; one of other words is nobody's to replace.
+fn place(path: &Path, text: &str) -> Result<(), SuiteError> {
+    match std::fs::read(path) {
+        Ok(found) if found == text.as_bytes() => Ok(()),
+        Ok(_) => Err(SuiteError::file(path, "it is there already and holds something else: name another folder")),
+        Err(_) => Ok(octopus_files::write_named(path, text.as_bytes())?),
     }
 }
 

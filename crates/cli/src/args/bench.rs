@@ -42,7 +42,8 @@ pub(crate) enum BenchCommand {
     Export(BenchExportArgs),
     /// Run the smallest case of each suite with all frameworks that are here
     ///
-    /// Exit codes: 0 no posterior failed that should not, 1 one did or a framework broke off, 3 it failed, 130 interrupted.
+    /// Exit codes: 0 no posterior failed that should not, 1 one did or a framework broke off, 130
+    /// interrupted.
     Test(BenchTestArgs),
     /// Answer as a framework: requests from stdin, a line each
     #[command(hide = true)]
@@ -85,10 +86,10 @@ pub(crate) struct BenchRunArgs {
     #[arg(long, value_name = "N", value_parser = repeats)]
     pub(crate) repeats: Option<u64>,
     /// Only these sizes of the data: points, groups
-    #[arg(long, value_name = "N,...", value_delimiter = ',')]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) data_size: Vec<u64>,
     /// Only these numbers of particles, where a method has them
-    #[arg(long, value_name = "N,...", value_delimiter = ',')]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) n_particles: Vec<u64>,
     /// Devices in place of the suite's, e.g. cpu,cuda:0
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]

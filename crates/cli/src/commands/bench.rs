@@ -116,7 +116,7 @@ fn run_suites(args: &BenchRunArgs, global: Global) -> Result<Exit> {
     };
     let peers = peers(&args.place)?;
     let mut progress = Progress { quiet: global.quiet, interrupt: Interrupt::listen(), stopped: false, bad: false };
-    let suites = args.suites.iter().map(|name| usage(Suite::find(name)?.narrowed(&choice)));
+    let suites = args.suites.iter().map(|name| usage(Suite::find(name).and_then(|suite| suite.narrowed(&choice))));
     for suite in suites.collect::<Result<Vec<_>>>()? {
         let run = SuiteRun { suite: &suite, choice: &choice, peers: &peers, program: program() };
         if let Some(folder) = &args.export_data {
@@ -139,7 +139,9 @@ fn run_suites(args: &BenchRunArgs, global: Global) -> Result<Exit> {
 /// An error of a name that a user gave is one of usage.
 fn usage<T>(found: Result<T, SuiteError>) -> Result<T> {
     match found {
-        Err(error @ SuiteError::Unknown { .. }) => Err(UsageError(error.to_string()).into()),
+        Err(error @ (SuiteError::Unknown { .. } | SuiteError::NoCase { .. })) => {
+            Err(UsageError(error.to_string()).into())
+        }
         other => Ok(other?),
     }
 }

@@ -2,7 +2,9 @@
 
 use super::signs::Sign;
 use super::{OutputKind, Outputs};
-use crate::args::{Cli, Command, DataArgs, DataCommand, DeviceCommand, ModelArgs, ProgramCommand, SampleArgs};
+use crate::args::{
+    BenchCommand, Cli, Command, DataArgs, DataCommand, DeviceCommand, ModelArgs, ProgramCommand, SampleArgs,
+};
 use crate::calibration::is_of_a_calibration;
 use octopus_models::ShippedProgram;
 use octopus_runs::{Init, RunFolder};
@@ -92,7 +94,8 @@ pub(crate) fn outputs_of(cli: &Cli) -> Outputs {
         Command::Device(command) => device(command, &mut found),
         // Copies take no file's place.
         Command::Model(ProgramCommand::List | ProgramCommand::Copy(_)) => {}
-        Command::Verify(_) | Command::Bench(_) | Command::Completions(_) => {}
+        Command::Bench(command) => bench(command, &mut found),
+        Command::Verify(_) | Command::Completions(_) => {}
     }
     found.outputs("--log-file", cli.log.log_file.as_deref(), OutputKind::Result(Sign::Log));
     found.outputs("--profile", cli.log.profile.as_deref(), OutputKind::Result(Sign::Profile));
@@ -137,6 +140,42 @@ fn device(command: &DeviceCommand, found: &mut Outputs) {
         }
         DeviceCommand::List | DeviceCommand::Info(_) | DeviceCommand::Watch(_) | DeviceCommand::Benchmark(_) => {}
     }
+}
+
+fn bench(command: &BenchCommand, found: &mut Outputs) {
+    match command {
+        BenchCommand::Run(args) => {
+            for suite in args.suites.iter().filter(|name| name.ends_with(".toml")) {
+                found.input("SUITE", Path::new(suite));
+            }
+            found.outputs("--out", args.out.as_deref(), OutputKind::Owned(is_of_results, has_results));
+            found.outputs("--export-data", args.export_data.as_deref(), OutputKind::Folder(is_data));
+        }
+        BenchCommand::Plot(args) => {
+            found.input("DIR", &args.results.join(METADATA));
+            found.outputs("--out", args.out.as_deref(), OutputKind::Pictures(is_picture));
+        }
+        _ => {}
+    }
+}
+
+/// The file that every folder of results of a suite has.
+const METADATA: &str = "metadata.json";
+const RESULTS: Sign = Sign::Json("metadata of a benchmark", &["schema", "machine_id", "suite"]);
+
+/// Whether a folder has the results of a suite.
+fn has_results(folder: &Path) -> bool {
+    RESULTS.is_on(&folder.join(METADATA))
+}
+
+/// Whether a path in the folder of a suite's results is theirs.
+fn is_of_results(path: &Path) -> bool {
+    path == Path::new(METADATA) || path.starts_with("data") || has_ending(path, &["csv"])
+}
+
+/// Whether a file in a folder of data is a program or its data.
+fn is_data(path: &Path) -> bool {
+    has_ending(path, &["stan", "json"])
 }
 
 /// What a validation leaves in its folder: its report, and what it found on the machine.

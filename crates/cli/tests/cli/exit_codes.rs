@@ -183,7 +183,6 @@ const TABLE: &[(&str, i32, Seen)] = &[
     ("bench test", 0, In("suites.rs", "every_suite_works_in_small")),
     ("bench test", 1, In("suites.rs", "every_suite_works_in_small")),
     ("bench test", 2, By("bench test --all")),
-    ("bench test", 3, In("suites.rs", "frameworks_are_found_and_set_up")),
     ("bench test", 130, Interrupted("bench test --frameworks octopus")),
     ("bench answer", 0, By("bench answer")),
     ("bench answer", 2, By("bench answer question")),

@@ -117,6 +117,8 @@ pub(crate) const LIMITS: &[Limits] = &[
     of("data-polynomial", "--n", &["1", "1000000", "1e3", "xlarge"], &["0", "1000001", "1.5", "huge"]),
     of("data-polynomial", "--seed", &["0", "18446744073709551615"], &["-1", "18446744073709551616"]),
     of("data-polynomial", "--noise", &["5e-324", "1e300"], &["0", "-1", "1e308", "inf", "nan"]),
+    Limits { with: "polynomial-is --export-data {}/data", ..of("bench-run", "--data-size", &["10", "50,1000"], &["0", "7", "-1", "18446744073709551616"]) },
+    Limits { with: "polynomial-is --export-data {}/data", ..of("bench-run", "--n-particles", &["100", "1000,10000"], &["0", "7", "-1", "18446744073709551616"]) },
     Limits { with: "polynomial-is --export-data {}/data", ..of("bench-run", "--repeats", &["1", "100000"], &["0", "100001"]) },
     Limits { with: "--device 63", ..of("bench-random", "--n", &["1", "16777216", "1e6"], &["0", "16777217", "1.5", "-1"]) },
     of("verify bench-random device-benchmark device-measure device-warm device-exact device-sampler", "--device",

@@ -54,6 +54,13 @@ const ROLES: &[(&str, &str, Role)] = &[
     ("random", "--out", Writes),
     ("data-polynomial", "--out", Writes),
     ("man", "--out", Writes),
+    ("bench-list", "--peers", Reads),
+    ("bench-setup", "--peers", Reads),
+    ("bench-run", "--peers", Reads),
+    ("bench-run", "--out", Writes),
+    ("bench-run", "--export-data", Writes),
+    ("bench-plot", "--out", Writes),
+    ("bench-test", "--peers", Reads),
     ("device-measure", "--cache", Writes),
     ("device-warm", "--kernel-cache", Writes),
     ("device-exact", "--expected", Reads),
@@ -106,6 +113,8 @@ const LINES: &[Line] = &[
     line("random", "random normal --n 10 --force", &[]),
     line("data-polynomial", "data polynomial --force", &[]),
     line("man", "man", &[]),
+    line("bench-run", "bench run {}/suite.toml", &["suite.toml"]),
+    line("bench-plot", "bench plot {}/results", &["results/metadata.json"]),
     line("verify", "verify --no-deep", &[]),
     line("device-measure", "device measure", &[]),
     line("device-warm", "device warm", &[]),
@@ -152,6 +161,9 @@ fn prepare(dir: &Path) {
         .sampled();
     run(dir, "export {}/run --to netcdf --out {}/t.nc").succeeds();
     run(dir, "export {}/run --to zarr --out {}/t.zarr").succeeds();
+    fs::write(dir.join("suite.toml"), "about = \"no suite yet\"").unwrap();
+    fs::create_dir(dir.join("results")).unwrap();
+    fs::write(dir.join("results/metadata.json"), "{}").unwrap();
     fs::write(dir.join("thesis"), "years of work").unwrap();
     fs::create_dir(dir.join("below")).unwrap();
 }

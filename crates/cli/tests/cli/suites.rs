@@ -28,13 +28,20 @@ fn a_suite_is_run_as_asked() {
     assert_eq!(again["summary"].as_array().unwrap().len(), 4, "nothing is run twice");
 
     // A GPU that is not there is a row, and no error.
-    let line = "bench run polynomial-hmc --frameworks octopus --data-size 10 --repeats 3 --device cuda:63 --out {}/gpu -q";
+    let line =
+        "bench run polynomial-hmc --frameworks octopus --data-size 10 --repeats 3 --device cuda:63 --out {}/gpu -q";
     let json = run(dir.path(), &format!("{line} --json")).succeeds().json();
     assert!(json["summary"].as_array().unwrap().iter().all(|line| line["verdict"] == "cannot"), "{json:#}");
 
     let data = run(dir.path(), &format!("{SMALL} --export-data {{}}/data"));
     assert_eq!(data.succeeds().stdout.lines().count(), 2);
     assert!(dir.path().join("data/polynomial.stan").is_file() && dir.path().join("data/polynomial-50.json").is_file());
+    // Nobody's data are replaced by others of the same name.
+    fs::write(dir.path().join("data/polynomial-50.json"), "mine").unwrap();
+    run(dir.path(), &format!("{SMALL} --export-data {{}}/data"))
+        .fails(3, &["polynomial-50.json", "holds something else"]);
+    fs::write(dir.path().join("notes.csv"), "mine").unwrap();
+    run(dir.path(), &format!("{SMALL} --out {{}}")).fails(2, &["notes.csv", "none of octopus'"]);
     run(dir.path(), "bench run polynomial-is --frameworks stan-lite").fails(2, &["there is no framework stan-lite"]);
 }
 
@@ -56,9 +63,10 @@ fn frameworks_are_found_and_set_up() {
     own("other", "about = \"two\"\nsetup = [[\"false\"]]\nrun = [\"./made\"]");
     run(dir.path(), "bench setup other --peers {}").fails(3, &["other", "`false` ended with"]);
     own("other", "about = \"two\"\nrun = []");
-    for command in ["list", "test --frameworks numpyro", "setup"] {
+    for command in ["list", "setup", "setup other"] {
         run(dir.path(), &format!("bench {command} --peers {{}}")).fails(3, &["other/peer.toml", "a command is empty"]);
     }
+    run(dir.path(), "bench setup sound --peers {}").succeeds();
     // The frameworks of the repository can be read.
     run(dir.path(), &format!("bench list --peers {PEERS}")).succeeds();
 }

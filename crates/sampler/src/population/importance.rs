@@ -113,16 +113,16 @@ impl Mixture<'_> {
         let (of_shaped, of_wide) = (streams.key(0), streams.key(1));
         let share = wide as f64 / particles as f64;
         let mut positions = vec![0.0; particles * dim];
+        self.wide.draw(of_wide, &mut positions[..wide * dim]);
+        let stretches = self.shaped.stretches(of_shaped, wide..particles);
         let proposed: Vec<(f64, f64)> = positions
             .par_chunks_exact_mut(dim)
             .enumerate()
             .map_init(
                 || vec![0.0; dim],
                 |spare, (particle, x)| {
-                    if particle < wide {
-                        self.wide.draw(of_wide, particle, x);
-                    } else {
-                        self.shaped.draw(of_shaped, particle, x, spare);
+                    if particle >= wide {
+                        self.shaped.draw(of_shaped, particle, stretches[particle - wide], x, spare);
                     }
                     let log_shaped = self.shaped.log_density(x, spare);
                     let mut log_proposal = log_shaped;
@@ -292,8 +292,7 @@ pub(super) fn weighted_by_likelihood(
             || vec![0.0; density.observations()],
             |terms, (particle, x)| {
                 own.go_on().map_err(|why| halted(particle, why))?;
-                density.log_likelihood(x, terms);
-                let sum: f64 = terms.iter().sum();
+                let sum = density.total_log_likelihood(x, terms);
                 Ok(if sum.is_nan() { f64::NEG_INFINITY } else { sum })
             },
         )

@@ -5,6 +5,7 @@ use super::inverse_hessian::PathNormal;
 use super::linear::{LowerFactor, dot};
 use crate::config::ConfigError;
 use octopus_random::{Draw, Gamma, Key, Purpose, Stream, StudentT, exact};
+use std::ops::Range;
 
 /// Degrees of freedom of what is to have heavy tails.
 const HEAVY: f64 = 5.0;
@@ -42,12 +43,13 @@ impl WideProposal {
         Self { center, units, standard, height }
     }
 
-    /// Writes the draw of a particle to `out`.
-    pub(super) fn draw(&self, key: Key, particle: usize, out: &mut [f64]) {
-        if self.standard.fill(key, (particle * out.len()) as u64, out).is_err() {
+    /// Writes the draws of the first particles to `out`, one after the other.
+    pub(super) fn draw(&self, key: Key, out: &mut [f64]) {
+        if self.standard.par_fill(key, 0, out).is_err() {
             out.fill(f64::NAN);
         }
-        for (out, (center, unit)) in out.iter_mut().zip(self.center.iter().zip(&self.units)) {
+        let units = self.center.iter().zip(&self.units).cycle();
+        for (out, (center, unit)) in out.iter_mut().zip(units) {
             *out = center + unit * *out;
         }
     }
@@ -91,13 +93,26 @@ impl ShapedProposal {
         Ok(Self { center, factor, student, height: height - log_root })
     }
 
-    /// Writes the draw of a particle to `out`; overwrites `spare`, which is as long.
-    pub(super) fn draw(&self, key: Key, particle: usize, out: &mut [f64], spare: &mut [f64]) {
+    /// Writes the draw of a particle, which has this [stretch](Self::stretches), to `out`; overwrites `spare`, which is as
+    /// long.
+    pub(super) fn draw(&self, key: Key, particle: usize, stretch: f64, out: &mut [f64], spare: &mut [f64]) {
         let mut random = Stream::new(key.bits(), particle as u32, 0, Purpose::Particle);
         spare.iter_mut().for_each(|z| *z = random.normal());
         self.factor.times(spare, out);
-        let stretch = self.student.as_ref().map_or(1.0, |(_, gamma)| stretch(gamma, key, particle));
         out.iter_mut().zip(&self.center).for_each(|(out, center)| *out = center + stretch * *out);
+    }
+
+    /// Returns the numbers by which normal draws of these particles become its own.
+    pub(super) fn stretches(&self, key: Key, particles: Range<usize>) -> Vec<f64> {
+        let mut stretches = vec![1.0; particles.len()];
+        if let Some((_, gamma)) = &self.student {
+            // One draw in 10^58 is refused at each of its turns.
+            if gamma.par_fill(key, particles.start as u64, &mut stretches).is_err() {
+                stretches.fill(f64::NAN);
+            }
+            stretches.iter_mut().for_each(|stretch| *stretch = 1.0 / stretch.sqrt());
+        }
+        stretches
     }
 
     /// Returns the log density at `x`; overwrites `spare`, which is as long.

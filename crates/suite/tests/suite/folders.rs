@@ -139,7 +139,9 @@ fn what_is_wrong_with_a_suite_is_told() {
 #[test]
 fn metadata_are_as_the_schema_says() {
     let Some(python) = std::env::var_os("OCTOPUS_PYTHON").filter(|python| !python.is_empty()) else {
-        eprintln!("SKIPPED: no Python with jsonschema: set OCTOPUS_PYTHON (see crates/suite/tests/suite/requirements.txt)");
+        eprintln!(
+            "SKIPPED: no Python with jsonschema: set OCTOPUS_PYTHON (see crates/suite/tests/suite/requirements.txt)"
+        );
         return;
     };
     let folder = tempfile::tempdir().unwrap();
@@ -148,7 +150,8 @@ fn metadata_are_as_the_schema_says() {
     let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benchmarks/results.schema.json");
     let metadata = folder.path().join("results/metadata.json");
     let valid = |path: &std::path::Path| {
-        let code = "import json, sys, jsonschema; jsonschema.validate(*(json.load(open(path)) for path in sys.argv[2:0:-1]))";
+        let code =
+            "import json, sys, jsonschema; jsonschema.validate(*(json.load(open(path)) for path in sys.argv[2:0:-1]))";
         let done = std::process::Command::new(&python).args(["-c", code, schema]).arg(path).output().unwrap();
         (done.status.success(), String::from_utf8_lossy(&done.stderr).into_owned())
     };

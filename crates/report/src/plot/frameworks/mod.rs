@@ -91,8 +91,10 @@ impl FrameworksPlot {
     fn range(&self) -> Option<(f64, f64)> {
         let ends = self.rows.iter().filter_map(|row| row.value.as_ref().ok());
         let ends = ends.flat_map(|&(median, (low, high))| [median, low, high]).filter(|v| *v > 0.0 && v.is_finite());
-        let one = (self.measured == FrameworkMeasure::TimesOctopus).then_some(1.0);
-        let (low, high) = extent(ends.chain(one))?;
+        let (mut low, mut high) = extent(ends)?;
+        if self.measured == FrameworkMeasure::TimesOctopus {
+            (low, high) = (low.min(1.0), high.max(1.0));
+        }
         let room = (high / low).powf(0.05).max(1.2);
         Some((low / room, high * room))
     }
