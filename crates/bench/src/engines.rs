@@ -93,6 +93,17 @@ pub struct Benchmarks {
     likelihood: Option<&'static str>,
     /// Whether the problem is the PRD's.
     prds: bool,
+    /// Other frameworks on the PRD's problem, measured by a suite.
+    pub peers: Vec<PeerRatio>,
+}
+
+/// Another framework beside Octopus, in one run of a suite.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PeerRatio {
+    /// The framework, the size of the problem and the cores.
+    pub what: String,
+    /// How many times as many effective draws a second Octopus makes.
+    pub ratio: f64,
 }
 
 /// Makes all measurements; returns `None` when the user stopped them.
@@ -201,7 +212,19 @@ impl Default for Benchmarks {
         let gpu = Err(String::new());
         let (engines, strategies, samplers, sizes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (plans, targets, evidence) = (Vec::new(), Vec::new(), Vec::new());
-        Self { engines, strategies, samplers, evidence, sizes, plans, targets, gpu, likelihood: None, prds: false }
+        Self {
+            engines,
+            strategies,
+            samplers,
+            evidence,
+            sizes,
+            plans,
+            targets,
+            gpu,
+            likelihood: None,
+            prds: false,
+            peers: Vec::new(),
+        }
     }
 }
 

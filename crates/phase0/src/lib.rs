@@ -134,5 +134,6 @@ fn benchmark(
         _ => Vec::new(),
     };
     let measured = engines::TimedProblem { own: options.problem, exact, sizes: &sizes, prds: prd.is_some() };
-    Ok(engines::run(timed, measured, &on_gpu, &options.run.pool, observer)?)
+    let found = engines::run(timed, measured, &on_gpu, &options.run.pool, observer)?;
+    Ok(found.map(|found| engines::Benchmarks { peers: options.peers.clone(), ..found }))
 }

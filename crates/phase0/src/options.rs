@@ -1,6 +1,7 @@
 //! The options of phase 0.
 
 use crate::ValidationStage;
+use octopus_bench::engines::PeerRatio;
 use octopus_device::DeviceChoice;
 use octopus_models::Problem;
 use octopus_runs::PreparedRun;
@@ -19,6 +20,8 @@ pub struct Phase0Options<'a> {
     pub quick: bool,
     /// The stages that are done, of those that may be left out.
     pub stages: Vec<ValidationStage>,
+    /// Other frameworks on the PRD's problem, from the results of a suite.
+    pub peers: Vec<PeerRatio>,
     /// Whether a missing GPU counts as a failure.
     pub require_gpu: bool,
     /// A function that is told each stage as it begins, and what became of an interrupted run.

@@ -2,6 +2,7 @@
 
 use crate::SuiteError;
 use crate::judge::PosteriorCheck;
+use crate::peer::OCTOPUS;
 use crate::row::{SuiteRow, read_table, write_table};
 use crate::suite::Suite;
 use crate::summary::{SuiteSummary, summarise};
@@ -103,6 +104,22 @@ impl SuiteResults {
     /// Returns a line for each framework in each case.
     pub fn summary(&self) -> Vec<SuiteSummary> {
         summarise(&self.rows)
+    }
+
+    /// Returns how many times as many effective draws a second Octopus makes as each other framework, in each case of a program
+    /// that both have passed, with the words for it.
+    pub fn beside_octopus(&self, program: &str) -> Vec<(String, f64)> {
+        let summary = self.summary();
+        let beside = |line: &SuiteSummary| {
+            let own = |other: &&SuiteSummary| other.case == line.case && other.framework == OCTOPUS;
+            let ratio = summary.iter().find(own)?.ess_per_second? / line.ess_per_second?;
+            let size = line.n.map(|n| format!("{n} groups, ")).unwrap_or_default();
+            let versions = self.metadata.versions.get(&line.framework).map_or("", String::as_str);
+            let SuiteSummary { framework, method, threads, .. } = line;
+            Some((format!("{size}{method}, {threads} core(s): {framework} ({versions})"), ratio))
+        };
+        let others = summary.iter().filter(|line| line.program == program && line.framework != OCTOPUS);
+        others.filter_map(beside).collect()
     }
 
     /// Writes all files, each whole or not at all.

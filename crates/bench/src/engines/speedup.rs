@@ -7,16 +7,16 @@ use octopus_report::{Comparison, EngineTimes, Measured, Speedup, SpeedupDefiniti
 pub(super) fn speedups(found: &Benchmarks) -> Vec<Speedup> {
     let mut all = identical(found);
     all.extend(sizes(found).into_iter().map(|groups| whole_device(found, groups)));
-    if found.prds {
-        all.push(Speedup {
-            definition: SpeedupDefinition::Baselines,
-            what: "all sizes".into(),
-            ratio: Measured::missing(match found.gpu_figures() {
-                Ok(_) => "this program times neither PyMC nor NumPyro".into(),
-                Err(reason) => reason,
-            }),
-        });
+    let definition = SpeedupDefinition::Baselines;
+    if found.prds && found.peers.is_empty() {
+        let ratio = Measured::missing("no results of other frameworks were given (--peers)");
+        all.push(Speedup { definition, what: "all sizes".into(), ratio });
     }
+    all.extend(found.peers.iter().map(|peer| Speedup {
+        definition,
+        what: peer.what.clone(),
+        ratio: Measured::Value(peer.ratio),
+    }));
     all
 }
 

@@ -21,6 +21,9 @@ pub(crate) struct ValidateArgs {
     /// 1000 draws, 500 warm-up iterations, small benchmarks
     #[arg(long)]
     pub(crate) quick: bool,
+    /// Results of `octopus bench run hierarchical`: the other frameworks in them stand in the report
+    #[arg(long, value_name = "DIR")]
+    pub(crate) peers: Option<PathBuf>,
     /// The stages to do beside verify, sample, diagnose and report, joined by commas [default: all]
     #[arg(long, value_name = "STAGES", value_delimiter = ',', default_values_t = ValidationStage::ALL, hide_default_value = true,
         value_parser = words::<ValidationStage>(&["compare", "predict", "gpu", "benchmark", "plot"]))]

@@ -9,11 +9,19 @@ use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Watcher;
-use anyhow::Result;
+use anyhow::{Result, bail};
+use octopus_bench::engines::PeerRatio;
 use octopus_phase0::Phase0Options;
 use octopus_report::{Benchmark, Charset, Outcome as Overall, VerdictRow};
 use octopus_runs::PreparedRun;
 use octopus_sampler::{Precision, Strategy};
+use octopus_suite::SuiteResults;
+use std::path::Path;
+
+/// The PRD's model.
+const PRDS_MODEL: &str = "hierarchical-normal";
+/// The PRD's model as a program, which other frameworks have, too.
+const PRDS_PROGRAM: &str = "hierarchical-normal-stan";
 
 /// Runs phase 0 from end to end.
 ///
@@ -21,6 +29,14 @@ use octopus_sampler::{Precision, Strategy};
 /// When the data or settings cannot be used, a stage cannot run, or a GPU was asked for that cannot sample.
 pub(crate) fn run(args: ValidateArgs, global: Global) -> Result<Exit> {
     let (quick, require_gpu, stages) = (args.quick, args.require_gpu, args.stages.clone());
+    if args.peers.is_some() && args.model != PRDS_MODEL {
+        let why = format!(
+            "--peers: other frameworks were measured with {PRDS_MODEL}, the PRD's model, not with {}",
+            args.model
+        );
+        return Err(UsageError(why).into());
+    }
+    let peers = args.peers.as_deref().map_or_else(|| Ok(Vec::new()), peers)?;
     let args = args.into_sample();
     let model = global.models.find(&args.model)?;
     let config = RunConfig::from_args(&args, model, global.models)?;
@@ -43,6 +59,7 @@ pub(crate) fn run(args: ValidateArgs, global: Global) -> Result<Exit> {
         run,
         quick,
         stages,
+        peers,
         require_gpu,
         say: &|text| {
             if !global.quiet {
@@ -72,6 +89,18 @@ pub(crate) fn run(args: ValidateArgs, global: Global) -> Result<Exit> {
         Overall::Failed => Exit::Bad,
         Overall::GpuMissing => Exit::NoHardware,
     })
+}
+
+/// Reads how other frameworks did on the PRD's model in the results of a suite.
+fn peers(results: &Path) -> Result<Vec<PeerRatio>> {
+    let found = SuiteResults::open(results)?.beside_octopus(PRDS_PROGRAM);
+    if found.is_empty() {
+        bail!(
+            "--peers {}: no framework beside Octopus has passed on {PRDS_PROGRAM} there: run `octopus bench run hierarchical`",
+            results.display()
+        );
+    }
+    Ok(found.into_iter().map(|(what, ratio)| PeerRatio { what, ratio }).collect())
 }
 
 /// Returns the note that names the criteria that were skipped because there is no GPU, if there are any.

@@ -135,6 +135,7 @@ const TABLE: &[Refused] = &[
     refused("export", "--predictive", "export {}/run --predictive 3 --to csv --out {}/x.csv", &["csv"]),
     refused("export", "--prior", "export {}/run --prior 3 --to csv --out {}/x.csv", &["csv"]),
 
+    refused("validate", "--peers", "validate eight-schools --peers {}/x --out {}/y", &["the PRD's model"]),
     refused("validate", "--data", "validate --data {}/y.csv --out {}/x", &["--group", "--value"]),
     refused("validate", "--group", "validate --group g --out {}/x", &["--data"]),
     refused("validate", "--group", "validate --data {}/y.csv --group y --value y --out {}/x", &["--value"]),

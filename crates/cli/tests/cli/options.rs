@@ -267,6 +267,7 @@ const TABLE: &[(&str, &str, Shown)] = &[
 
     ("validate", "--out", In("validate.rs", "a_quick_validation_passes_and_leaves_every_deliverable")),
     ("validate", "--require-gpu", In("validate.rs", "a_quick_validation_passes_and_leaves_every_deliverable")),
+    ("validate", "--peers", In("validate.rs", "other_frameworks_stand_in_the_report")),
     ("validate", "--quick", In("settings.rs", "a_validation_samples_what_sample_samples")),
     ("validate", "--stages", In("validate.rs", "stages_can_be_left_out")),
     ("validate", "--config", In("settings.rs", "a_validation_samples_what_sample_samples")),

@@ -49,6 +49,7 @@ const ROLES: &[(&str, &str, Role)] = &[
     ("predict", "--data", Reads),
     ("validate", "--out", Writes),
     ("validate", "--config", Reads),
+    ("validate", "--peers", Reads),
     ("validate", "--data", Reads),
     ("validate", "--program", Reads),
     ("random", "--out", Writes),

@@ -316,3 +316,42 @@ fn a_gpu_that_fails_in_the_middle_fails_its_row_and_not_the_validation_of_the_cp
     assert_eq!((status("Q.3").as_str(), status("P0.3").as_str()), ("PASS", "PASS"));
     assert!(double.scratch().join("phase0/index.html").exists());
 }
+
+/// Results of a suite, in which another framework takes twice the time of Octopus for the same draws.
+#[test]
+fn other_frameworks_stand_in_the_report() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    let suite = "about = \"\"\nframeworks = [\"octopus\", \"numpyro\"]\nrepeats = 3\n\
+                 [[problem]]\nprogram = \"hierarchical-normal-stan\"\ngroups = 10\n\
+                 [[method]]\nname = \"nuts\"\nchains = 4\ndraws = 500\ntune = 500\n";
+    fs::write(at("small.toml"), suite).unwrap();
+    run(dir.path(), "bench run {}/small.toml --peers {}/none --out {}/results -q").succeeds();
+    let path = at("results/octopus.csv");
+    let mut reader = csv::Reader::from_path(&path).unwrap();
+    let head = reader.headers().unwrap().clone();
+    let column = |name: &str| head.iter().position(|own| own == name).unwrap();
+    let mut writer = csv::Writer::from_path(at("results/numpyro.csv")).unwrap();
+    writer.write_record(&head).unwrap();
+    for row in reader.records() {
+        let mut row: Vec<String> = row.unwrap().iter().map(str::to_owned).collect();
+        row[column("framework")] = "numpyro".to_owned();
+        row[column("seconds")] = (2.0 * row[column("seconds")].parse::<f64>().unwrap()).to_string();
+        writer.write_record(&row).unwrap();
+    }
+    writer.flush().unwrap();
+    let line = "validate --quick --stages benchmark --device cpu -q --out {}/phase0";
+    run(dir.path(), &format!("{line} --peers {{}}/results"));
+    let report: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(at("phase0/report.json")).unwrap()).unwrap();
+    let speedups = report["benchmark"]["speedups"].as_array().unwrap();
+    let found = speedups.iter().find(|row| row["definition"] == "baselines").unwrap();
+    assert!(found["what"].as_str().unwrap().starts_with("10 groups, nuts, 1 core(s): numpyro"), "{found:#}");
+    assert!((found["ratio"]["value"].as_f64().unwrap() - 2.0).abs() < 0.01, "{found:#}");
+    let text = fs::read_to_string(at("phase0/benchmark_report.txt")).unwrap();
+    assert!(text.contains("numpyro"), "{text}");
+
+    // Without another framework there is nothing to report.
+    fs::remove_file(at("results/numpyro.csv")).unwrap();
+    run(dir.path(), &format!("{line} --peers {{}}/results")).fails(3, &["--peers", "octopus bench run hierarchical"]);
+}

@@ -236,6 +236,7 @@ const CELLS: &[(&str, [Cell; WAYS.len()])] = &[
     ("--simulator", [No, No, No, No, No, No, Row]),
 
     ("--seeds", [No, No, No, No, Row, No, No]),
+    ("--peers", [No, No, No, No, No, Row, No]),
     ("--require-gpu", [No, No, No, No, No, Row, No]),
     ("--quick", [No, No, No, No, No, Row, No]),
     ("--stages", [No, No, No, No, No, Row, No]),

@@ -84,7 +84,8 @@ pub enum SpeedupDefinition {
     IdenticalConfiguration,
     /// (b) All CPU cores against the whole GPU, each with its best chain strategy; this one decides.
     WholeDevice,
-    /// (c) Against the PRD's own baselines: PyMC on the CPU, NumPyro on the same GPU.
+    /// (c) Against the PRD's own baselines, PyMC and NumPyro, and other frameworks: effective draws a second in one run of a
+    /// suite, whose machine and cores are named.
     Baselines,
 }
 
@@ -99,7 +100,9 @@ impl SpeedupDefinition {
             Self::WholeDevice => {
                 "(b) whole device: min-ESS/s, all cores against the whole GPU (decides P0.4, P1.1, P2.1)"
             }
-            Self::Baselines => "(c) against PyMC on the CPU and NumPyro on the same GPU",
+            Self::Baselines => {
+                "(c) against other frameworks, such as PyMC and NumPyro, by a suite (--peers): min-ESS/s"
+            }
         }
     }
 
