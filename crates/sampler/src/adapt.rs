@@ -226,6 +226,15 @@ mod tests {
     }
 
     #[test]
+    fn the_identity_is_learned_from_nothing() {
+        let change = |x: &mut [f64], _: &mut [f64]| x[0] *= 100.0;
+        for lengths in [[1, 1], [50, 50]] {
+            let found = learned(MetricKind::Identity, &mut windows(&lengths, 3, change), 3).unwrap();
+            assert_eq!((found.diagonal, found.directions.len()), (vec![1.0; 3], 0));
+        }
+    }
+
+    #[test]
     fn a_metric_takes_ten_draws_of_all_chains_together() {
         for (lengths, enough) in [([4, 5], false), ([5, 5], true)] {
             let found = learned(MetricKind::Diag, &mut windows(&lengths, 2, |_, _| ()), 2);

@@ -12,7 +12,8 @@ fn all_pass(checks: &[SelfCheck]) {
 
 #[test]
 fn every_metric_and_parameterization_agrees_with_the_second_implementation() {
-    for metric in [MetricKind::Auto, MetricKind::LowRank, MetricKind::Diag, MetricKind::DiagDraws] {
+    for metric in [MetricKind::Auto, MetricKind::LowRank, MetricKind::Diag, MetricKind::DiagDraws, MetricKind::Identity]
+    {
         for parameterization in [Parameterization::Adaptive, Parameterization::Centered, Parameterization::NonCentered]
         {
             let config = SamplerConfig { metric, parameterization, ..SamplerConfig::default() };

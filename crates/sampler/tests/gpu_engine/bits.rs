@@ -42,7 +42,9 @@ on_software_gpu!(a_run_of_1000_unbalanced_groups, "", &["nuts_hierarchical_norma
 
 on_software_gpu!(every_parameterization_and_metric, "", &["nuts_hierarchical_normal_f64_32x1"], {
     for parameterization in [Parameterization::NonCentered, Parameterization::Centered, Parameterization::Adaptive] {
-        for metric in [MetricKind::Diag, MetricKind::DiagDraws, MetricKind::LowRank, MetricKind::Auto] {
+        for metric in
+            [MetricKind::Diag, MetricKind::DiagDraws, MetricKind::LowRank, MetricKind::Auto, MetricKind::Identity]
+        {
             let config = SamplerConfig { parameterization, metric, ..short() };
             compare(10, false, Likelihood::Collapsed, &config, &GpuConfig::default());
         }
