@@ -215,7 +215,9 @@ impl Contest {
                 let positions =
                     (0..chains).flat_map(|chain| of_chain(chain).flat_map(|all| all.chunks_exact(density.dim())));
                 write_draws(to, (density, &self.parameters), &[chains, draws], positions)?;
+                let of_population = |key: &str| run.adaptation.get("population")?.get(key)?.as_float();
                 Ok(Answer {
+                    log_evidence: of_population("log_evidence").map(|found| found + constant),
                     gradients: Some(run.tally.leapfrogs),
                     divergences: Some(run.tally.divergences),
                     ..Answer::default()
@@ -234,6 +236,13 @@ fn sampler_of(name: &str, settings: Map<String, Value>, precision: &str) -> Resu
     if name == "hmc" && rest.contains_key("step_size") && rest.contains_key("leapfrogs") {
         rest.entry("jitter").or_insert(0.0.into());
         own.entry("metric").or_insert("identity".into());
+    }
+    // Its particles are the draws of a chain.
+    if name == "smc"
+        && let Some(particles) = rest.remove("particles")
+    {
+        own.insert("draws".to_owned(), particles);
+        own.entry("chains").or_insert(1.into());
     }
     if !Algorithm::NAMES.contains(&name) {
         return Err(format!("there is no method {name}: it is one of {}", Algorithm::NAMES.join(", ")));

@@ -11,10 +11,12 @@ use std::path::{Path, PathBuf};
 const SHIPPED: &[(&str, &str)] = &[
     ("polynomial-is", include_str!("../../../benchmarks/suites/polynomial-is.toml")),
     ("polynomial-hmc", include_str!("../../../benchmarks/suites/polynomial-hmc.toml")),
+    ("polynomial-all", include_str!("../../../benchmarks/suites/polynomial-all.toml")),
     ("beta-bernoulli", include_str!("../../../benchmarks/suites/beta-bernoulli.toml")),
     ("state-space", include_str!("../../../benchmarks/suites/state-space.toml")),
     ("eight-schools", include_str!("../../../benchmarks/suites/eight-schools.toml")),
     ("hierarchical", include_str!("../../../benchmarks/suites/hierarchical.toml")),
+    ("phase0", include_str!("../../../benchmarks/suites/phase0.toml")),
     ("scaling", include_str!("../../../benchmarks/suites/scaling.toml")),
 ];
 
