@@ -1,4 +1,4 @@
-"""BlackJAX: NUTS with window adaptation, and HMC, on the log densities of NumPyro's models.
+"""BlackJAX: NUTS with window adaptation, HMC, and tempered SMC (smc.py), on the log densities of NumPyro's models.
 
 What users of BlackJAX write around its kernels is a scan, and a map over chains.
 """
@@ -17,16 +17,20 @@ import protocol
 from blackjax.adaptation.base import get_filter_adapt_info_fn
 from models import MODELS
 from numpyro.infer.util import initialize_model
+from smc import tempered
 
 
 class Case(Compiled):
-    can = {"hmc": tuple(MODELS), "nuts": tuple(MODELS)}
+    # The random walk of SMC does not get through hierarchies.
+    can = {"hmc": tuple(MODELS), "nuts": tuple(MODELS), "smc": ("polynomial",)}
     packages = ("blackjax", "numpyro", "jax", "jaxlib")
 
     def prepare(self):
         found = initialize_model(jax.random.key(0), MODELS[self.program], model_kwargs=self.data)
         self.shapes = {name: value.shape for name, value in found.param_info.z.items()}
         self.log_p, self.constrained = lambda x: -found.potential_fn(x), found.postprocess_fn
+        if self.method["name"] == "smc":
+            return self.smc()
         chain = self.nuts if self.method["name"] == "nuts" else self.hmc
         return lambda key: each(chain, jax.random.split(key, self.method["chains"]))
 
@@ -68,7 +72,20 @@ class Case(Compiled):
         state, _ = self.scan(kernel, kernel.init(self.start(keys[0])), keys[1], method["tune"])
         return self.scan(kernel, state, keys[2], method["draws"])[1]
 
+    def smc(self):
+        self.settings = "adaptively tempered, ten steps of a random walk"
+        run = tempered(MODELS[self.program], self.data, self.method["particles"], self.shapes)
+
+        def constrained(key):
+            particles, log_evidence = run(key)
+            return jax.tree.map(lambda one: one[None], jax.vmap(self.constrained)(particles)), log_evidence
+
+        return constrained
+
     def draws(self):
+        if self.method["name"] == "smc":
+            samples, log_evidence = self.result
+            return protocol.Draws(protocol.flatten(self.program, samples), None, {"log_evidence": log_evidence})
         samples, divergences = self.result
         return protocol.Draws(protocol.flatten(self.program, samples), None, {"divergences": divergences.sum()})
 
