@@ -1,7 +1,7 @@
 """Adaptively tempered SMC of a NumPyro model without discrete or improper parameters.
 
-Steps keep half of the effective particles, resampling is systematic, and particles move by ten random-walk steps along the
-covariance of all, scaled as is best for a normal posterior.
+Steps keep half of the effective particles, resampling is systematic, and particles move by ten random-walk steps along
+the covariance of all, scaled as is best for a normal posterior.
 """
 
 import blackjax
