@@ -2,6 +2,8 @@
 
 JAX is fast where nothing is left to Python: a run is one compiled function, which makes its random numbers, too, and no
 more is compiled, traced or placed while it is timed.
+
+The pinned jaxlib is for CPUs. Where there is a GPU, `.venv/bin/pip install "jax[cuda13]"` of the same version adds it.
 """
 
 import time
@@ -25,15 +27,23 @@ class Compiled:
     can, packages, settings = {}, ("jax", "jaxlib"), ""
 
     def __init__(self, request):
+        try:
+            device = jax.devices()[0]
+        except (RuntimeError, AssertionError):  # That is how JAX says it, by version.
+            raise protocol.Cannot(f"JAX sees no {request['device']}") from None
         self.method, self.program = protocol.check(request, self.can), request["program"]
         self.data = {name: self.placed(value) for name, value in protocol.data(request).items()}
+        if "chains" in self.method:
+            one = f"one after the other on each of {jax.device_count()} devices"
+            self.settings = "chains " + (one if device.platform == "cpu" else "in one batch")
         function = self.prepare()
         began = time.perf_counter()
         self.compiled = jax.jit(function).lower(jax.random.key(0)).compile()
         seconds = time.perf_counter() - began
         self.run(request["seed"])
-        settings = ", ".join(["one compiled function", *filter(None, [self.settings])])
-        self.facts = protocol.facts(request, self.packages, seconds, settings)
+        settings = ", ".join(filter(None, ["one compiled function", self.settings]))
+        gpu = "" if device.platform == "cpu" else device.device_kind
+        self.facts = protocol.facts(request, self.packages, seconds, settings, gpu)
 
     @staticmethod
     def placed(value):

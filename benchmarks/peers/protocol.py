@@ -13,7 +13,6 @@ returns seconds, and `draws()`, which returns a `Draws`; or it raises `Cannot`.
 import json
 import os
 import sys
-import time
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -141,8 +140,14 @@ def _error(error):
     return {"error": f"{type(error).__name__}: {error}"}
 
 
-def check(request, can):
-    """The method of a request, if `can`, which has the programs of each method, and its settings allow it."""
+def check(request, can, only=()):
+    """The method of a request, if `can`, which has the programs of each method, and its settings allow it.
+
+    `only` has the devices and precisions of a peer that has not all.
+    """
+    for what in ("device", "precision"):
+        if only and request[what] not in only:
+            raise Cannot(f"no {what} {request[what]} here: only {' and '.join(only)}")
     method, program = request["method"], request["program"]
     name = method["name"]
     if name not in can:
@@ -162,11 +167,16 @@ def data(request):
     return {name: np.array(value) if isinstance(value, list) else value for name, value in read.items()}
 
 
-def facts(request, packages, seconds, settings=""):
-    """What a start answers."""
+def facts(request, packages, seconds, settings="", gpu=""):
+    """What a start answers; `gpu` is the name of the device, if it is one."""
     versions = {name: version(name) for name in packages}
     bugs = [f"{name} {versions[name]}: {what}" for name, *between, what in BUGS if _has(versions, name, *between)]
-    found = {"versions": versions, "device": device(request), "compile_seconds": seconds, "settings": settings}
+    found = {
+        "versions": versions,
+        "device": f"{request['device']}: {gpu or cpu()}",
+        "compile_seconds": seconds,
+        "settings": settings,
+    }
     return found | {"known_bugs": bugs}
 
 
@@ -177,19 +187,9 @@ def _has(versions, name, since, until):
     return since <= own < until
 
 
-def device(request):
-    if request["device"] != "cpu":
-        return request["device"]
+def cpu():
     names = [line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
-    return f"cpu: {names[0] if names else 'unknown'}"
-
-
-def cold(case):
-    """Seconds of compilation, as a first run takes them beyond a second."""
-    began = time.perf_counter()
-    case.run(0)
-    first = time.perf_counter() - began
-    return max(0.0, first - case.run(1))
+    return names[0] if names else "unknown"
 
 
 def flatten(program, samples):

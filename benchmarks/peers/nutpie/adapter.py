@@ -9,22 +9,16 @@ sys.path[:0] = [str(HERE.parents[1]), str(HERE.parents[1] / "pymc")]
 
 import protocol
 
-first = protocol.begin()
+protocol.begin()
 
-import pytensor  # noqa: E402  (after the threads are set)
-
-pytensor.config.floatX = "float64" if first["precision"] == "f64" else "float32"
-
-import models  # noqa: E402
+import models  # noqa: E402  (after the threads are set)
 import numpy as np  # noqa: E402
 import nutpie  # noqa: E402
 
 
 class Case:
     def __init__(self, request):
-        self.method = protocol.check(request, {"nuts": tuple(models.MODELS)})
-        if request["precision"] != "f64":
-            raise protocol.Cannot("nutpie samples in f64")
+        self.method = protocol.check(request, {"nuts": tuple(models.MODELS)}, only=("cpu", "f64"))
         self.program, self.threads = request["program"], request["threads"]
         self.model = models.made(self.program, protocol.data(request))
         began = time.perf_counter()

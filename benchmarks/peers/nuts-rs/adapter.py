@@ -23,9 +23,7 @@ DATA, DRAWS = HERE / ".venv/data.csv", HERE / ".venv/draws"
 
 class Case:
     def __init__(self, request):
-        method = protocol.check(request, {"nuts": ("hierarchical-normal-stan",)})
-        if request["precision"] != "f64" or request["device"] != "cpu":
-            raise protocol.Cannot("nuts-rs computes in f64 on the CPU")
+        method = protocol.check(request, {"nuts": ("hierarchical-normal-stan",)}, only=("cpu", "f64"))
         data = protocol.data(request)
         sizes = np.bincount(data["group"])[1:]
         if np.any(np.diff(data["group"]) < 0) or np.any(sizes != sizes[0]):

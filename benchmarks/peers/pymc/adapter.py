@@ -26,7 +26,7 @@ class Case:
     can = {"hmc": tuple(models.MODELS), "nuts": tuple(models.MODELS)}
 
     def __init__(self, request):
-        self.method, self.program = protocol.check(request, self.can), request["program"]
+        self.method, self.program = protocol.check(request, self.can, only=("cpu", "f64", "f32")), request["program"]
         began = time.perf_counter()
         self.model, self.threads = models.made(self.program, protocol.data(request)), request["threads"]
         self.start = self.model.initial_point()

@@ -19,7 +19,7 @@ import torch  # noqa: E402  (after the threads are set)
 
 torch.set_default_dtype(torch.float64 if first["precision"] == "f64" else torch.float32)
 torch.set_num_threads(first["threads"])
-if first["device"] != "cpu":
+if first["device"] != "cpu" and torch.cuda.is_available():
     torch.set_default_device("cuda")
 
 import pyro  # noqa: E402
@@ -74,7 +74,8 @@ class Case:
         )
         self.prepare()
         seconds = time.perf_counter() - began
-        self.facts = protocol.facts(request, ("pyro-ppl", "torch"), seconds, self.settings)
+        gpu = torch.cuda.get_device_name() if request["device"] != "cpu" else ""
+        self.facts = protocol.facts(request, ("pyro-ppl", "torch"), seconds, self.settings, gpu)
 
     def log_density(self, points):
         shapes = {name: value.shape for name, value in self.start.items()}

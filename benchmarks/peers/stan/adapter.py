@@ -3,6 +3,7 @@
 Executables are kept in .venv/built by the hash of the program, with the CPU seconds that stanc and the compiler took.
 """
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,9 +22,8 @@ from compiler import Compiler  # noqa: E402
 
 class Case:
     def __init__(self, request):
-        method = protocol.check(request, {"nuts": protocol.PARAMETERS, "hmc": protocol.PARAMETERS})
-        if request["precision"] != "f64" or request["device"] != "cpu":
-            raise protocol.Cannot("Stan computes in f64 on the CPU")
+        can = {"nuts": protocol.PARAMETERS, "hmc": protocol.PARAMETERS}
+        method = protocol.check(request, can, only=("cpu", "f64"))
         if method.get("metric", "identity") != "identity":
             raise protocol.Cannot("Stan adapts no metric with the step fixed")
         executable, seconds = Compiler().executable(request["stan"])
@@ -37,6 +37,9 @@ class Case:
         self.run(request["seed"])
         settings = f"g++ {' '.join(stan.FAST)}, {processes} processes"
         self.facts = protocol.facts(request, ("httpstan",), seconds, settings)
+        header = (stan.wheel() / "include/stan/version.hpp").read_text()
+        parts = re.findall(r"define STAN_(?:MAJOR|MINOR|PATCH) (\d+)", header)
+        self.facts["versions"]["stan"] = ".".join(parts)
 
     def ask(self, *words):
         self.process.stdin.write(" ".join(map(str, words)) + "\n")
