@@ -22,19 +22,33 @@ import pymc as pm  # noqa: E402
 warnings.filterwarnings("ignore")
 
 
-class Case:
-    can = {"hmc": tuple(models.MODELS), "nuts": tuple(models.MODELS)}
+CAN = {"hmc": tuple(models.MODELS), "nuts": tuple(models.MODELS), "smc": ("polynomial",)}
 
+
+class Case:
     def __init__(self, request):
-        self.method, self.program = protocol.check(request, self.can, only=("cpu", "f64", "f32")), request["program"]
+        self.method, self.program = protocol.check(request, CAN, only=("cpu", "f64", "f32")), request["program"]
         began = time.perf_counter()
         self.model, self.threads = models.made(self.program, protocol.data(request)), request["threads"]
+        self.prepare()
+        seconds = time.perf_counter() - began
+        self.facts = protocol.facts(request, ("pymc", "pytensor", "numba"), seconds, self.settings)
+
+    def log_density(self, points):
+        return models.log_density(self.model, self.program, points, protocol.split)
+
+    def values(self):
+        names = protocol.PARAMETERS[self.program]
+        samples = {name: np.stack(self.trace.get_values(name, combine=False, squeeze=False)) for name in names}
+        return protocol.flatten(self.program, samples)
+
+
+class Chains(Case):
+    def prepare(self):
         self.start = self.model.initial_point()
         self.step = self.nuts() if self.method["name"] == "nuts" else self.hmc()
         self.sample(0, tune=1, draws=1)
-        settings = f"PyMC's own sampler, {min(self.threads, self.method['chains'])} processes, one compiled step"
-        seconds = time.perf_counter() - began
-        self.facts = protocol.facts(request, ("pymc", "pytensor", "numba"), seconds, settings)
+        self.settings = f"PyMC's own sampler, {min(self.threads, self.method['chains'])} processes, one compiled step"
 
     def nuts(self):
         """What pm.sample makes by itself: a diagonal metric that is adapted."""
@@ -53,9 +67,6 @@ class Case:
             Emax=np.inf,
             scaling=None if adapted else np.ones(size),
         )
-
-    def log_density(self, points):
-        return models.log_density(self.model, self.program, points, protocol.split)
 
     def sample(self, seed, tune, draws):
         chains, random = self.method["chains"], np.random.default_rng(seed)
@@ -83,10 +94,31 @@ class Case:
         return time.perf_counter() - began
 
     def draws(self):
-        names = protocol.PARAMETERS[self.program]
-        samples = {name: np.stack(self.trace.get_values(name, combine=False, squeeze=False)) for name in names}
-        divergences = np.sum(self.trace.get_sampler_stats("diverging"))
-        return protocol.Draws(protocol.flatten(self.program, samples), None, {"divergences": divergences})
+        return protocol.Draws(self.values(), None, {"divergences": np.sum(self.trace.get_sampler_stats("diverging"))})
 
 
-protocol.serve(Case)
+class Smc(Case):
+    settings = "pm.sample_smc, which compiles a little in each run"
+
+    def prepare(self):
+        self.run(0)
+
+    def run(self, seed):
+        began = time.perf_counter()
+        self.trace = pm.sample_smc(
+            self.method["particles"],
+            chains=1,
+            cores=1,
+            random_seed=seed,
+            model=self.model,
+            progressbar=False,
+            compute_convergence_checks=False,
+            return_inferencedata=False,
+        )
+        return time.perf_counter() - began
+
+    def draws(self):
+        return protocol.Draws(self.values(), None, {"log_evidence": self.trace.report.log_marginal_likelihood[-1]})
+
+
+protocol.serve(lambda request: (Smc if request["method"]["name"] == "smc" else Chains)(request))
