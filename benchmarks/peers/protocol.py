@@ -11,6 +11,7 @@ returns seconds, and `draws()`, which returns a `Draws`; or it raises `Cannot`.
 """
 
 import json
+import math
 import os
 import sys
 from importlib.metadata import version
@@ -115,7 +116,7 @@ def _do(case, request):
     if case is None:
         raise RuntimeError("nothing has been started")
     if request["do"] == "log_density":
-        return {"values": [float(value) for value in case.log_density(request["points"])]}
+        return {"values": [_number(value) for value in case.log_density(request["points"])]}
     if request["do"] == "run":
         return {"seconds": case.run(request["seed"])}
     if request["do"] == "draws":
@@ -129,7 +130,13 @@ def _write(folder, draws):
     for name, values in (("draws", draws.values), ("log_weights", draws.log_weights)):
         if values is not None:
             np.save(folder / f"{name}.npy", np.ascontiguousarray(values, dtype=np.float64))
-    return {name: np.asarray(value).item() for name, value in draws.facts.items()}
+    return {name: _number(np.asarray(value).item()) for name, value in draws.facts.items()}
+
+
+def _number(value):
+    """JSON has no infinity, and no NaN: none."""
+    value = value if isinstance(value, int) else float(value)
+    return value if math.isfinite(value) else None
 
 
 def _answer(answer):
