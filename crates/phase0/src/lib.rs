@@ -134,6 +134,9 @@ fn benchmark(
         _ => Vec::new(),
     };
     let measured = engines::TimedProblem { own: options.problem, exact, sizes: &sizes, prds: prd.is_some() };
-    let found = engines::run(timed, measured, &on_gpu, &options.run.pool, observer)?;
-    Ok(found.map(|found| engines::Benchmarks { peers: options.peers.clone(), ..found }))
+    let mut found = engines::run(timed, measured, &on_gpu, &options.run.pool, observer)?;
+    if let Some(found) = &mut found {
+        found.peers.clone_from(&options.peers);
+    }
+    Ok(found)
 }
