@@ -166,6 +166,13 @@ def check(request, can, only=()):
     return method
 
 
+def gradients(method):
+    """How many HMC takes with a fixed number of leapfrogs; of NUTS they are not known here."""
+    if method["name"] != "hmc":
+        return {}
+    return {"gradients": method["chains"] * (method["tune"] + method["draws"]) * method["leapfrogs"]}
+
+
 def data(request):
     """The data block, lists as arrays; group numbers count from one."""
     import numpy as np

@@ -7,6 +7,7 @@ them that is in PATH or among pyenv's is taken.
 """
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -27,4 +28,7 @@ def interpreter():
 
 
 subprocess.run([interpreter(), "-m", "venv", "--clear", ".venv"], check=True)
-subprocess.run([".venv/bin/pip", "install", "--quiet", "-r", "requirements.txt"], check=True)
+if subprocess.run([".venv/bin/pip", "install", "--quiet", "-r", "requirements.txt"]).returncode != 0:
+    # Half an environment would look like a peer that is there.
+    shutil.rmtree(".venv")
+    sys.exit("error: pip has not installed requirements.txt")

@@ -87,7 +87,8 @@ class Case(Compiled):
             samples, log_evidence = self.result
             return protocol.Draws(protocol.flatten(self.program, samples), None, {"log_evidence": log_evidence})
         samples, divergences = self.result
-        return protocol.Draws(protocol.flatten(self.program, samples), None, {"divergences": divergences.sum()})
+        facts = {"divergences": divergences.sum()} | protocol.gradients(self.method)
+        return protocol.Draws(protocol.flatten(self.program, samples), None, facts)
 
 
 protocol.serve(Case)

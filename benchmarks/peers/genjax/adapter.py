@@ -65,7 +65,7 @@ class Case(Compiled):
             choices, log_weights, log_evidence = self.result
             values = jnp.stack([choices[name] for name in "abc"], axis=1)[None]
             return protocol.Draws(values, log_weights, {"log_evidence": log_evidence})
-        return protocol.Draws(protocol.flatten(self.program, self.result))
+        return protocol.Draws(protocol.flatten(self.program, self.result), None, protocol.gradients(self.method))
 
 
 protocol.serve(Case)

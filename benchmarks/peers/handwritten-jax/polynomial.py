@@ -104,7 +104,7 @@ def hmc(model, method):
         return draws[method["tune"] :], diverged[method["tune"] :].sum()
 
     def draws(result):
-        gradients = chains * (iterations * leapfrogs + 1)
-        return protocol.Draws(result[0], None, {"gradients": gradients, "divergences": np.sum(result[1])})
+        facts = {"divergences": np.sum(result[1])} | protocol.gradients(method)
+        return protocol.Draws(result[0], None, facts)
 
     return lambda key: each(chain, random.split(key, chains)), draws

@@ -73,7 +73,8 @@ class Case(Compiled):
                 jnp.stack([theta[name] for name in "abc"], 1)[None], log_weights, {"log_evidence": log_evidence}
             )
         samples, divergences = self.result
-        return protocol.Draws(protocol.flatten(self.program, samples), None, {"divergences": divergences})
+        facts = {"divergences": divergences} | protocol.gradients(self.method)
+        return protocol.Draws(protocol.flatten(self.program, samples), None, facts)
 
 
 protocol.serve(Case)

@@ -5,6 +5,7 @@ The program is started for each run; its seconds are its own, of warm-up and dra
 
 import subprocess
 import sys
+import tempfile
 import tomllib
 from pathlib import Path
 
@@ -18,7 +19,8 @@ protocol.begin()
 import numpy as np  # noqa: E402  (after the threads are set)
 
 PROGRAM = HERE.parent / "nuts_rs/target/release/nuts-rs-peer"
-DATA, DRAWS = HERE / ".venv/data.csv", HERE / ".venv/draws"
+FOLDER = tempfile.TemporaryDirectory()
+DATA, DRAWS = Path(FOLDER.name) / "data.csv", Path(FOLDER.name) / "draws"
 
 
 class Case:

@@ -94,7 +94,8 @@ class Chains(Case):
         return time.perf_counter() - began
 
     def draws(self):
-        return protocol.Draws(self.values(), None, {"divergences": np.sum(self.trace.get_sampler_stats("diverging"))})
+        divergences = np.sum(self.trace.get_sampler_stats("diverging"))
+        return protocol.Draws(self.values(), None, {"divergences": divergences} | protocol.gradients(self.method))
 
 
 class Smc(Case):

@@ -126,7 +126,8 @@ class Chains(Case):
 
     def draws(self):
         samples = {name: torch.stack([one[name] for one in self.samples]).cpu() for name in self.samples[0]}
-        return protocol.Draws(protocol.flatten(self.program, samples), None, {"divergences": self.divergences})
+        facts = {"divergences": self.divergences} | protocol.gradients(self.method)
+        return protocol.Draws(protocol.flatten(self.program, samples), None, facts)
 
 
 class Importance(Case):

@@ -6,6 +6,7 @@ Executables are kept in .venv/built by the hash of the program, with the CPU sec
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -33,7 +34,7 @@ class Case:
         self.shape, processes = (method["chains"], method["draws"]), min(method["chains"], request["threads"])
         own = ("target_accept",) if method["name"] == "nuts" else ("step_size", "leapfrogs")
         self.words = [*self.shape[:1], processes, method["tune"], method["draws"], *(method[key] for key in own)]
-        self.name = method["name"]
+        self.method = method
         self.run(request["seed"])
         settings = f"g++ {' '.join(stan.FAST)}, {processes} processes"
         self.facts = protocol.facts(request, ("httpstan",), seconds, settings)
@@ -52,12 +53,14 @@ class Case:
         return [self.ask("point", *map(repr, map(float, point))) for point in points]
 
     def run(self, seed):
-        return self.ask(self.name, seed, *self.words)
+        return self.ask(self.method["name"], seed, *self.words)
 
     def draws(self):
-        file = HERE / ".venv/built/draws"
-        divergences = self.ask("draws", file)
-        return protocol.Draws(np.fromfile(file).reshape(*self.shape, -1), None, {"divergences": int(divergences)})
+        with tempfile.NamedTemporaryFile() as file:
+            divergences = int(self.ask("draws", file.name))
+            values = np.fromfile(file.name).reshape(*self.shape, -1)
+        facts = {"divergences": divergences} if self.method["name"] == "nuts" else protocol.gradients(self.method)
+        return protocol.Draws(values, None, facts)
 
 
 protocol.serve(Case)
