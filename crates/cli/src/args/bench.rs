@@ -80,19 +80,19 @@ pub(crate) struct BenchRunArgs {
     #[arg(required = true, value_name = "SUITE")]
     pub(crate) suites: Vec<String>,
     /// Only these frameworks, e.g. octopus,numpyro [default: those of the suite]
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) frameworks: Vec<String>,
     /// Repetitions of each case [default: as the suite says]
     #[arg(long, value_name = "N", value_parser = repeats)]
     pub(crate) repeats: Option<u64>,
     /// Only these sizes of the data: points, groups
-    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) data_size: Vec<u64>,
     /// Only these numbers of particles, where a method has them
-    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) n_particles: Vec<u64>,
     /// Devices in place of the suite's, e.g. cpu,cuda:0
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) device: Vec<String>,
     /// Write programs and data of all cases here, and run nothing
     #[arg(long, value_name = "DIR", conflicts_with = "out")]
@@ -112,10 +112,10 @@ pub(crate) struct BenchPlotArgs {
     #[arg(value_name = "DIR")]
     pub(crate) results: PathBuf,
     /// Only these pictures [default: all]
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = pictures())]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = pictures())]
     pub(crate) plot_type: Vec<SuitePicture>,
     /// Only methods whose names begin so, e.g. nuts,importance [default: all]
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) methods: Vec<String>,
     /// The folder for the pictures [default: plots, in the folder of the results]
     #[arg(long, value_name = "DIR")]
@@ -154,7 +154,7 @@ pub(crate) struct BenchExportArgs {
 #[derive(Debug, Args)]
 pub(crate) struct BenchTestArgs {
     /// Only these frameworks, e.g. octopus,numpyro [default: those of each suite]
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) frameworks: Vec<String>,
     /// Where frameworks are.
     #[command(flatten)]

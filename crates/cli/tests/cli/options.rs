@@ -388,7 +388,6 @@ fn every_number_has_its_limits() {
         "MARK",
         "METRIC",
         "NAME",
-        "NAME,...",
         "NAME=VALUE",
         "PARAMETERIZATION",
         "PATH",

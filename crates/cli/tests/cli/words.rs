@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const OF_OTHERS: &[(&str, &[&str])] = &[
     ("apt", &["--purge"]),
     ("cargo", &["--example", "--locked", "--no-deps", "--open", "--path", "--release", "--workspace"]),
-    ("cargo xtask", &["--against", "--arch", "--calibrate", "--counts", "--keep", "--kernels", "--limit", "--newest"]),
+    ("cargo xtask", &["--against", "--arch", "--budget", "--calibrate", "--counts", "--keep", "--kernels", "--limit", "--newest"]),
     ("curl", &["--output", "--proto", "--tlsv1"]),
     ("docker", &["--gpus", "--rm", "--runtime", "--security-opt"]),
     ("lspci, apptainer", &["--gpgpu", "--nv"]),
