@@ -1,6 +1,6 @@
 //! `cargo xtask bench --budget 20m`: the benchmark suites of a night, held against the last good ones of this machine.
 //!
-//! Results are in `nightly-suites` of the target folder: `kept` are those of the last good night, `new` the latest.
+//! Results are in `nightly-suites` of the target folder: `kept` has the last good night, `new` the latest.
 
 use crate::place::target;
 use crate::run::{self, TaskOutcome, build_octopus, check_failed, released};

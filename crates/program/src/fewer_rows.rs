@@ -2,10 +2,10 @@
 //!
 //! The likelihood of a normal regression is a sum of squares of `sum of d_ij s_j`, in which data `d` (predictors, ones, the
 //! observations themselves) meet scalars `s` (coefficients, the level of the row's group). Over rows with the same scalars it
-//! is the squared length of `D s`, and with the QR decomposition `D = Q R` that of `R s`: as many rows as there are scalars
-//! take the place of the data (Golub and Van Loan, Matrix Computations, section 5.3). Nothing cancels that did not before, as
-//! it would with sums of squares and products. So the cost of a regression does not depend on the number of observations,
-//! and that of a hierarchy on the number of groups alone.
+//! is the squared length of `D s`, which `R s` has as well, by the QR decomposition `D = Q R`: as many rows as there are
+//! scalars take the place of the data (Golub and Van Loan, Matrix Computations, section 5.3). Nothing cancels that did not
+//! before, as it would with sums of squares and products. So a regression costs the same with any number of observations,
+//! and a hierarchy with any number in each group.
 
 use crate::graph::{Graph, Node, NodeId};
 use crate::operation::Op;
@@ -51,7 +51,7 @@ impl Graph {
             Node::Map(Op::Div, [linear, divisor, _]) if self.active[divisor.at()] => (linear, Some(divisor)),
             _ => (vector, None),
         };
-        let mut terms = Terms { rows, all: Vec::new() };
+        let mut terms = LinearTerms { rows, all: Vec::new() };
         terms.add(self, linear, &Coefficient::Same(1.0))?;
         let of_divisor = match divisor {
             Some(divisor) => Some(Factor::of(self, divisor)?),
@@ -182,12 +182,12 @@ impl Coefficient {
 }
 
 /// A vector as a sum of terms, each data times a factor.
-struct Terms {
+struct LinearTerms {
     rows: usize,
     all: Vec<(Factor, Coefficient)>,
 }
 
-impl Terms {
+impl LinearTerms {
     /// Adds a node times a coefficient; `None` where it is not linear in scalars and gathers, or too large.
     fn add(&mut self, graph: &mut Graph, node: NodeId, by: &Coefficient) -> Option<()> {
         let data = |graph: &Graph, node: NodeId| {

@@ -1,7 +1,7 @@
 //! The verdict on what a framework drew: a time counts only beside a posterior that passes.
 //!
-//! A framework cannot claim these itself: its log density is ours up to one constant, the moments of its draws are those of
-//! the exact posterior, its chains agree, and its evidence is the exact one. Draws of all repetitions count together.
+//! A framework cannot claim these itself: its log density is ours up to one constant, its draws have the moments of the
+//! exact posterior, its chains agree, and its evidence is the exact one. Draws of all repetitions count together.
 
 use crate::SuiteError;
 use octopus_diag::{Chains, ess_bulk, ess_mean, ess_sd, rhat};
@@ -22,7 +22,7 @@ const EVIDENCE_ERRORS: f64 = 4.0;
 
 /// What one repetition drew.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Drawn {
+pub(crate) struct RepeatDraws {
     /// Chains and draws of each.
     chains: usize,
     draws: usize,
@@ -35,7 +35,7 @@ pub(crate) struct Drawn {
     pub(crate) log_evidence: Option<f64>,
 }
 
-impl Drawn {
+impl RepeatDraws {
     /// Reads what a framework has written into a folder; nothing where it draws none.
     pub(crate) fn read(folder: &Path, log_evidence: Option<f64>) -> Result<Self, SuiteError> {
         let path = folder.join("draws.npy");
@@ -169,7 +169,7 @@ impl PosteriorCheck {
     }
 
     /// Judges the log density and the draws of all repetitions.
-    pub(crate) fn judge(mut self, densities: &ComparedDensities<'_>, all: &[Drawn], truth: &Truth<'_>) -> Self {
+    pub(crate) fn judge(mut self, densities: &ComparedDensities<'_>, all: &[RepeatDraws], truth: &Truth<'_>) -> Self {
         let mut faults = Vec::new();
         if let Some(theirs) = densities.theirs {
             let error = log_density_error(densities.ours, theirs);
@@ -204,7 +204,7 @@ impl PosteriorCheck {
         self
     }
 
-    fn look_at_draws(&mut self, all: &[Drawn], truth: &Truth<'_>, faults: &mut Vec<String>) {
+    fn look_at_draws(&mut self, all: &[RepeatDraws], truth: &Truth<'_>, faults: &mut Vec<String>) {
         let width = all.first().map_or(0, |drawn| drawn.width);
         if width == 0 || all.iter().any(|drawn| drawn.width != width) || width != truth.moments.len() {
             faults.push(format!("it draws {width} parameters, and the program has {}", truth.moments.len()));
@@ -214,11 +214,11 @@ impl PosteriorCheck {
             faults.push("a draw is not a finite number".to_owned());
             return;
         }
-        let same = |a: &Drawn, b: &Drawn| a.values == b.values && a.log_weights == b.log_weights;
+        let same = |a: &RepeatDraws, b: &RepeatDraws| a.values == b.values && a.log_weights == b.log_weights;
         if all.windows(2).any(|pair| same(&pair[0], &pair[1])) {
             faults.push("two repetitions with other seeds drew the same".to_owned());
         }
-        let mut least: Vec<f64> = all.iter().filter_map(Drawn::least_ess).collect();
+        let mut least: Vec<f64> = all.iter().filter_map(RepeatDraws::least_ess).collect();
         least.sort_by(f64::total_cmp);
         let least = least.get(least.len() / 2).copied().unwrap_or(f64::NAN);
         self.least_ess = Some(least);
@@ -260,7 +260,7 @@ struct Estimate {
 }
 
 impl Estimate {
-    fn of(all: &[Drawn], parameter: usize) -> Self {
+    fn of(all: &[RepeatDraws], parameter: usize) -> Self {
         if all.iter().all(|drawn| drawn.log_weights.is_empty()) {
             let of = |of: &dyn Fn(Chains<'_>) -> f64| pooled(all, parameter, of);
             let mean = of(&|chains| mean_of(chains.values()));
@@ -289,7 +289,7 @@ impl Estimate {
 }
 
 /// Computes a statistic of a parameter over the chains of all repetitions.
-fn pooled(all: &[Drawn], parameter: usize, of: impl FnOnce(Chains<'_>) -> f64) -> f64 {
+fn pooled(all: &[RepeatDraws], parameter: usize, of: impl FnOnce(Chains<'_>) -> f64) -> f64 {
     let draws = all.iter().map(|drawn| drawn.draws).min().unwrap_or(0);
     let rows = all
         .iter()

@@ -1,7 +1,7 @@
 //! The runner: for each case it starts the frameworks, holds their densities and draws to the truth, and times them in turns.
 
 use crate::SuiteError;
-use crate::judge::{ComparedDensities, Drawn, PosteriorCheck, SuiteVerdict, Truth};
+use crate::judge::{ComparedDensities, PosteriorCheck, RepeatDraws, SuiteVerdict, Truth};
 use crate::message::{Answer, Request, StartRequest};
 use crate::peer::{PeerProcess, Peers};
 use crate::results::SuiteResults;
@@ -206,7 +206,7 @@ fn log_densities(density: &dyn LogDensity, points: &[Vec<f64>]) -> Vec<f64> {
 struct Entrant {
     row: SuiteRow,
     rows: Vec<SuiteRow>,
-    drawn: Vec<Drawn>,
+    drawn: Vec<RepeatDraws>,
     theirs: Option<Vec<f64>>,
     bugs: String,
     /// Why it takes no part any more.
@@ -291,7 +291,7 @@ impl Entrant {
         };
         let asked = Request::Draws { to: folder.path().to_owned() };
         let Some(answer) = self.ask(stage, &asked, patience) else { return };
-        let drawn = match Drawn::read(folder.path(), answer.log_evidence) {
+        let drawn = match RepeatDraws::read(folder.path(), answer.log_evidence) {
             Ok(drawn) => drawn,
             Err(error) => return self.out = Some((SuiteVerdict::Error, octopus::with_causes(&error))),
         };

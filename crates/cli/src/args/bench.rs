@@ -28,7 +28,7 @@ pub(crate) enum BenchCommand {
     /// Draw the pictures of results, from their tables alone
     ///
     /// scaling: time against the size of the data. particles: time against particles. bars: times of all frameworks. speedup:
-    /// times over those of Octopus. memory, ess: memory, effective draws a second. pareto: effective draws a second against
+    /// times as long as Octopus. memory, ess: memory, effective draws a second. pareto: effective draws a second against
     /// the error of means. Exit codes: 0 drawn, 3 results cannot be read, or nothing of them can be drawn.
     Plot(BenchPlotArgs),
     /// Compare two folders of results: what became slower or faster for sure
@@ -79,7 +79,7 @@ pub(crate) struct BenchRunArgs {
     /// Suites by name, or files that end in .toml
     #[arg(required = true, value_name = "SUITE")]
     pub(crate) suites: Vec<String>,
-    /// Only these frameworks, e.g. octopus,numpyro [default: those of the suite]
+    /// Only these frameworks, e.g. octopus,numpyro [default: all of the suite]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) frameworks: Vec<String>,
     /// Repetitions of each case [default: as the suite says]
@@ -153,7 +153,7 @@ pub(crate) struct BenchExportArgs {
 /// `octopus bench test`
 #[derive(Debug, Args)]
 pub(crate) struct BenchTestArgs {
-    /// Only these frameworks, e.g. octopus,numpyro [default: those of each suite]
+    /// Only these frameworks, e.g. octopus,numpyro [default: all of each suite]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) frameworks: Vec<String>,
     /// Where frameworks are.
