@@ -287,7 +287,7 @@ pub(crate) struct AlgorithmArgs {
     /// period, 1.57]
     #[arg(long, value_name = "X")]
     pub(crate) length: Option<f64>,
-    /// hmc, chees, mams: lengths vary by this share of their mean, 0 to 1 [default: hmc 0.5, else 1]
+    /// hmc, chees, mams: lengths vary by this share of their mean, 0 to 1 [default: chees 1, else 0.5]
     #[arg(long, value_name = "P")]
     pub(crate) jitter: Option<f64>,
     /// walnuts: most that the energy may vary along a step of the tree [default: 0.5]

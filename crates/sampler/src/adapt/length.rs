@@ -1,8 +1,8 @@
 //! The mean length of trajectories, learned from all chains by climbing a criterion.
 //!
-//! The criterion is the change of the estimator of the expected square (Hoffman, Radul and Sountsov 2021), whose slope each
-//! draw of warm-up estimates. A round of a few iterations adds its slopes up, and Adam (Kingma and Ba 2015) makes one step
-//! on the logarithm of the length.
+//! Each draw of warm-up estimates the criterion's slope, which is 0 at the length that is sought: ChEES-HMC's is of the change
+//! of the estimator of the expected square (Hoffman, Radul and Sountsov 2021), MAMS' stands in `kernel/mams.rs`. A round of
+//! a few iterations adds its slopes up, and Adam (Kingma and Ba 2015) makes one step on the logarithm of the length.
 
 use crate::draw::ChainBlock;
 use octopus_random::exact;

@@ -140,8 +140,16 @@ pub(super) fn leapfrogs(length: f64, dim: usize) -> f64 {
 /// Returns the number of steps of the iteration's trajectory: its mean is `mean`, and it lies within the share `jitter` of
 /// that. It is at least 1, and at most what a tree of the greatest depth would have.
 pub(super) fn steps_of(mean: f64, jitter: f64, tuned: Tuned<'_>, address: Address) -> u32 {
-    let all_chains = Address { chain: 0, ..address };
-    let [place, rounding] = all_chains.stream(Purpose::Length).uniform_pair_at(0);
+    steps_at(mean, jitter, length_pair(address), tuned)
+}
+
+/// Returns the two uniform numbers of an iteration's length, the same ones for all chains.
+pub(super) fn length_pair(address: Address) -> [f64; 2] {
+    Address { chain: 0, ..address }.stream(Purpose::Length).uniform_pair_at(0)
+}
+
+/// Returns the number of steps at a place, from 0 to 1, within the share `jitter` of `mean`, with a uniform number to round by.
+pub(super) fn steps_at(mean: f64, jitter: f64, [place, rounding]: [f64; 2], tuned: Tuned<'_>) -> u32 {
     let wanted = mean * (1.0 + jitter * (2.0 * place - 1.0));
     let most = f64::from((1_u32 << tuned.config.max_depth) - 1);
     // Rounding at random keeps the mean where steps are few.
@@ -173,8 +181,17 @@ pub(super) fn transition(
             break;
         }
     }
-    let traveled = f64::from(steps) * step_size;
-    Ok(end.conclude(phase_space, tuned, traveled, address, point, workspace))
+    let slope = tuned.center.map(|center| {
+        let growth = growth(phase_space, center, point, near, momentum, &mut scratch.spare);
+        LengthSlope { weight: f64::from(steps) * step_size, slope: growth }
+    });
+    Ok(end.conclude(phase_space, tuned, slope, address, point, workspace))
+}
+
+/// How much longer, or shorter if negative, a trajectory says that others had better be: the product of both.
+pub(super) struct LengthSlope {
+    pub(super) weight: f64,
+    pub(super) slope: f64,
 }
 
 /// The end of a trajectory so far.
@@ -200,13 +217,13 @@ impl Ending {
         !self.diverging
     }
 
-    /// Accepts the end of a trajectory of this length, or not (Metropolis et al. 1953); it is the first point of the
-    /// workspace's path, with the first momentum.
+    /// Accepts the end of a trajectory, or not (Metropolis et al. 1953); it is the first point of the workspace's path.
+    /// `slope` is what the trajectory says of lengths, while they are learned: the more, the likelier the end is accepted.
     pub(super) fn conclude(
         self,
         phase_space: PhaseSpace<'_, '_>,
         tuned: Tuned<'_>,
-        traveled: f64,
+        slope: Option<LengthSlope>,
         address: Address,
         point: &mut Point,
         workspace: &mut Workspace,
@@ -218,11 +235,9 @@ impl Ending {
             (false, true) => 1.0,
             (false, false) => exact::exp(-error),
         };
-        let Workspace { path: Path { points: [end, _], momenta: [momentum, _] }, scratch, .. } = workspace;
-        let length_slope = match tuned.center {
-            Some(center) if acceptance_rate > 0.0 => {
-                acceptance_rate * traveled * growth(phase_space, center, point, end, momentum, &mut scratch.spare)
-            }
+        let Path { points: [end, _], .. } = &mut workspace.path;
+        let length_slope = match slope {
+            Some(LengthSlope { weight, slope }) if acceptance_rate > 0.0 => acceptance_rate * weight * slope,
             _ => 0.0,
         };
         let [uniform, _] = address.stream(Purpose::Tree).uniform_pair_at(0);

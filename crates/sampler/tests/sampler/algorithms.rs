@@ -110,6 +110,29 @@ fn fixed_trajectories_are_as_long_as_they_are_asked_for() {
     }
 }
 
+/// On a normal distribution trajectories are circles, so that the covariance of both ends is the cosine of the angle: its
+/// mean over lengths from half to one and a half times L is (L / 3)^2 at L = 1.35 standard deviations. ChEES' criterion
+/// would end at 1.6 or more.
+#[test]
+fn mams_learns_the_length_of_a_normal_distribution() {
+    const DIM: usize = 100;
+    let draws = run(&Gaussian::correlated(DIM, 0.0), SamplerConfig { draws: 1000, ..config("mams") });
+    let mean = draws.stats.iter().map(|draw| f64::from(draw.n_steps) * draw.step_size).sum::<f64>()
+        / (draws.stats.len() as f64 * (DIM as f64).sqrt());
+    assert!((mean / 1.35 - 1.0).abs() < 0.12, "{mean} standard deviations");
+}
+
+/// In two coordinates one step is accepted whose half turns go so far that rounding hides where they came from, unless it
+/// is refused: step sizes then grow without bound.
+#[test]
+fn mams_takes_no_step_that_has_no_way_back() {
+    for seed in 0..10 {
+        let draws = run(&Gaussian::correlated(2, 0.0), SamplerConfig { seed, draws: 200, ..config("mams") });
+        let largest = draws.stats.iter().map(|draw| draw.step_size).fold(0.0, f64::max);
+        assert!(largest < 4.0 && draws.divergences() == 0, "seed {seed}: {largest}, {}", draws.divergences());
+    }
+}
+
 /// One coordinate has no direction to turn.
 #[test]
 fn mams_needs_two_coordinates() {
