@@ -258,7 +258,7 @@ def report(done):
              f"- Its median is over 128 chains or more, each with a warm-up of its own; ours is over {chains} in runs of {CHAINS}, "
              "whose chains share what `chees` and `mams` learn of lengths.",
              "- Its NUTS and MAMS have a diagonal metric; ours have the default, of low rank where that pays. Its MAMS has a "
-             "target of acceptance of 0.9, ours 0.8.",
+             "target of acceptance of 0.9, ours 0.8, with which dual averaging ends at 0.89 on the Gaussian.",
              "- Programs are as written, as the paper has them. Rows *our coordinates* have the default: effects of a "
              "hierarchy in standardised coordinates (decision 35), which take the bend out of a banana, too.",
              "- The paper says that coordinates which are all alike are averaged; by the results of its authors' repository "
