@@ -175,7 +175,7 @@ impl PosteriorCheck {
             let error = log_density_error(densities.ours, theirs);
             self.log_density_error = Some(error);
             let limit = if densities.precise { 1e-9 } else { 1e-4 };
-            if !(error <= limit) {
+            if !at_most(error, limit) {
                 faults.push(format!("its log density is another one, by {error:.1e} of the value"));
             }
         }
@@ -188,7 +188,7 @@ impl PosteriorCheck {
         if let (Some(exact), true) = (truth.log_evidence, found.len() >= 3) {
             let (off, error) = evidence_error(&found, exact);
             self.evidence_error = Some(off);
-            if !(off.abs() <= EVIDENCE_ERRORS * error.max(1e-9)) {
+            if !at_most(off.abs(), EVIDENCE_ERRORS * error.max(1e-9)) {
                 faults.push(format!("its evidence is off by {off:.3}, its standard error is {error:.3}"));
             }
         }
@@ -222,15 +222,15 @@ impl PosteriorCheck {
         least.sort_by(f64::total_cmp);
         let least = least.get(least.len() / 2).copied().unwrap_or(f64::NAN);
         self.least_ess = Some(least);
-        if !(least >= FEWEST) {
+        if !at_most(FEWEST, least) {
             faults.push(format!("{least:.0} effective draws are too few to judge by"));
         }
         if all.iter().all(|drawn| drawn.log_weights.is_empty()) {
             let largest =
                 (0..width).map(|parameter| pooled(all, parameter, |chains| rhat(&chains))).fold(0.0, f64::max);
             self.largest_rhat = Some(largest);
-            if !(largest < RHAT) {
-                faults.push(format!("R-hat is {largest:.3}"));
+            if !at_most(largest, RHAT) {
+                faults.push(format!("R-hat is {largest:.4}"));
             }
         }
         let known = truth.moments.iter().enumerate().filter_map(|(parameter, exact)| Some((parameter, (*exact)?)));
@@ -245,7 +245,7 @@ impl PosteriorCheck {
         (self.worst_z, self.worst_parameter) = (Some(worst), Some(parameter));
         self.mean_error = Some((squares / (distances.len() / 2) as f64).sqrt());
         let chance = exact::erfc(worst / std::f64::consts::SQRT_2) * distances.len() as f64;
-        if !(chance >= LEVEL) {
+        if !at_most(LEVEL, chance) {
             faults.push(format!("parameter {parameter} is off by {worst:.1} standard errors"));
         }
     }
@@ -301,6 +301,11 @@ fn pooled(all: &[RepeatDraws], parameter: usize, of: impl FnOnce(Chains<'_>) -> 
         chains += 1;
     }
     Chains::new(&values, chains, draws).map_or(f64::NAN, of)
+}
+
+/// Whether a number keeps to a limit; what is no number does not.
+fn at_most(value: f64, limit: f64) -> bool {
+    value <= limit
 }
 
 /// Returns the largest difference of two densities, which may differ by one constant, relative to the values.

@@ -116,7 +116,7 @@ impl SuiteRun<'_> {
         workload: &Workload,
         stage: &mut Stage<'_>,
         observer: &mut dyn SuiteObserver,
-    ) -> Result<Option<Vec<(PosteriorCheck, Vec<SuiteRow>)>>, SuiteError> {
+    ) -> Result<Option<Vec<JudgedEntrant>>, SuiteError> {
         let filters = case.method.get("name").is_some_and(|name| name == "filter");
         let (moments, log_evidence) = if filters { (Vec::new(), workload.exact_filter()) } else { workload.truth()? };
         let truth = Truth { moments: &moments, log_evidence, has_draws: !filters, fails: case.expect.is_some() };
@@ -147,6 +147,9 @@ impl SuiteRun<'_> {
         Ok(Some(entrants.into_iter().map(|entrant| entrant.judged(&ours, &truth, case)).collect()))
     }
 }
+
+/// The verdict on a framework in a case, with its repetitions.
+type JudgedEntrant = (PosteriorCheck, Vec<SuiteRow>);
 
 /// The frameworks that run, all with the same cores, device and precision.
 struct Stage<'a> {
@@ -331,7 +334,7 @@ impl Entrant {
         None
     }
 
-    fn judged(self, ours: &[f64], truth: &Truth<'_>, case: &SuiteCase) -> (PosteriorCheck, Vec<SuiteRow>) {
+    fn judged(self, ours: &[f64], truth: &Truth<'_>, case: &SuiteCase) -> JudgedEntrant {
         let remarks: Vec<String> = case
             .expect
             .iter()
