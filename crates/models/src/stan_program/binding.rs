@@ -121,7 +121,7 @@ impl ProgramBinding {
     }
 }
 
-fn shipped_data(shipped: &ShippedProgram) -> Result<Data, BuildError> {
+pub(super) fn shipped_data(shipped: &ShippedProgram) -> Result<Data, BuildError> {
     Data::json(&shipped.data_name(), shipped.data).map_err(|error| BuildError::ProgramData(error.to_string()))
 }
 

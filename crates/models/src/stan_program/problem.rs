@@ -1,12 +1,13 @@
 //! A program with its data as commands know it: its observations in the trace, its statements, what is odd about it.
 
 use super::axes::name_axes;
-use super::binding::{ProgramBinding, without_title};
+use super::binding::{ProgramBinding, shipped_data, without_title};
 use super::new_data::ProgramPredictor;
 use super::simulator::ProgramSimulator;
 use super::table::LabelledSize;
 use super::{ShippedProgram, StanSettings};
 use crate::exact::{Exact, ExactError};
+use crate::fingerprint::data_sha256;
 use crate::{BuildError, ObservedVariable, Predictor, Problem, Simulator};
 use octopus_bind::{BindError, Data, DataNumbers, DataValue, DrawFailures, ObservedData, StanDensity, StartingPoint};
 use octopus_density::{Dim, Labels, LogDensity};
@@ -51,9 +52,14 @@ impl StanProblem {
     /// When the program is wrong, or not the run's, or the data cannot be read or do not fit.
     pub fn new(settings: &Table, table: Option<DataTable>) -> Result<Self, BuildError> {
         let settings = StanSettings::read(settings)?;
-        let has_own_data = settings.data.is_none() && settings.set.is_empty();
-        let shipped = settings.shipped().map(|program| (program, has_own_data));
-        Ok(Self { shipped, ..Self::of(ProgramBinding::new(settings, table)?)? })
+        let shipped = settings.shipped();
+        let problem = Self::of(ProgramBinding::new(settings, table)?)?;
+        // The same data from a file are its own, too.
+        let has_own_data = |program: &ShippedProgram| {
+            shipped_data(program).is_ok_and(|own| data_sha256(&own, [].into_iter()) == problem.record.sha256)
+        };
+        let shipped = shipped.map(|program| (program, has_own_data(program)));
+        Ok(Self { shipped, ..problem })
     }
 
     /// Binds a program to its data. The trace has the observations, log likelihoods and replicated data in ArviZ's groups: the

@@ -239,3 +239,27 @@ fn a_program_is_described() {
         "{whole}"
     );
 }
+
+/// What is known of a program that ships is known with its own data, from a file as well; the hierarchy's posterior with any.
+#[test]
+fn truths_are_known_by_the_data() {
+    let built = |name: &str, data: &str| {
+        let case = Case::new("", "d.json", data);
+        let settings = format!("program = {name:?}\n[data.file]\npath = {:?}\n", case.dir.path().join("d.json"));
+        StanProblem::new(&settings.parse().unwrap(), None).unwrap().exact().unwrap()
+    };
+    let own = |name: &str| ShippedProgram::find(name).unwrap().data;
+    let coin = own("beta-bernoulli");
+    assert!(built("beta-bernoulli", coin).is_some());
+    let other =
+        if coin.contains("\"success\": [1") { ("[1,", "[0,") } else { ("\"success\": [0,", "\"success\": [1,") };
+    assert!(built("beta-bernoulli", &coin.replacen(other.0, other.1, 1)).is_none());
+    let groups = own("hierarchical-normal-stan");
+    let known = built("hierarchical-normal-stan", groups).unwrap().moments_of("mu_group", 3).unwrap();
+    // The same data in another form of a number: the fingerprint is another one, and quadrature finds the same.
+    let mut values: serde_json::Value = serde_json::from_str(groups).unwrap();
+    let first = values["value"][0].as_f64().unwrap();
+    values["value"][0] = (first + 1e-9).into();
+    let found = built("hierarchical-normal-stan", &values.to_string()).unwrap().moments_of("mu_group", 3).unwrap();
+    assert!((found.mean - known.mean).abs() < 1e-6 && (found.sd - known.sd).abs() < 1e-6, "{found:?}, {known:?}");
+}
