@@ -150,19 +150,24 @@ def _error(error):
 def check(request, can, only=()):
     """The method of a request, if `can`, which has the programs of each method, and its settings allow it.
 
-    `only` has the devices and precisions of a peer that has not all.
+    `can` has `None` for a method of any program. `only` has the devices and precisions of a peer that has not all.
     """
     for what in ("device", "precision"):
         if only and request[what] not in only:
             raise Cannot(f"no {what} {request[what]} here: only {' and '.join(only)}")
+    if request["device"] != "cpu" and not request["device"].startswith("cuda:"):
+        raise Cannot(f"no device {request['device']} here: cpu, or cuda:0")
     method, program = request["method"], request["program"]
     name = method["name"]
     if name not in can:
         raise Cannot(f"no method {name} here")
-    if program not in can[name]:
+    if can[name] is not None and program not in can[name]:
         raise Cannot(f"no {name} of {program} here")
-    for key in method.keys() - SETTINGS[name] - {"name"}:
+    for key in sorted(method.keys() - SETTINGS[name] - {"name"}):
         raise Cannot(f"no setting {key} of {name} here")
+    # The metric of HMC is the identity unless it is given.
+    if lacks := sorted(SETTINGS[name] - {"metric"} - method.keys()):
+        raise Cannot(f"{name} needs {' and '.join(lacks)} here, which the suite does not give")
     return method
 
 
