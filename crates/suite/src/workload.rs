@@ -107,16 +107,21 @@ fn place(path: &Path, text: &str) -> Result<(), SuiteError> {
     }
 }
 
-/// Makes the problem of a program that ships by its name, so that its truth is known; of another one by its file.
+/// Makes the problem of a program that ships by its name, and with its own data by no file, so that its truth is known; of
+/// another one by its file, whatever its name is.
 pub(crate) fn problem_of(name: &str, stan: &Path, data: &Path) -> Result<Arc<dyn Problem>, SuiteError> {
     let mut settings = toml::Table::new();
     let path = |path: &Path| toml::Value::from(path.display().to_string());
-    let file = toml::Table::from_iter([("path".to_owned(), path(data))]);
-    settings.insert("data".to_owned(), toml::Table::from_iter([("file".to_owned(), file.into())]).into());
-    let model = if ShippedProgram::find(name).is_some() { name } else { "stan" };
-    if model == "stan" {
+    let holds = |path: &Path, text: &str| std::fs::read_to_string(path).is_ok_and(|found| found == text);
+    let shipped = ShippedProgram::find(name).filter(|program| holds(stan, program.text));
+    if !shipped.is_some_and(|program| holds(data, program.data)) {
+        let file = toml::Table::from_iter([("path".to_owned(), path(data))]);
+        settings.insert("data".to_owned(), toml::Table::from_iter([("file".to_owned(), file.into())]).into());
+    }
+    if shipped.is_none() {
         settings.insert("program".to_owned(), path(stan));
     }
+    let model = if shipped.is_some() { name } else { "stan" };
     Ok(Registry::shipped().find(model)?.read_and_build(&settings, None)?)
 }
 
