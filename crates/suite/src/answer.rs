@@ -3,7 +3,7 @@
 use crate::SuiteError;
 use crate::message::{Answer, Request, StartRequest};
 use crate::peer::OCTOPUS;
-use crate::workload::{FilterModel, parameters_of, problem_of};
+use crate::workload::{FilterModel, log_densities, parameters_of, problem_of};
 use octopus_density::LogDensity;
 use octopus_device::{Device, DeviceChoice, HostInfo};
 use octopus_files::{NpyType, NpyWriter, Overwrite};
@@ -157,9 +157,7 @@ impl Contest {
     }
 
     fn log_density(&self, points: &[Vec<f64>]) -> Result<Answer, SuiteError> {
-        let mut gradient = vec![0.0; self.density().dim()];
-        let values = points.iter().map(|point| self.density().logp_grad(point, &mut gradient).ok()).collect();
-        Ok(Answer { values: Some(values), ..Answer::default() })
+        Ok(Answer { values: Some(log_densities(self.density(), points)), ..Answer::default() })
     }
 
     fn run(&mut self, seed: u64) -> Result<(), SuiteError> {

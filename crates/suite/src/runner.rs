@@ -7,7 +7,7 @@ use crate::peer::{PeerProcess, Peers};
 use crate::results::SuiteResults;
 use crate::row::SuiteRow;
 use crate::suite::{Suite, SuiteCase, SuiteChoice};
-use crate::workload::Workload;
+use crate::workload::{Workload, log_densities};
 use octopus_density::LogDensity;
 use octopus_sampler::{SamplerConfig, jittered};
 use std::collections::{BTreeMap, HashMap};
@@ -144,6 +144,7 @@ impl SuiteRun<'_> {
             }
         }
         let ours = log_densities(workload.problem.density(), &points);
+        let ours: Vec<f64> = ours.into_iter().map(|value| value.unwrap_or(f64::NAN)).collect();
         Ok(Some(entrants.into_iter().map(|entrant| entrant.judged(&ours, &truth, case)).collect()))
     }
 }
@@ -194,15 +195,14 @@ fn start_request(case: &SuiteCase, workload: &Workload) -> StartRequest {
     }
 }
 
-/// Returns points of the unconstrained coordinates about where chains start.
+/// Returns points of the unconstrained coordinates, as the program is written, about where chains start.
 fn points(density: &dyn LogDensity) -> Vec<Vec<f64>> {
     let config = SamplerConfig::default();
-    (0..POINTS).map(|point| jittered(density, &config, 0, point)).collect()
-}
-
-fn log_densities(density: &dyn LogDensity, points: &[Vec<f64>]) -> Vec<f64> {
-    let mut gradient = vec![0.0; density.dim()];
-    points.iter().map(|point| density.logp_grad(point, &mut gradient).unwrap_or(f64::NAN)).collect()
+    let written = |own: Vec<f64>| match density.effects() {
+        Some(effects) => effects.as_written(&own),
+        None => own,
+    };
+    (0..POINTS).map(|point| written(jittered(density, &config, 0, point))).collect()
 }
 
 /// A framework in a case.

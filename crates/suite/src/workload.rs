@@ -3,7 +3,7 @@
 use crate::SuiteError;
 use crate::suite::SuiteCase;
 use octopus::stan::{DeclaredVariable, ProgramBlock, StanProgram};
-use octopus_density::{Layout, Variable};
+use octopus_density::{Layout, LogDensity, Variable};
 use octopus_models::exact::Moments;
 use octopus_models::polynomial::PolynomialSpec;
 use octopus_models::state_space::{HiddenMarkov, LinearGaussian};
@@ -135,6 +135,21 @@ pub(crate) fn parameters_of<'a>(
     Ok(names.into_iter().filter_map(|own| layout.ranges().find(|(variable, _)| variable.name == own.name)).collect())
 }
 
+/// Returns log densities at points of the unconstrained coordinates in which the program is written, where an effect of a
+/// hierarchy may be centered: our own coordinates of it are not. `None` where there is no value.
+pub(crate) fn log_densities(density: &dyn LogDensity, points: &[Vec<f64>]) -> Vec<Option<f64>> {
+    let mut gradient = vec![0.0; density.dim()];
+    let mut at = |position: &[f64]| density.logp_grad(position, &mut gradient).ok();
+    let of = |point: &Vec<f64>| match density.effects() {
+        None => at(point.as_slice()),
+        Some(effects) => {
+            let own = effects.natural_of(point);
+            at(own.as_slice()).map(|value| value - effects.log_scales_as_written(&own))
+        }
+    };
+    points.iter().map(of).collect()
+}
+
 /// The state-space models that particle filters follow, at the parameters of docs/benchmarks.md.
 pub(crate) enum FilterModel {
     /// `state-space`.
@@ -202,4 +217,51 @@ fn sha256(text: &str) -> String {
         let _ = write!(hex, "{byte:02x}");
         hex
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The programs of the suites with their own data: all moments are known, and the density is the program's as it is
+    /// written up to a constant, with centered effects, too.
+    #[test]
+    fn programs_that_ship_are_held_to_their_truth() {
+        for name in ["eight-schools-stan", "hierarchical-normal-stan", "beta-bernoulli"] {
+            let folder = tempfile::tempdir().unwrap();
+            let case = SuiteCase {
+                problem: Map::from_iter([("program".to_owned(), Value::from(name))]),
+                method: Map::new(),
+                expect: None,
+                precision: "f64".to_owned(),
+                device: "cpu".to_owned(),
+                threads: 1,
+            };
+            let workload = Workload::new(&case, None, folder.path()).unwrap();
+            let (moments, _) = workload.truth().unwrap();
+            assert!(!moments.is_empty() && moments.iter().all(Option::is_some), "{name}");
+
+            let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models").join(name).join("truth.json");
+            let truth: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+            let known = truth["points"].as_array().unwrap();
+            let points: Vec<Vec<f64>> =
+                known.iter().map(|known| serde_json::from_value(known["x"].clone()).unwrap()).collect();
+            let found = log_densities(workload.problem.density(), &points);
+            let shifts =
+                known.iter().zip(&found).map(|(known, found)| known["log_density"].as_f64().unwrap() - found.unwrap());
+            let shifts: Vec<f64> = shifts.collect();
+            let largest = shifts.iter().map(|shift| (shift - shifts[0]).abs()).fold(0.0, f64::max);
+            assert!(shifts.len() > 1 && largest < 1e-8, "{name}: {shifts:?}");
+        }
+    }
+
+    /// A file that has the name of a program that ships is its own program.
+    #[test]
+    fn a_file_is_its_own_program_whatever_its_name_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let [stan, data] = ["poisson.stan", "poisson.json"].map(|name| folder.path().join(name));
+        std::fs::write(&stan, "parameters { real a; } model { a ~ normal(0, 1); }").unwrap();
+        std::fs::write(&data, "{}").unwrap();
+        assert_eq!(problem_of("poisson", &stan, &data).unwrap().density().dim(), 1);
+    }
 }
