@@ -63,9 +63,12 @@ impl Workload {
                 "the suite gives no data with it: write data = \"FILE.json\" beside program",
             ));
         };
-        let data = read(&home.unwrap_or(Path::new("")).join(data))?;
-        let name = stan.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        Self::written(&name, &read(stan)?, &name, &data, folder)
+        let data = home.unwrap_or(Path::new("")).join(data);
+        let [name, data_name] = [stan, data.as_path()].map(|path| {
+            let stem = path.file_stem().unwrap_or_default();
+            stem.to_string_lossy().into_owned()
+        });
+        Self::written(&name, &read(stan)?, &data_name, &read(&data)?, folder)
     }
 
     fn written(name: &str, text: &str, data_name: &str, data: &str, folder: &Path) -> Result<Self, SuiteError> {
@@ -178,7 +181,14 @@ impl FilterModel {
 
 /// Returns the data of a program at the size that is asked for, and the size as part of a file's name.
 fn data_of(program: &ShippedProgram, problem: &Map<String, Value>) -> Result<(String, String), SuiteError> {
-    let whole = |key: &str| problem.get(key).and_then(Value::as_u64).map(|n| n as usize);
+    let wrong = |key: &str, value: &Value, needed: &str| {
+        SuiteError::file(Path::new(program.name), format!("{key} = {value} in a [[problem]]: {needed} is needed"))
+    };
+    let whole = |key: &str| -> Result<Option<usize>, SuiteError> {
+        let Some(value) = problem.get(key) else { return Ok(None) };
+        let n = value.as_u64().ok_or_else(|| wrong(key, value, "a whole number"))?;
+        Ok(Some(n as usize))
+    };
     let allowed: &[&str] = match program.name {
         POLYNOMIAL => &["program", "n", "seed", "noise"],
         HIERARCHY => &["program", "groups"],
@@ -192,13 +202,24 @@ fn data_of(program: &ShippedProgram, problem: &Map<String, Value>) -> Result<(St
         POLYNOMIAL => {
             let plain = PolynomialSpec::default();
             let spec = PolynomialSpec {
-                points: whole("n").unwrap_or(plain.points),
-                seed: whole("seed").map_or(plain.seed, |seed| seed as u64),
-                noise: problem.get("noise").and_then(Value::as_f64).unwrap_or(plain.noise),
+                points: whole("n")?.unwrap_or(plain.points),
+                seed: whole("seed")?.map_or(plain.seed, |seed| seed as u64),
+                noise: match problem.get("noise") {
+                    Some(value) => value.as_f64().ok_or_else(|| wrong("noise", value, "a number"))?,
+                    None => plain.noise,
+                },
             };
-            Ok((spec.generate()?.json(), format!("-{}", spec.points)))
+            // Data that differ are files of other names.
+            let mut size = format!("-{}", spec.points);
+            if spec.seed != plain.seed {
+                size += &format!("-seed-{}", spec.seed);
+            }
+            if spec.noise != plain.noise {
+                size += &format!("-noise-{}", spec.noise);
+            }
+            Ok((spec.generate()?.json(), size))
         }
-        HIERARCHY => match whole("groups") {
+        HIERARCHY => match whole("groups")? {
             Some(groups) => {
                 let data = HierarchicalSpec { groups, ..HierarchicalSpec::default() }.generate()?.data;
                 let group: Vec<usize> = data.group_index().iter().map(|group| group + 1).collect();
@@ -252,6 +273,20 @@ mod tests {
             let shifts: Vec<f64> = shifts.collect();
             let largest = shifts.iter().map(|shift| (shift - shifts[0]).abs()).fold(0.0, f64::max);
             assert!(shifts.len() > 1 && largest < 1e-8, "{name}: {shifts:?}");
+        }
+    }
+
+    /// Data of two kinds lie beside each other in a folder, and a size that is none is no default.
+    #[test]
+    fn data_that_differ_have_files_of_their_own_and_sizes_are_whole() {
+        let program = ShippedProgram::find(POLYNOMIAL).unwrap();
+        let of = |settings: Value| data_of(program, settings.as_object().unwrap());
+        let name = |settings: Value| of(settings).unwrap().1;
+        assert_eq!(name(json!({ "n": 10 })), "-10");
+        assert_eq!(name(json!({ "n": 10, "seed": 42, "noise": 0.05 })), "-10");
+        assert_eq!(name(json!({ "n": 10, "seed": 1, "noise": 0.5 })), "-10-seed-1-noise-0.5");
+        for wrong in [json!({ "n": -10 }), json!({ "n": "large" }), json!({ "seed": 1.5 }), json!({ "noise": "low" })] {
+            assert!(of(wrong).unwrap_err().to_string().contains("is needed"));
         }
     }
 
