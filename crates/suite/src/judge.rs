@@ -199,6 +199,9 @@ impl PosteriorCheck {
             (true, true) => SuiteVerdict::Passed,
             (true, false) => SuiteVerdict::Unchecked,
         };
+        if self.verdict == SuiteVerdict::Unchecked {
+            faults.push("the exact posterior is not known: its times are in the rows alone".to_owned());
+        }
         faults.extend((!self.note.is_empty()).then(|| self.note.clone()));
         self.note = faults.join("; ");
         self
