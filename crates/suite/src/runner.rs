@@ -65,6 +65,12 @@ impl SuiteRun<'_> {
             let what = format!("its results are of the suite {}: give another folder", results.metadata.name);
             return Err(SuiteError::file(folder, what));
         }
+        // Frameworks that come later have tables, too.
+        for framework in &self.suite.frameworks {
+            if !results.metadata.suite.frameworks.contains(framework) {
+                results.metadata.suite.frameworks.push(framework.clone());
+            }
+        }
         let cases = self.suite.cases(self.choice);
         let mut stage = Stage { peers: self.peers, running: HashMap::new(), set_up: None };
         for (number, case) in cases.iter().enumerate() {
