@@ -33,12 +33,17 @@ pub enum SuiteError {
         known: String,
     },
     /// No case of a suite is of the sizes that were asked for.
-    #[error("{suite} has no case of these sizes or particles (--data-size, --n-particles): its sizes are {sizes}")]
+    #[error(
+        "{suite} has no case of these sizes or particles: its sizes (--data-size) are {sizes}, its particles \
+         (--n-particles) {particles}"
+    )]
     NoCase {
         /// The suite.
         suite: String,
         /// The sizes of its cases.
         sizes: String,
+        /// The numbers of particles of its cases.
+        particles: String,
     },
     /// The operating system refused something.
     #[error("cannot {action} {}", path.display())]

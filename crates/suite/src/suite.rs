@@ -20,6 +20,9 @@ const SHIPPED: &[(&str, &str)] = &[
     ("scaling", include_str!("../../../benchmarks/suites/scaling.toml")),
 ];
 
+/// The most seconds that a case or an answer may take: a month.
+const LONGEST: f64 = 30.0 * 86400.0;
+
 /// What is measured.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -172,6 +175,15 @@ impl Suite {
         if suite.repeats == 0 {
             return Err(SuiteError::file(path, "repeats = 0: nothing would be measured"));
         }
+        if suite.frameworks.is_empty() {
+            return Err(SuiteError::file(path, "frameworks = []: nothing would be measured"));
+        }
+        for (key, value) in [("seconds", suite.seconds), ("patience", suite.patience)] {
+            if !(value > 0.0 && value <= LONGEST) {
+                let what = format!("{key} = {value}: a number of seconds above 0 and up to {LONGEST} is needed");
+                return Err(SuiteError::file(path, what));
+            }
+        }
         Ok(suite)
     }
 
@@ -193,9 +205,15 @@ impl Suite {
         }
         if self.cases(choice).is_empty() {
             let all = self.cases(&SuiteChoice::default());
-            let sizes: BTreeSet<String> = all.iter().filter_map(|case| Some(case.size()?.to_string())).collect();
-            let sizes = sizes.into_iter().collect::<Vec<_>>().join(", ");
-            return Err(SuiteError::NoCase { suite: self.name, sizes });
+            let list = |of: &dyn Fn(&SuiteCase) -> Option<u64>| {
+                let numbers: BTreeSet<u64> = all.iter().filter_map(of).collect();
+                if numbers.is_empty() {
+                    return "none".to_owned();
+                }
+                numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
+            };
+            let (sizes, particles) = (list(&SuiteCase::size), list(&|case: &SuiteCase| case.number("particles")));
+            return Err(SuiteError::NoCase { suite: self.name, sizes, particles });
         }
         Ok(self)
     }

@@ -125,6 +125,8 @@ fn what_is_wrong_with_a_suite_is_told() {
     };
     let good = "about = \"\"\nframeworks = [\"a\"]\nrepeats = 1\n[[problem]]\nprogram = \"polynomial\"\n[[method]]\nname = \"nuts\"\n";
     assert!(read(&good.replace("repeats = 1", "repeats = 0")).contains("x.toml: repeats = 0"));
+    assert!(read(&good.replace("[\"a\"]", "[]")).contains("x.toml: frameworks = []"));
+    assert!(read(&good.replace("repeats = 1", "repeats = 1\npatience = -1")).contains("x.toml: patience = -1"));
     assert!(read(&good.replace("repeats = 1", "repeat = 1")).contains("unknown field `repeat`"));
     assert!(read(&good.replace("program =", "programs =")).contains("a [[problem]] has no program"));
     assert!(read(&good.replace("name =", "names =")).contains("a [[method]] has no name"));
