@@ -77,6 +77,10 @@ impl Peers {
         // A name is that of a folder, and no path.
         if name.contains('/') || !folder.join(DESCRIPTION).is_file() {
             let known = self.all()?.iter().map(|peer| peer.name.as_str()).collect::<Vec<_>>().join(", ");
+            if known.is_empty() {
+                let what = format!("no framework is here, and so no {name}: name their folder with --peers");
+                return Err(SuiteError::file(&self.folder, what));
+            }
             return Err(SuiteError::Unknown { kind: "framework", name: name.to_owned(), known });
         }
         Peer::read(&folder)
