@@ -136,10 +136,10 @@ fn run_suites(args: &BenchRunArgs, global: Global) -> Result<Exit> {
     Ok(Exit::Fine)
 }
 
-/// An error of a name that a user gave is one of usage.
+/// An error of a name that a user gave, or of what a suite says, is one of usage.
 fn usage<T>(found: Result<T, SuiteError>) -> Result<T> {
     match found {
-        Err(error @ (SuiteError::Unknown { .. } | SuiteError::NoCase { .. })) => {
+        Err(error @ (SuiteError::Unknown { .. } | SuiteError::NoCase { .. } | SuiteError::File { .. })) => {
             Err(UsageError(error.to_string()).into())
         }
         other => Ok(other?),
