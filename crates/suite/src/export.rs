@@ -3,7 +3,7 @@
 use crate::judge::SuiteVerdict;
 use crate::results::SuiteResults;
 use crate::row::SuiteRow;
-use crate::summary::SuiteSummary;
+use crate::summary::{MedianInterval, SuiteSummary};
 use octopus_diag::{TableLook, TextColumn, text_table};
 use serde_json::{Value, json};
 
@@ -122,6 +122,8 @@ fn criterion(results: &SuiteResults, summary: &[SuiteSummary]) -> Value {
                 "standard_error": (high - low) * 1e9 / (2.0 * 1.96),
             })
         };
+        let away: Vec<f64> = all.iter().map(|s| (s - median).abs()).collect();
+        let mad = MedianInterval::of(&away)?;
         let spread = 1.96 * sd / (all.len() as f64).sqrt();
         let name = format!("{}/{}", line.case, line.framework);
         Some((name.clone(), json!({
@@ -134,7 +136,7 @@ fn criterion(results: &SuiteResults, summary: &[SuiteSummary]) -> Value {
             "criterion_estimates_v1": {
                 "mean": estimate(mean, mean - spread, mean + spread),
                 "median": estimate(median, low, high),
-                "median_abs_dev": estimate(sd, sd, sd),
+                "median_abs_dev": estimate(mad.median, mad.low, mad.high),
                 "slope": null,
                 "std_dev": estimate(sd, sd, sd),
             },
