@@ -245,6 +245,7 @@ fn sampler_of(name: &str, settings: Map<String, Value>, precision: &str) -> Resu
     if !Algorithm::NAMES.contains(&name) {
         return Err(format!("there is no method {name}: it is one of {}", Algorithm::NAMES.join(", ")));
     }
+    let given = rest.keys().cloned().collect::<Vec<_>>().join(" and ");
     let algorithm = if rest.is_empty() {
         name.into()
     } else {
@@ -252,7 +253,10 @@ fn sampler_of(name: &str, settings: Map<String, Value>, precision: &str) -> Resu
     };
     own.insert("algorithm".to_owned(), algorithm);
     own.insert("precision".to_owned(), precision.into());
-    serde_json::from_value(Value::Object(own)).map_err(|error| error.to_string())
+    serde_json::from_value(Value::Object(own)).map_err(|error| match given.as_str() {
+        "" => error.to_string(),
+        given => format!("{name} does not take {given} so: {error}"),
+    })
 }
 
 /// Writes draws of the parameters, `shape x parameters`, by positions of the density.
