@@ -275,7 +275,10 @@ impl Entrant {
         }
         let asked = Request::LogDensity { points: points.to_vec() };
         let Some(answer) = self.ask(stage, &asked, patience) else { return };
-        self.theirs = answer.values.map(|values| values.into_iter().map(|value| value.unwrap_or(f64::NAN)).collect());
+        let Some(values) = answer.values else {
+            return self.out = Some((SuiteVerdict::Error, "it told no log densities".to_owned()));
+        };
+        self.theirs = Some(values.into_iter().map(|value| value.unwrap_or(f64::NAN)).collect());
     }
 
     /// Runs once, and reads the draws.

@@ -7,6 +7,7 @@ use octopus_suite::{SuiteChoice, SuiteVerdict};
 const FAULTS: &[(&str, SuiteVerdict, SuiteVerdict, &str)] = &[
     ("none", SuiteVerdict::Passed, SuiteVerdict::Passed, ""),
     ("prior", SuiteVerdict::Failed, SuiteVerdict::Failed, "its log density is another one"),
+    ("mute", SuiteVerdict::Error, SuiteVerdict::Error, "it told no log densities"),
     ("rounded", SuiteVerdict::Failed, SuiteVerdict::Failed, "its log density is another one"),
     ("spread", SuiteVerdict::Failed, SuiteVerdict::Failed, "standard errors"),
     ("again", SuiteVerdict::Failed, SuiteVerdict::Failed, "drew the same"),
