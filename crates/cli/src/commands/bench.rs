@@ -208,6 +208,9 @@ fn plot(args: &BenchPlotArgs) -> Result<Exit> {
 fn compare_results(args: &BenchCompareArgs, global: Global) -> Result<Exit> {
     let [then, now] = [&args.then, &args.now].map(|folder| SuiteResults::open(folder));
     let compared = compare(&then?, &now?, args.force)?;
+    if compared.is_empty() {
+        output::note("no case has times that count in both folders".to_owned());
+    }
     let slower = compared.iter().any(|case| case.slower);
     if global.json {
         output::print_json(&json!({ "schema": 1, "slower": slower, "cases": compared }))?;
