@@ -209,7 +209,7 @@ fn compare_results(args: &BenchCompareArgs, global: Global) -> Result<Exit> {
     let [then, now] = [&args.then, &args.now].map(|folder| SuiteResults::open(folder));
     let compared = compare(&then?, &now?, args.force)?;
     if compared.is_empty() {
-        output::note("no case has times that count in both folders".to_owned());
+        output::note("no case has times that count in both folders");
     }
     let slower = compared.iter().any(|case| case.slower);
     if global.json {
