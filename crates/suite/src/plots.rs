@@ -126,6 +126,16 @@ fn beside(summary: &[SuiteSummary], name: &str, measured: FrameworkMeasure) -> V
     vec![Figure { stem: name.to_owned(), ..Figure::new(FrameworksPlot { measured, rows: rows.collect() }) }]
 }
 
+/// Returns a method with the settings that not all labels of this method have: there is room for few words.
+fn short(label: &str, all: &[String]) -> String {
+    let mut words = label.split(' ');
+    let name = words.next().unwrap_or_default();
+    let same: Vec<Vec<&str>> = all.iter().map(|other| other.split(' ').collect()).collect();
+    let same: Vec<&Vec<&str>> = same.iter().filter(|other| other[0] == name).collect();
+    let others = words.filter(|word| !same.iter().all(|other| other.contains(word)));
+    std::iter::once(name).chain(others).collect::<Vec<_>>().join(" ")
+}
+
 /// Returns a picture of speed against error for each problem.
 fn pareto(results: &SuiteResults, summary: &[SuiteSummary]) -> Vec<Figure> {
     let problem = |case: &str| case.split(';').next().unwrap_or_default().replace(" noise=0.05 seed=42", "");
@@ -138,11 +148,25 @@ fn pareto(results: &SuiteResults, summary: &[SuiteSummary]) -> Vec<Figure> {
             let ess_per_s = line.ess_per_second?;
             Some(FrontPoint { label, sampler: line.framework.clone(), error: check.mean_error?, ess_per_s })
         };
-        let points: Vec<FrontPoint> =
+        let mut points: Vec<FrontPoint> =
             summary.iter().filter(|line| problem(&line.case) == *name).filter_map(point).collect();
+        let labels: Vec<String> = points.iter().map(|point| point.label.clone()).collect();
+        points.iter_mut().for_each(|point| point.label = short(&point.label, &labels));
         let error = "root mean square error of the means of all repetitions, in posterior sds".to_owned();
         let plain = Figure::new(ParetoFrontPlot { error, points });
         Figure { stem: stem("pareto", name), title: name.clone(), ..plain }
     };
     problems.iter().map(figure).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_tell_what_differs() {
+        let all = ["nuts chains=2 draws=9", "nuts chains=4 draws=9", "hmc draws=9"].map(str::to_owned);
+        let found: Vec<String> = all.iter().map(|label| short(label, &all)).collect();
+        assert_eq!(found, ["nuts chains=2", "nuts chains=4", "hmc"]);
+    }
 }
