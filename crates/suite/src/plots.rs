@@ -1,5 +1,6 @@
 //! The pictures of results, made of their tables alone.
 
+use crate::judge::SuiteVerdict;
 use crate::results::SuiteResults;
 use crate::row::SuiteRow;
 use crate::summary::SuiteSummary;
@@ -105,6 +106,9 @@ fn beside(summary: &[SuiteSummary], name: &str, measured: FrameworkMeasure) -> V
     let largest = summary.iter().filter_map(|line| line.n).max();
     let all = summary.len() <= MOST;
     let shown = summary.iter().filter(|line| all || line.n == largest);
+    // Times beside a posterior that is wrong in every framework are marked.
+    let expected = summary.iter().filter(|line| line.verdict == SuiteVerdict::Expected);
+    let expected: BTreeSet<&str> = expected.map(|line| line.case.as_str()).collect();
     let row = |line: &SuiteSummary| {
         let interval = |median: Option<f64>, low: Option<f64>, high: Option<f64>| Some((median?, (low?, high?)));
         let value = match measured {
@@ -118,7 +122,8 @@ fn beside(summary: &[SuiteSummary], name: &str, measured: FrameworkMeasure) -> V
             }
         };
         let why = if line.note.is_empty() { "not measured".to_owned() } else { line.note.clone() };
-        let case = line.case.replace(" noise=0.05 seed=42", "");
+        let mark = if expected.contains(line.case.as_str()) { "no inference: " } else { "" };
+        let case = format!("{mark}{}", line.case.replace(" noise=0.05 seed=42", ""));
         FrameworkRow { case, framework: line.framework.clone(), value: value.ok_or(why) }
     };
     // Octopus is what the ratios are over.
