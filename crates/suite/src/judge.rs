@@ -8,6 +8,7 @@ use octopus_diag::{Chains, ess_bulk, ess_mean, ess_sd, rhat};
 use octopus_files::{NpyValues, read_npy};
 use octopus_models::exact::Moments;
 use octopus_random::exact;
+use octopus_report::significant;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -138,6 +139,8 @@ pub(crate) struct Truth<'a> {
     pub(crate) has_draws: bool,
     /// Whether the suite says that no framework gets this posterior.
     pub(crate) fails: bool,
+    /// The chains and the draws of each that the suite asks for.
+    pub(crate) asked: [Option<u64>; 2],
 }
 
 /// Log densities at the same points.
@@ -213,6 +216,16 @@ impl PosteriorCheck {
             faults.push(format!("it draws {width} parameters, and the program has {}", truth.moments.len()));
             return;
         }
+        for (found, asked, what) in [
+            (&(|drawn: &RepeatDraws| drawn.chains) as &dyn Fn(&RepeatDraws) -> usize, truth.asked[0], "chains"),
+            (&|drawn| drawn.draws, truth.asked[1], "draws"),
+        ] {
+            if let (Some(asked), Some(drawn)) =
+                (asked, all.iter().find(|drawn| asked.is_some_and(|asked| found(drawn) as u64 != asked)))
+            {
+                faults.push(format!("it makes {} {what} and not {asked}: that is other work", found(drawn)));
+            }
+        }
         if all.iter().any(|drawn| drawn.values.iter().any(|value| !value.is_finite())) {
             faults.push("a draw is not a finite number".to_owned());
             return;
@@ -233,7 +246,7 @@ impl PosteriorCheck {
                 (0..width).map(|parameter| pooled(all, parameter, |chains| rhat(&chains))).fold(0.0, f64::max);
             self.largest_rhat = Some(largest);
             if !at_most(largest, RHAT) {
-                faults.push(format!("R-hat is {largest:.4}"));
+                faults.push(format!("R-hat is {}", significant(largest, 5)));
             }
         }
         let known = truth.moments.iter().enumerate().filter_map(|(parameter, exact)| Some((parameter, (*exact)?)));
@@ -249,7 +262,7 @@ impl PosteriorCheck {
         self.mean_error = Some((squares / (distances.len() / 2) as f64).sqrt());
         let chance = exact::erfc(worst / std::f64::consts::SQRT_2) * distances.len() as f64;
         if !at_most(LEVEL, chance) {
-            faults.push(format!("parameter {parameter} is off by {worst:.1} standard errors"));
+            faults.push(format!("parameter {parameter} is off by {} standard errors", significant(worst, 3)));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The pictures of results, made of their tables alone.
 
 use crate::judge::SuiteVerdict;
+use crate::peer::OCTOPUS;
 use crate::results::SuiteResults;
 use crate::row::SuiteRow;
 use crate::summary::SuiteSummary;
@@ -88,13 +89,20 @@ fn along(rows: &[&SuiteRow], name: &str, size: impl Fn(&SuiteRow) -> Option<u64>
         if sizes.len() < 2 {
             return None;
         }
-        let frameworks: BTreeSet<&str> = own.iter().map(|row| row.framework.as_str()).collect();
+        // Octopus first: it has the same colour in all pictures.
+        let frameworks: BTreeSet<(bool, &str)> =
+            own.iter().map(|row| (row.framework != OCTOPUS, row.framework.as_str())).collect();
         let points = |framework: &str| {
             let of = own.iter().filter(|row| row.framework == framework);
             of.filter_map(|row| Some((size(row)? as f64, row.seconds?))).collect()
         };
-        let series = frameworks.into_iter().map(|name| ScalingSeries { name: name.to_owned(), points: points(name) });
-        let plot = ScalingPlot { along: name.to_owned(), measured: ScalingMeasure::Seconds, series: series.collect() };
+        let frameworks = frameworks.into_iter().map(|(_, name)| name);
+        let series = frameworks.map(|name| ScalingSeries { name: name.to_owned(), points: points(name) });
+        let plot = ScalingPlot {
+            along: format!("{name} ({kind})"),
+            measured: ScalingMeasure::Seconds,
+            series: series.collect(),
+        };
         let plain = Figure::new(plot);
         Some(Figure { stem: stem(if name == "n" { "scaling" } else { name }, kind), title: kind.clone(), ..plain })
     };
@@ -127,7 +135,7 @@ fn beside(summary: &[SuiteSummary], name: &str, measured: FrameworkMeasure) -> V
         FrameworkRow { case, framework: line.framework.clone(), value: value.ok_or(why) }
     };
     // Octopus is what the ratios are over.
-    let rows = shown.filter(|line| measured != FrameworkMeasure::TimesOctopus || line.framework != "octopus").map(row);
+    let rows = shown.filter(|line| measured != FrameworkMeasure::TimesOctopus || line.framework != OCTOPUS).map(row);
     vec![Figure { stem: name.to_owned(), ..Figure::new(FrameworksPlot { measured, rows: rows.collect() }) }]
 }
 

@@ -125,7 +125,8 @@ impl SuiteRun<'_> {
     ) -> Result<Option<Vec<JudgedEntrant>>, SuiteError> {
         let filters = case.method.get("name").is_some_and(|name| name == "filter");
         let (moments, log_evidence) = if filters { (Vec::new(), workload.exact_filter()) } else { workload.truth()? };
-        let truth = Truth { moments: &moments, log_evidence, has_draws: !filters, fails: case.expect.is_some() };
+        let asked = [case.number("chains"), case.number("draws")];
+        let truth = Truth { moments: &moments, log_evidence, has_draws: !filters, fails: case.expect.is_some(), asked };
         let points = if filters { Vec::new() } else { points(workload.problem.density()) };
         let patience = Duration::from_secs_f64(self.suite.patience);
         stage.set_up(case);

@@ -92,6 +92,7 @@ def main():
             rng = random.Random(1 if FAULT == "again" else asked["seed"])
             spread = 0.8 if FAULT == "spread" else 1.0
             chains, draws = method.get("chains", 1), method.get("draws", method.get("particles"))
+            draws //= 2 if FAULT == "few" and "draws" in method else 1
             width = 2 if FAULT == "shape" else 3
             drawn = []
             for _ in range(chains * draws):
