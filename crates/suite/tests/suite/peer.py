@@ -1,6 +1,6 @@
 """A framework for the tests: the polynomial's posterior in closed form, with a fault that its argument names.
 
-    python3 peer.py none|prior|mute|rounded|spread|again|evidence|nan|shape|dies|silent|nonsense|cannot
+    python3 peer.py none|prior|mute|rounded|spread|few|again|evidence|nan|shape|dies|silent|nonsense|cannot
 
 Only Python's standard library is used.
 """

@@ -10,6 +10,7 @@ const FAULTS: &[(&str, SuiteVerdict, SuiteVerdict, &str)] = &[
     ("mute", SuiteVerdict::Error, SuiteVerdict::Error, "it told no log densities"),
     ("rounded", SuiteVerdict::Failed, SuiteVerdict::Failed, "its log density is another one"),
     ("spread", SuiteVerdict::Failed, SuiteVerdict::Failed, "standard errors"),
+    ("few", SuiteVerdict::Failed, SuiteVerdict::Passed, "it makes 250 draws and not 500"),
     ("again", SuiteVerdict::Failed, SuiteVerdict::Failed, "drew the same"),
     ("evidence", SuiteVerdict::Passed, SuiteVerdict::Failed, "its evidence is off by 0.100"),
     ("nan", SuiteVerdict::Failed, SuiteVerdict::Failed, "not a finite number"),
