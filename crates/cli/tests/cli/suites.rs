@@ -133,3 +133,35 @@ fn every_suite_works_in_small() {
     fs::write(dir.path().join("numpyro/peer.toml"), "about = \"broken\"\nrun = [\"false\"]").unwrap();
     run(dir.path(), "bench test --frameworks numpyro --peers {}").fails(1, &["numpyro: it ended with exit status: 1"]);
 }
+
+/// The frameworks of the repository that are installed here, each at the smallest size: none breaks off or draws a wrong
+/// posterior. `octopus bench setup NAME` installs one.
+#[test]
+fn frameworks_that_are_installed_are_right() {
+    let dir = tempfile::tempdir().unwrap();
+    let listed = run(dir.path(), &format!("bench list --peers {PEERS} --json")).succeeds().json();
+    let mut tried = 0;
+    for framework in listed["frameworks"].as_array().unwrap().iter().filter(|one| one["absent"].is_null()) {
+        let name = framework["name"].as_str().unwrap();
+        for suite in ["polynomial-is", "polynomial-hmc"] {
+            let known =
+                run(dir.path(), &format!("bench run {suite} --frameworks {name} --data-size 10 --export-data {{}}/d"));
+            if known.code == Some(2) {
+                continue; // The suite does not have it.
+            }
+            let line = format!(
+                "bench run {suite} --frameworks {name} --data-size 10 --n-particles 1000 --repeats 3 --peers {PEERS} \
+                 --json -q --out {{}}/{suite}-{name}"
+            );
+            let json = run(dir.path(), &line).succeeds().json();
+            for row in json["summary"].as_array().unwrap() {
+                tried += 1;
+                let verdict = row["verdict"].as_str().unwrap();
+                assert!(["passed", "expected", "cannot"].contains(&verdict), "{row:#}");
+            }
+        }
+    }
+    if tried == 0 {
+        eprintln!("SKIPPED: no framework of benchmarks/peers is installed: octopus bench setup handwritten-jax");
+    }
+}
