@@ -73,6 +73,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 .collect(),
         };
         let plot = ScalingPlot {
+            title: String::new(),
             along: "units a column".into(),
             measured: ScalingMeasure::PerSecond("steps"),
             series: devices(gpu).map(series).collect(),

@@ -32,7 +32,7 @@ fn scaling(benchmark: &Benchmarks, options: &Phase0Options<'_>) -> Option<Figure
         ScalingSeries { name: "CPU, --strategy auto".into(), points: chosen.filter_map(point).collect() },
     ];
     let measured = ScalingMeasure::PerSecond("effective draws");
-    Some(Figure::new(ScalingPlot { along: "groups".into(), measured, series: series.into() }))
+    Some(Figure::new(ScalingPlot { title: String::new(), along: "groups".into(), measured, series: series.into() }))
 }
 
 fn front(strategies: &[Measurement]) -> Figure {

@@ -4,7 +4,8 @@
 //! observations themselves) meet scalars `s` (coefficients, the level of the row's group). Over rows with the same scalars it
 //! is the squared length of `D s`, which `R s` has as well, by the QR decomposition `D = Q R`: as many rows as there are
 //! scalars take the place of the data (Golub and Van Loan, Matrix Computations, section 5.3). Nothing cancels that did not
-//! before, as it would with sums of squares and products. So a regression costs the same with any number of observations,
+//! before, as it would with sums of squares and products. In the triangle of a group only the first rows have its own scalars;
+//! what is left of all groups, in which only the scalars of everybody stand, becomes one more triangle. So a regression costs the same with any number of observations,
 //! and a hierarchy with any number in each group.
 
 use crate::graph::{Graph, Node, NodeId};
@@ -53,6 +54,8 @@ impl Graph {
         };
         let mut terms = LinearTerms { rows, all: Vec::new() };
         terms.add(self, linear, &Coefficient::Same(1.0))?;
+        // Gathers first, 1 last: below its own row a term has no part in a triangle.
+        terms.all.sort_by_key(|(factor, _)| factor.order());
         let of_divisor = match divisor {
             Some(divisor) => Some(Factor::of(self, divisor)?),
             None => None,
@@ -60,11 +63,16 @@ impl Graph {
         let indices = indices(terms.all.iter().map(|(factor, _)| *factor).chain(of_divisor));
         let groups = self.groups(&indices, rows);
         let width = terms.all.len();
-        let kept: usize = groups.iter().map(|group| group.len().min(width)).sum();
-        if 2 * kept > rows || rows.saturating_mul(width * width) > MOST_WORK {
+        // Rows without a gather, which are divided by a scalar, are of no group any more.
+        let is_pooled = !matches!(of_divisor, Some(Factor::Gather(..)));
+        let gathers = terms.all.iter().filter(|(factor, _)| factor.order() == 0).count();
+        let own = if is_pooled { gathers } else { width };
+        let kept: usize = groups.iter().map(|group| group.len().min(own)).sum();
+        if 2 * (kept + width - own) > rows || rows.saturating_mul(width * width) > MOST_WORK {
             return None;
         }
         let mut columns = vec![Vec::with_capacity(kept); width];
+        let mut pool = vec![Vec::new(); width - own];
         // The row of the data that a kept row stands for: the first of its group.
         let mut stand_for = Vec::with_capacity(kept);
         for group in &groups {
@@ -76,26 +84,52 @@ impl Graph {
             if matrix.iter().flatten().any(|x| !x.is_finite()) {
                 return None;
             }
-            let triangle = triangle(matrix);
-            stand_for.extend(std::iter::repeat_n(group[0], triangle[0].len()));
-            columns.iter_mut().zip(triangle).for_each(|(column, more)| column.extend(more));
+            let triangle = if own == 0 { matrix } else { triangle(matrix) };
+            let of_group = triangle[0].len().min(own);
+            stand_for.extend(std::iter::repeat_n(group[0], of_group));
+            columns.iter_mut().zip(&triangle).for_each(|(column, more)| column.extend(&more[..of_group]));
+            pool.iter_mut().zip(&triangle[own..]).for_each(|(column, more)| column.extend(&more[of_group..]));
         }
         let mut shorter: HashMap<u32, Arc<[u32]>> = HashMap::new();
         for index in indices {
             let whole = &self.indexes[index as usize].rows;
             shorter.insert(index, stand_for.iter().map(|&row| whole[row as usize]).collect());
         }
+        let factors: Vec<Factor> = terms.all.iter().map(|(factor, _)| *factor).collect();
+        let grouped = self.squares(&factors, columns, of_divisor, &shorter);
+        let pooled =
+            if pool.is_empty() { None } else { self.squares(&factors[own..], triangle(pool), of_divisor, &shorter) };
+        match (grouped, pooled) {
+            (Some(a), Some(b)) => Some(self.add(a, b)),
+            (one, other) => one.or(other),
+        }
+    }
+
+    /// Returns the sum of the squares of terms, each a factor times its column, over a divisor; `None` without rows.
+    fn squares(
+        &mut self,
+        factors: &[Factor],
+        columns: Vec<Vec<f64>>,
+        divisor: Option<Factor>,
+        shorter: &HashMap<u32, Arc<[u32]>>,
+    ) -> Option<NodeId> {
+        let rows = columns.first()?.len();
+        if rows == 0 {
+            return None;
+        }
         let mut sum = None;
-        for ((factor, _), column) in terms.all.iter().zip(columns) {
-            let column = self.column(column);
-            let term = match self.factor(*factor, &shorter) {
+        for (&factor, column) in factors.iter().zip(columns) {
+            // Groups of one size have one coefficient.
+            let is_same = column.iter().all(|x| x.to_bits() == column[0].to_bits());
+            let column = if is_same { self.constant(column[0]) } else { self.column(column) };
+            let term = match self.factor(factor, shorter) {
                 Some(factor) => self.mul(column, factor),
                 None => column,
             };
             sum = Some(sum.map_or(term, |sum| self.add(sum, term)));
         }
-        let mut made = self.broadcast(sum?, kept);
-        if let Some(divisor) = of_divisor.and_then(|factor| self.factor(factor, &shorter)) {
+        let mut made = self.broadcast(sum?, rows);
+        if let Some(divisor) = divisor.and_then(|factor| self.factor(factor, shorter)) {
             made = self.div(made, divisor);
         }
         let square = self.square(made);
@@ -137,6 +171,15 @@ enum Factor {
 }
 
 impl Factor {
+    /// Gathers come before scalars, and 1 is last.
+    fn order(self) -> u8 {
+        match self {
+            Self::Gather(..) => 0,
+            Self::Scalar(_) => 1,
+            Self::One => 2,
+        }
+    }
+
     /// Returns what a node is as a factor of rows, if it is one.
     fn of(graph: &Graph, node: NodeId) -> Option<Self> {
         match graph.nodes[node.at()] {
@@ -259,13 +302,10 @@ impl LinearTerms {
 }
 
 /// Returns the triangle R of the QR decomposition of a matrix by its columns, by Householder's reflections (Golub and Van
-/// Loan, algorithm 5.2.1), with as many rows as columns; a matrix that has no more rows as it is.
+/// Loan, algorithm 5.2.1): as many rows as columns, or as the matrix has if these are fewer.
 fn triangle(mut columns: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     let (rows, width) = (columns[0].len(), columns.len());
-    if rows <= width {
-        return columns;
-    }
-    for pivot in 0..width {
+    for pivot in 0..width.min(rows.saturating_sub(1)) {
         let (done, rest) = columns.split_at_mut(pivot + 1);
         let own = &mut done[pivot][pivot..];
         let tail: f64 = own[1..].iter().map(|x| x * x).sum();
@@ -373,7 +413,8 @@ mod tests {
         same_over(&graph, target, &[3]);
     }
 
-    /// Groups of 1, 2, 5, 20 and 30 rows, in turns: with a level, a slope and the data there are at most three rows of each.
+    /// Groups of 1, 2, 5, 20 and 30 rows, in turns: each has one row with its level, and two are left for the slope and the
+    /// data of all. With a spread of its own a group has a row for each of the three.
     #[test]
     fn a_hierarchy_has_few_rows_of_each_group() {
         let sizes = [1, 2, 5, 20, 30];
@@ -391,7 +432,7 @@ mod tests {
             let sigma = graph.exp(log_sigma);
             let sigma = if spread_by_group { graph.gather(sigma, index) } else { graph.element(sigma, 2) };
             let target = squares(&mut graph, y, mean, sigma);
-            same_over(&graph, target, &[5, 12, 5]);
+            same_over(&graph, target, if spread_by_group { &[5, 12, 5] } else { &[5, 2, 5, 5] });
         }
     }
 
@@ -465,7 +506,7 @@ mod tests {
 
     #[test]
     fn a_triangle_has_the_lengths_of_the_matrix() {
-        for (rows, width) in [(5, 5), (6, 5), (40, 3), (9, 1)] {
+        for (rows, width) in [(5, 5), (6, 5), (40, 3), (9, 1), (2, 4), (1, 3)] {
             let columns: Vec<Vec<f64>> = (0..width).map(|k| scattered(rows, k + 1)).collect();
             let triangle = triangle(columns.clone());
             assert_eq!(triangle[0].len(), rows.min(width as usize));

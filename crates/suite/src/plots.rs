@@ -99,7 +99,8 @@ fn along(rows: &[&SuiteRow], name: &str, size: impl Fn(&SuiteRow) -> Option<u64>
         let frameworks = frameworks.into_iter().map(|(_, name)| name);
         let series = frameworks.map(|name| ScalingSeries { name: name.to_owned(), points: points(name) });
         let plot = ScalingPlot {
-            along: format!("{name} ({kind})"),
+            title: kind.clone(),
+            along: name.to_owned(),
             measured: ScalingMeasure::Seconds,
             series: series.collect(),
         };

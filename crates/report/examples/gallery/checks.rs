@@ -162,7 +162,7 @@ fn scaling() -> ScalingPlot {
         series("GPU, f64", 1.2, 2e-5, 1.0),
         series("PyMC", 2.0, 9e-3, 1.1),
     ];
-    ScalingPlot { along: "groups".to_owned(), measured: ScalingMeasure::Seconds, series }
+    ScalingPlot { title: String::new(), along: "groups".to_owned(), measured: ScalingMeasure::Seconds, series }
 }
 
 fn front() -> ParetoFrontPlot {

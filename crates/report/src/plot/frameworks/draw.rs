@@ -1,7 +1,7 @@
 //! Drawing of frameworks side by side: a dot with its interval for each, on one logarithmic axis.
 
 use super::super::axis::Axis;
-use super::super::palette::{BLUE, GREEN, INK, MUTED};
+use super::super::palette::{BLUE, INK, MUTED};
 use super::super::panel::{HEADING, MARGIN, Panel, SMALL, head};
 use super::super::scene::{Align, Scene, Text};
 use super::super::{About, PictureWidth, Plot, Subject, font, font::Weight};
@@ -73,7 +73,7 @@ impl FrameworksPlot {
         let (start, _) = axis.range();
         match &row.value {
             Ok((median, (low, high))) => {
-                let colour = if row.framework == "octopus" { GREEN } else { BLUE };
+                let colour = if row.framework == "octopus" { BLUE } else { MUTED };
                 let x = axis.px(*median);
                 scene.line(vec![(axis.px(*low), y), (axis.px(*high), y)], colour, 4.0);
                 scene.disc((x, y), DOT, colour);

@@ -37,7 +37,8 @@ impl Plot for ScalingPlot {
             self.measured.note(),
             font::fit(&self.along, SMALL, Weight::Regular, 300.0)
         );
-        let top = head(&mut scene, &format!("Scaling with {along}"), &note);
+        let title = if self.title.is_empty() { format!("Scaling with {along}") } else { self.title.clone() };
+        let top = head(&mut scene, &title, &note);
         let shown: Vec<(usize, &ScalingSeries)> =
             self.series.iter().enumerate().filter(|(_, series)| !series.shown().is_empty()).collect();
         let widest = shown.iter().map(|(_, s)| font::width(&s.name, SMALL, Weight::Bold)).fold(130.0, f64::max);

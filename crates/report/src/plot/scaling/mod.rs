@@ -8,6 +8,8 @@ use crate::format::{rate, seconds};
 /// The data of a plot of scaling.
 #[derive(Clone, Debug)]
 pub struct ScalingPlot {
+    /// What was measured, as the picture's title; empty for `Scaling with ...`.
+    pub title: String,
     /// The size that grows, e.g. `groups`, `chains`, `observations` or `threads`.
     pub along: String,
     /// The quantity that was measured.
@@ -113,7 +115,7 @@ mod tests {
     }
 
     fn plot(series: Vec<ScalingSeries>) -> ScalingPlot {
-        ScalingPlot { along: "groups".to_owned(), measured: ScalingMeasure::Seconds, series }
+        ScalingPlot { title: String::new(), along: "groups".to_owned(), measured: ScalingMeasure::Seconds, series }
     }
 
     /// By hand: the logarithms to base 10 of the sizes are 1, 2 and 3, so the slope is half the last less the first.
