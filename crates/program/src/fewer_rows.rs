@@ -4,9 +4,9 @@
 //! observations themselves) meet scalars `s` (coefficients, the level of the row's group). Over rows with the same scalars it
 //! is the squared length of `D s`, which `R s` has as well, by the QR decomposition `D = Q R`: as many rows as there are
 //! scalars take the place of the data (Golub and Van Loan, Matrix Computations, section 5.3). Nothing cancels that did not
-//! before, as it would with sums of squares and products. In the triangle of a group only the first rows have its own scalars;
-//! what is left of all groups, in which only the scalars of everybody stand, becomes one more triangle. So a regression costs the same with any number of observations,
-//! and a hierarchy with any number in each group.
+//! before, as it would with sums of squares and products. In the triangle of a group only the first rows have its own
+//! scalars; what is left of all groups, in which only the scalars of everybody stand, becomes one more triangle. So a
+//! regression costs the same with any number of observations, and a hierarchy with any number in each group.
 
 use crate::graph::{Graph, Node, NodeId};
 use crate::operation::Op;
