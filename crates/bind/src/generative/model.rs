@@ -10,7 +10,6 @@ use crate::error::BindError;
 use crate::generated::{GeneratedBlock, demand_bounds};
 use crate::interpreter::{Budget, Interpreter, Run, Stop};
 use crate::stan_density::{StanDensity, own_stream};
-use crate::uses::uses_of;
 use crate::value::Value;
 use octopus_random::{Purpose, Stream};
 use octopus_stan::{StanProgram, Statement, StatementKind, VariableId};
@@ -35,8 +34,6 @@ pub struct GenerativeModel {
     /// The first of its statements draw the parameters.
     prior: Vec<Statement>,
     values: Vec<Option<Value>>,
-    /// The values that the parameters' draws read, and no others: each draw copies them.
-    of_prior: Vec<Option<Value>>,
     /// Draws data given parameters.
     replicate: Option<GeneratedBlock>,
     /// The declarations of the data that are drawn.
@@ -97,12 +94,11 @@ impl GenerativeModel {
         }
         let bounded = declarations_of(&program, &ids);
         let outcomes = outcomes.into_iter().map(|outcome| outcome.variable).collect();
-        let mut model = Self {
+        let model = Self {
             base: DrawnProgram::new(program, data, &bound, outcomes)?,
             replicate: replicate.map(|replicate| replicate.block.within(bounded.clone())),
             joint,
             prior: statements.prior,
-            of_prior: started.clone(),
             values: started,
             bounded,
             tries_data: statements.tries_data,
@@ -112,29 +108,7 @@ impl GenerativeModel {
             Err(NoDraw { last: Some(last), .. }) => {
                 Err(BindError::Refused(vec![last.diagnostic(&model.base.program, TELL)]))
             }
-            _ => {
-                model.keep_what_the_prior_reads();
-                Ok(model)
-            }
-        }
-    }
-
-    /// Leaves out of the values of the parameters' draws what no statement of theirs reads. Where a draw would differ, all
-    /// values stay.
-    fn keep_what_the_prior_reads(&mut self) {
-        let of = |model: &Self| model.drawn(Stream::new(1, 0, 0, Purpose::Prior), false).ok();
-        let whole = of(self);
-        let read: Vec<_> = [&self.joint.parameters, &self.prior, &self.joint.transformed_parameters]
-            .into_iter()
-            .flat_map(|statements| uses_of(statements).variables.into_keys())
-            .collect();
-        for (place, value) in self.of_prior.iter_mut().enumerate() {
-            if !read.contains(&VariableId(place)) {
-                *value = None;
-            }
-        }
-        if of(self) != whole {
-            self.of_prior.clone_from(&self.values);
+            _ => Ok(model),
         }
     }
 
@@ -174,8 +148,7 @@ impl GenerativeModel {
     }
 
     fn drawn(&self, mut random: Stream, with_data: bool) -> Run<JointDraw> {
-        let values = if with_data { &self.values } else { &self.of_prior };
-        let mut me = Interpreter::on_draw(&self.joint, values.clone(), own_stream(&mut random));
+        let mut me = Interpreter::on_draw(&self.joint, self.values.clone(), own_stream(&mut random));
         me.budget = self.limits;
         me.statements(&self.joint.parameters)?;
         me.statements(if with_data { &self.joint.generated_quantities } else { &self.prior })?;
