@@ -39,7 +39,7 @@ impl SuiteExport {
 
 fn csv_of(summary: &[SuiteSummary]) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    // Into memory, and of fields that CSV has: nothing can fail.
+    // Nothing can fail: the table is written into memory, and CSV has all of its types.
     let written = summary.iter().try_for_each(|line| writer.serialize(line));
     let bytes = written.ok().and_then(|()| writer.into_inner().ok()).unwrap_or_default();
     String::from_utf8(bytes).unwrap_or_default()

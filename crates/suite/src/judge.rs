@@ -4,7 +4,7 @@
 //! exact posterior, its chains agree, and its evidence is the exact one. Draws of all repetitions count together.
 
 use crate::SuiteError;
-use octopus_diag::{Chains, ess_bulk, ess_mean, ess_sd, rhat};
+use octopus_diag::{Chains, ess_bulk, mcse_mean, mcse_sd, rhat};
 use octopus_files::{NpyValues, read_npy};
 use octopus_models::exact::Moments;
 use octopus_random::exact;
@@ -121,7 +121,7 @@ pub struct PosteriorCheck {
     pub largest_rhat: Option<f64>,
     /// The root mean square error of the means of all repetitions, in standard deviations of the posterior.
     pub mean_error: Option<f64>,
-    /// Of the mean or standard deviation that is farthest from the truth, by how many standard errors.
+    /// The distance of the worst mean or standard deviation from the truth, in standard errors.
     pub worst_z: Option<f64>,
     /// The parameter, as a number in the program's order, from 0.
     pub worst_parameter: Option<usize>,
@@ -242,11 +242,11 @@ impl PosteriorCheck {
             faults.push(format!("{least:.0} effective draws are too few to judge by"));
         }
         if all.iter().all(|drawn| drawn.log_weights.is_empty()) {
-            let largest =
-                (0..width).map(|parameter| pooled(all, parameter, |chains| rhat(&chains))).fold(0.0, f64::max);
-            self.largest_rhat = Some(largest);
-            if !at_most(largest, RHAT) {
-                faults.push(format!("R-hat is {}", significant(largest, 5)));
+            let of = |parameter| pooled(all, parameter, |chains| rhat(&chains)).unwrap_or(f64::NAN);
+            let worst = largest((0..width).map(of));
+            self.largest_rhat = Some(worst);
+            if !at_most(worst, RHAT) {
+                faults.push(format!("R-hat is {}", significant(worst, 5)));
             }
         }
         let known = truth.moments.iter().enumerate().filter_map(|(parameter, exact)| Some((parameter, (*exact)?)));
@@ -278,18 +278,14 @@ struct Estimate {
 impl Estimate {
     fn of(all: &[RepeatDraws], parameter: usize) -> Self {
         if all.iter().all(|drawn| drawn.log_weights.is_empty()) {
-            let of = |of: &dyn Fn(Chains<'_>) -> f64| pooled(all, parameter, of);
-            let mean = of(&|chains| mean_of(chains.values()));
-            let sd = of(&|chains| variance_of(chains.values()).sqrt());
-            // The error of a standard deviation by that of the mean squared deviation (delta method), as MCSE of sd has it.
-            let (ess, ess_of_sd) = (of(&|chains| ess_mean(&chains)), of(&|chains| ess_sd(&chains)));
-            let kurtosis = of(&|chains| kurtosis_of(chains.values()));
-            return Self {
-                mean,
-                sd,
-                mean_error: sd / ess.sqrt(),
-                sd_error: sd / 2.0 * ((kurtosis - 1.0) / ess_of_sd).sqrt(),
+            let of_chains = |chains: Chains<'_>| Self {
+                mean: mean_of(chains.values()),
+                sd: variance_of(chains.values()).sqrt(),
+                mean_error: mcse_mean(&chains),
+                sd_error: mcse_sd(&chains),
             };
+            let unknown = Self { mean: f64::NAN, sd: f64::NAN, mean_error: f64::NAN, sd_error: f64::NAN };
+            return pooled(all, parameter, of_chains).unwrap_or(unknown);
         }
         let log_weights: Vec<f64> = all.iter().flat_map(|drawn| drawn.log_weights.iter().copied()).collect();
         let values = all.iter().flat_map(|drawn| drawn.values.chunks_exact(drawn.width).map(|row| row[parameter]));
@@ -305,7 +301,7 @@ impl Estimate {
 }
 
 /// Computes a statistic of a parameter over the chains of all repetitions.
-fn pooled(all: &[RepeatDraws], parameter: usize, of: impl FnOnce(Chains<'_>) -> f64) -> f64 {
+fn pooled<T>(all: &[RepeatDraws], parameter: usize, of: impl FnOnce(Chains<'_>) -> T) -> Option<T> {
     let draws = all.iter().map(|drawn| drawn.draws).min().unwrap_or(0);
     let rows = all
         .iter()
@@ -316,7 +312,12 @@ fn pooled(all: &[RepeatDraws], parameter: usize, of: impl FnOnce(Chains<'_>) -> 
         values.extend(chain.chunks_exact(drawn.width).take(draws).map(|row| row[parameter]));
         chains += 1;
     }
-    Chains::new(&values, chains, draws).map_or(f64::NAN, of)
+    Chains::new(&values, chains, draws).ok().map(of)
+}
+
+/// Returns the largest of some numbers, NaN where one is none: what is unknown is no good sign.
+fn largest(numbers: impl Iterator<Item = f64>) -> f64 {
+    numbers.fold(0.0, |worst: f64, next| if worst.is_nan() || next.is_nan() { f64::NAN } else { worst.max(next) })
 }
 
 /// Whether a number keeps to a limit; what is no number does not.
@@ -333,7 +334,7 @@ fn log_density_error(ours: &[f64], theirs: &[f64]) -> f64 {
     let shift = mean_of(&differences);
     let scale = |ours: f64| ours.abs().max(shift.abs()).max(1.0);
     let relative = differences.iter().zip(ours).map(|(difference, &ours)| (difference - shift).abs() / scale(ours));
-    relative.fold(0.0, |worst: f64, next| if next.is_nan() { f64::NAN } else { worst.max(next) })
+    largest(relative)
 }
 
 /// Returns how far the mean evidence is from the exact one, in logarithms, and its standard error.
@@ -363,9 +364,4 @@ fn mean_of(values: &[f64]) -> f64 {
 fn variance_of(values: &[f64]) -> f64 {
     let mean = mean_of(values);
     values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (values.len() as f64 - 1.0)
-}
-
-fn kurtosis_of(values: &[f64]) -> f64 {
-    let (mean, variance) = (mean_of(values), variance_of(values));
-    values.iter().map(|value| (value - mean).powi(4)).sum::<f64>() / values.len() as f64 / (variance * variance)
 }

@@ -36,7 +36,7 @@ pub struct SuiteMetadata {
     pub program: BTreeMap<String, String>,
     /// The frameworks that took part, with their versions.
     pub versions: BTreeMap<String, String>,
-    /// The SHA-256 of each file of data.
+    /// The SHA-256 of the data in each file, as the record of a run has it.
     pub data: BTreeMap<String, String>,
 }
 

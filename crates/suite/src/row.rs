@@ -27,7 +27,7 @@ pub struct SuiteRow {
     pub threads: usize,
     /// The program.
     pub program: String,
-    /// The SHA-256 of the data's file.
+    /// The SHA-256 of the data, as the record of a run has it.
     pub data_sha256: String,
     /// The method.
     pub method: String,

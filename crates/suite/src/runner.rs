@@ -84,7 +84,7 @@ impl SuiteRun<'_> {
             observer.case(number + 1, cases.len(), &name);
             let workload = Workload::new(case, self.suite.folder.as_deref(), &folder.join("data"))?;
             let data = workload.data.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            results.metadata.data.insert(data, workload.data_sha256.clone());
+            results.metadata.data.insert(data, workload.problem.data().sha256.clone());
             // What was not finished is not kept: it is run again.
             let Some(judged) = self.case(case, &workload, &mut stage, observer)? else { break };
             for (check, rows) in judged {
@@ -235,7 +235,7 @@ impl Entrant {
             precision: case.precision.clone(),
             threads: case.threads,
             program: workload.program.clone(),
-            data_sha256: workload.data_sha256.clone(),
+            data_sha256: workload.problem.data().sha256.clone(),
             method: case.method.get("name").and_then(|name| name.as_str()).unwrap_or_default().to_owned(),
             n: case.size(),
             particles: case.number("particles"),

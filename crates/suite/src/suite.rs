@@ -1,4 +1,4 @@
-//! A suite: the file that says what is measured. Every list in it is crossed with the others, and each combination is a
+//! A suite is a file that says what is measured. Every list in it is crossed with the others, and each combination is a
 //! case.
 
 use crate::SuiteError;
@@ -129,7 +129,7 @@ fn words(table: &Map<String, Value>, first: &str) -> String {
 pub struct SuiteChoice {
     /// Only these frameworks.
     pub frameworks: Vec<String>,
-    /// So many repetitions.
+    /// The number of repetitions.
     pub repeats: Option<usize>,
     /// Only these sizes of data (`n`, `groups`).
     pub sizes: Vec<u64>,

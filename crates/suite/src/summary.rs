@@ -182,8 +182,8 @@ mod tests {
         (0..count).map(|_| random.normal()).collect()
     }
 
-    /// Of 400 samples of 25 normal numbers the intervals hold the true median 0 in about 95 of 100; four binomial standard
-    /// errors to either side, and two more of 100 for so few numbers.
+    /// An interval of 95 % holds the true median in 95 of 100 samples. 400 samples may differ from that by four binomial
+    /// standard errors (4.4 of 100), and samples of 25 numbers by two more.
     #[test]
     fn intervals_hold_the_median_as_often_as_they_say() {
         const SETS: u64 = 400;

@@ -10,8 +10,6 @@ use octopus_models::state_space::{HiddenMarkov, LinearGaussian};
 use octopus_models::synthetic::HierarchicalSpec;
 use octopus_models::{Problem, Registry, ShippedProgram};
 use serde_json::{Map, Value, json};
-use sha2::{Digest, Sha256};
-use std::fmt::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,8 +27,6 @@ pub(crate) struct Workload {
     pub(crate) stan: PathBuf,
     /// The data's file.
     pub(crate) data: PathBuf,
-    /// The SHA-256 of the data's file.
-    pub(crate) data_sha256: String,
     /// The problem as Octopus has it.
     pub(crate) problem: Arc<dyn Problem>,
 }
@@ -78,7 +74,7 @@ impl Workload {
         place(&stan, text)?;
         place(&data_file, data)?;
         let problem = problem_of(name, &stan, &data_file)?;
-        Ok(Self { program: name.to_owned(), stan, data: data_file, data_sha256: sha256(data), problem })
+        Ok(Self { program: name.to_owned(), stan, data: data_file, problem })
     }
 
     /// Returns the moments of each number of the parameters, in the program's order, where they are known, and the logarithm
@@ -230,14 +226,6 @@ fn data_of(program: &ShippedProgram, problem: &Map<String, Value>) -> Result<(St
         },
         _ => Ok((program.data.to_owned(), String::new())),
     }
-}
-
-fn sha256(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().fold(String::new(), |mut hex, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
 }
 
 #[cfg(test)]

@@ -262,3 +262,24 @@ fn truths_are_known_by_the_data() {
     let found = built("hierarchical-normal-stan", &values.to_string()).unwrap().moments_of("mu_group", 3).unwrap();
     assert!((found.mean - known.mean).abs() < 1e-6 && (found.sd - known.sd).abs() < 1e-6, "{found:?}, {known:?}");
 }
+
+/// The sum of log likelihoods over fewer rows is the sum of the terms, of every program that ships.
+#[test]
+fn the_whole_likelihood_is_the_sum_of_its_terms() {
+    let mut compared = 0;
+    for shipped in ShippedProgram::all().iter().filter(|shipped| shipped.name != "gp-regression") {
+        let problem = shipped.build(&Table::new(), None).unwrap();
+        let density = problem.density();
+        if !density.has_log_likelihood() {
+            continue;
+        }
+        let position: Vec<f64> = (0..density.dim()).map(|k| 0.3 * (k as f64 * 0.7).sin()).collect();
+        let mut terms = vec![0.0; density.observations()];
+        density.log_likelihood(&position, &mut terms);
+        let sum: f64 = terms.iter().sum();
+        let whole = density.total_log_likelihood(&position, &mut terms);
+        assert!((whole - sum).abs() <= 1e-11 * sum.abs().max(1.0), "{}: {whole} is not {sum}", shipped.name);
+        compared += 1;
+    }
+    assert!(compared >= 10, "{compared}");
+}

@@ -79,7 +79,7 @@ impl WindowVariance {
     pub(crate) fn agrees_closely(&self) -> bool {
         let (chains, n) = ((self.sums.len() / self.dim) as f64, self.draws as f64);
         let f = f_quantile(MISSED / self.dim as f64, chains - 1.0, chains * (n - 1.0));
-        // Of too few draws chance may make anything, which is no reason to believe them.
+        // A few draws may agree or differ by chance: they settle nothing.
         let chance = if f.is_finite() { ((n - 1.0 + f) / n).sqrt() } else { 0.0 };
         self.largest_rhat() < RHAT_OF_ALL.max(chance)
     }

@@ -233,7 +233,7 @@ mod tests {
         assert!((back + kinetic).abs() < 1e-12 && (u[0] + start[0]).abs() < 1e-12);
     }
 
-    /// The farthest turn can be taken back, and what is farther is no way to go, however strong the force.
+    /// A turn at the limit can be undone. A turn beyond it is a divergence, however strong the force.
     #[test]
     fn turns_have_a_way_back_or_none() {
         let vectors = Vectors::new(2);
