@@ -15,7 +15,7 @@ use crate::plan::{Loop, PackedProgram, PlanStep, SolvePlan};
 pub(crate) use product::{ProductShape, SHORT};
 use rayon::prelude::*;
 use rows::{Inputs, LoopScratch, Stores};
-pub(crate) use small::{rows_with_padding, scalar};
+pub(crate) use small::{padded, rows_with_padding, scalar};
 use std::mem;
 pub use width::VectorWidth;
 
@@ -87,32 +87,37 @@ impl Workspace {
         }
     }
 
-    /// Runs the plan at `position`.
+    /// Runs the plan at `position`; one with room behind it is not copied.
     pub(crate) fn run(&mut self, plan: &PackedProgram, options: EvaluationOptions, position: &[f64]) {
         for &(offset, scalar) in &plan.parameters {
             self.scalars[scalar as usize] = position[offset as usize];
         }
-        let mut padded = mem::take(&mut self.position);
-        padded[..plan.dim].copy_from_slice(&position[..plan.dim]);
+        let mut own = mem::take(&mut self.position);
+        let padded = if position.len() < own.len() {
+            own[..plan.dim].copy_from_slice(&position[..plan.dim]);
+            &own[..]
+        } else {
+            position
+        };
         let mut steps = &plan.steps[..];
         while let Some((step, rest)) = steps.split_first() {
             let together = steps.iter().take_while(|step| step.is_small()).count();
             if together > 0 {
                 let (small, rest) = steps.split_at(together);
                 let Self { scalars, slots, chunks, .. } = self;
-                let position = &padded;
+                let position = padded;
                 options.width.run(small::SmallSteps { steps: small, plan, position, scalars, slots, chunks });
                 steps = rest;
                 continue;
             }
             match step {
-                PlanStep::Loop(rows) => self.run_loop(plan, rows, options, &padded),
+                PlanStep::Loop(rows) => self.run_loop(plan, rows, options, padded),
                 PlanStep::Scan(scan) => self.run_scan(plan, scan, options, position),
-                PlanStep::Solve(solve) => self.run_solve(plan, solve, options.width, &padded),
+                PlanStep::Solve(solve) => self.run_solve(plan, solve, options.width, padded),
                 PlanStep::Matrix { op, args: [a, b], lengths, out } => {
                     let mut to = mem::take(&mut self.slots[*out as usize]);
                     let mut products = mem::take(&mut self.products);
-                    let inputs = self.inputs(plan, &padded);
+                    let inputs = self.inputs(plan, padded);
                     let (a, b) = (inputs.view_with_room(*a, lengths[0]), inputs.view_with_room(*b, lengths[1]));
                     matrix(options, *op, *lengths, [a, b], &mut to[..op.length()], &mut products);
                     self.products = products;
@@ -122,7 +127,7 @@ impl Workspace {
             }
             steps = rest;
         }
-        self.position = padded;
+        self.position = own;
     }
 
     fn run_solve(&mut self, plan: &PackedProgram, solve: &SolvePlan, width: VectorWidth, position: &[f64]) {

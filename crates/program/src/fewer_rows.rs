@@ -432,7 +432,7 @@ mod tests {
             let sigma = graph.exp(log_sigma);
             let sigma = if spread_by_group { graph.gather(sigma, index) } else { graph.element(sigma, 2) };
             let target = squares(&mut graph, y, mean, sigma);
-            same_over(&graph, target, if spread_by_group { &[5, 12, 5] } else { &[5, 2, 5, 5] });
+            same_over(&graph, target, if spread_by_group { &[5, 12, 5] } else { &[2, 5, 5, 5] });
         }
     }
 

@@ -332,6 +332,15 @@ impl Graph {
                     let sum = self.sum(a);
                     return self.div(sum, b);
                 }
+                Op::Mul => {
+                    let (of_a, of_b) = (self.scalar_factor(a), self.scalar_factor(b));
+                    if of_a.is_some() || of_b.is_some() {
+                        let rest = self.mul(of_a.map_or(a, |(_, rest)| rest), of_b.map_or(b, |(_, rest)| rest));
+                        let sum = self.sum(rest);
+                        let factors = [of_a, of_b].into_iter().flatten();
+                        return factors.fold(sum, |sum, (factor, _)| self.mul(factor, sum));
+                    }
+                }
                 Op::Add | Op::Sub if of_a || of_b => {
                     let (a, b) = (self.sum_of_rows(a, rows), self.sum_of_rows(b, rows));
                     return self.apply(op, &[a, b]);
@@ -341,6 +350,19 @@ impl Graph {
         }
         let active = self.active[values.at()];
         self.intern(Node::Sum(values), 1, active)
+    }
+
+    /// Returns the scalar that a vector was multiplied by or divided by, as a factor, and what was multiplied.
+    pub(crate) fn scalar_factor(&mut self, vector: NodeId) -> Option<(NodeId, NodeId)> {
+        match self.nodes[vector.at()] {
+            Node::Map(Op::Mul, [a, b, _]) if self.len(a) == 1 && self.len(b) > 1 => Some((a, b)),
+            Node::Map(Op::Mul, [a, b, _]) if self.len(a) > 1 && self.len(b) == 1 => Some((b, a)),
+            Node::Map(Op::Div, [a, b, _]) if self.len(a) > 1 && self.len(b) == 1 => {
+                let one = self.constant(1.0);
+                Some((self.div(one, b), a))
+            }
+            _ => None,
+        }
     }
 
     /// Whether a term of a sum costs no loop: a scalar, or data.
@@ -691,6 +713,11 @@ impl Graph {
         // All sources may be of one element while the rows are many: the index is right for them too.
         let first = self.apply(op, &sources);
         Some(self.gather_by(first, index))
+    }
+
+    /// Returns a node that was made before.
+    pub(crate) fn made(&self, node: &Node) -> Option<NodeId> {
+        self.memo.get(node).copied()
     }
 
     /// Returns the node, made if it is new, and folded if it depends on no parameter.

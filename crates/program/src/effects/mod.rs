@@ -8,6 +8,7 @@ mod links;
 pub use find::{NormalKind, NormalStatement};
 
 use crate::error::ProgramError;
+use crate::evaluate::padded;
 use crate::graph::{Graph, Node, NodeId};
 use crate::program::{Program, Values};
 use coordinates::Rewritten;
@@ -99,6 +100,7 @@ impl ProgramEffects {
         position.extend_from_slice(&own.precisions);
         position.extend_from_slice(&own.priors);
         position.extend_from_slice(&own.links);
+        position.resize(padded(position.len()), 0.0);
     }
 
     /// The same for the density's own coordinates.
@@ -108,7 +110,7 @@ impl ProgramEffects {
         position.extend_from_slice(x);
         position.resize(self.dim + 2 * effects, 0.0);
         position.resize(self.dim + 3 * effects, 1.0);
-        position.resize(self.dim + 4 * effects, 0.0);
+        position.resize(padded(self.dim + 4 * effects), 0.0);
     }
 
     fn write(&self, values: &Values, position: &[f64], out: &mut [f64]) {
