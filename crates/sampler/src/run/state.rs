@@ -23,6 +23,7 @@ use crate::draw::{ChainBlock, Phase};
 use crate::engine::{ChainState, EngineChains, NEVER, Shared, Tuning};
 use crate::error::SamplerError;
 use crate::kernel::{Address, Algorithm, Space};
+use crate::population::{SamplerCoordinates, approach, halted};
 use crate::run::{Starts, because, jittered_start};
 use coordinates::are_centerings;
 use octopus_density::{DensityError, LogDensity};
@@ -113,10 +114,13 @@ impl<'d> RunState<'d> {
         };
         let starts: Vec<(Vec<f64>, Vec<f64>)> = match starts {
             Some(starts) => starts.points(&space, &config, first)?,
-            None => (0..first)
-                .into_par_iter()
-                .map(|number| starting_point(&space, &config, number))
-                .collect::<Result<_, _>>()?,
+            None => {
+                let coordinates = SamplerCoordinates::of(density, config.parameterization);
+                let start = |chain| {
+                    approach(&coordinates, starting_point(&space, &config, chain)?).map_err(|why| halted(chain, why))
+                };
+                (0..first).into_par_iter().map(start).collect::<Result<_, _>>()?
+            }
         };
         gradient::check_starts(&space, starts.iter().map(|(x, _)| &x[..]))?;
         let gradients: Vec<Vec<f64>> = starts.iter().map(|(_, gradient)| gradient.clone()).collect();
@@ -199,7 +203,7 @@ impl<'d> RunState<'d> {
     /// Returns the iteration at which warm-up next looks at the chains.
     fn next_stop(&self) -> usize {
         let stop = match (self.stage(), self.config.nested()) {
-            (Some(&Stage::Settled(since)), None) => Some(since + self.config.windows.term_buffer),
+            (Some(&Stage::Settled(since)), None) => Some(since + self.config.parts_of_warm_up().term_buffer),
             (Some(&Stage::Settled(since)), Some(_)) => Some(self.done + SPREADING - (self.done - since) % SPREADING),
             (Some(Stage::Learning { agree: true, .. }), Some(_)) => self.schedule.round_end(self.done),
             _ => self.schedule.next_end(self.done),
@@ -262,7 +266,9 @@ impl<'d> RunState<'d> {
         } else {
             PendingSteps::default()
         };
-        if until == self.config.tune || until == stop && had_settled && self.has_spread(engine) {
+        if until == self.config.tune
+            || until == stop && had_settled && self.has_learned_all() && self.has_spread(engine)
+        {
             engine.settle(&self.shared())?;
             let all_learn = had_settled && self.config.nested().is_none();
             if let Some(pooled) = self.pooled.as_mut().filter(|_| all_learn) {
@@ -273,6 +279,14 @@ impl<'d> RunState<'d> {
             self.warm_up = Some(until);
         }
         Ok(next)
+    }
+
+    /// Returns whether chains that have their metric had the iterations for what else there is to learn.
+    fn has_learned_all(&self) -> bool {
+        match (self.stage(), self.config.nested()) {
+            (Some(&Stage::Settled(since)), None) => self.done >= since + self.config.parts_of_warm_up().term_buffer,
+            _ => true,
+        }
     }
 
     /// Returns whether chains have learned their metric.
