@@ -123,8 +123,10 @@ part_1() {
     fi
     step validate 120 "$octopus" validate --quick ${REQUIRE_GPU---require-gpu} --out "$work/phase0"
     cp "$work/phase0/report.json" "$results/validate.json" 2>/dev/null
-    step benchmark 60 "$octopus" device benchmark --json
-    step bench_random 60 "$octopus" bench random --json
+    for suite in arrays random; do
+        step "bench_$suite" 60 "$octopus" bench run "$suite" --frameworks octopus --device cpu,cuda:0 --repeats 3 \
+            --data-size "${BENCH_SIZES-1024,1000000,4194304}" --out "$work/$suite" --json
+    done
     sanitize memcheck memcheck 45 device exact --small
 }
 

@@ -39,7 +39,7 @@ pub(crate) fn run(root: &Path) -> Result<TaskOutcome> {
             script.args(["--part", part]).arg(&results);
             gpu.command(&mut script, octopus_softgpu::Settings::default());
             // The verdict asks for a real GPU, and the double is none.
-            script.env("REQUIRE_GPU", "");
+            script.env("REQUIRE_GPU", "").env("BENCH_SIZES", "1024,10000");
             // A failed step is for the judge: it says which, and why.
             run::status(&mut script)?;
         }

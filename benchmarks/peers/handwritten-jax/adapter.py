@@ -1,4 +1,4 @@
-"""Hand-written JAX: polynomial regression by importance sampling and HMC, and bootstrap particle filters.
+"""Hand-written JAX: polynomial regression by importance sampling and HMC, bootstrap particle filters, arrays and draws.
 
 Each form was the fastest of several on a CPU (jax 0.12.0.1).
 """
@@ -12,6 +12,7 @@ from jax_peer import Compiled  # isort: skip  (it sets threads and precision)
 import jax
 import jax.numpy as jnp
 import protocol
+import work_case
 from filters import particle_filter
 from polynomial import Polynomial, hmc, importance
 
@@ -37,4 +38,5 @@ class Case(Compiled):
         return self.draws_of(self.result)
 
 
-protocol.serve(Case)
+KINDS = {"arrays": work_case.Arrays, "random": work_case.Random}
+protocol.serve(lambda request: KINDS.get(request["program"], Case)(request))

@@ -1,11 +1,10 @@
 //! The errors of measuring and judging.
 
-use octopus_array::{ArrayError, DrawError};
+use octopus_array::ArrayError;
 use octopus_device::{CostsCacheError, CudaError};
 use octopus_diag::DiagError;
 use octopus_files::FileError;
 use octopus_models::ModelError;
-use octopus_random::ParameterError;
 use octopus_runs::RunError;
 use octopus_sampler::SamplerError;
 use std::io;
@@ -51,12 +50,6 @@ pub enum BenchError {
     /// An operation on an array failed.
     #[error("{0}")]
     Array(#[from] ArrayError),
-    /// Draws cannot be made.
-    #[error("{0}")]
-    Draw(#[from] DrawError),
-    /// A distribution that is to be timed has a parameter that it cannot have.
-    #[error("{0}")]
-    Parameter(#[from] ParameterError),
     /// A file cannot be written.
     #[error("{0}")]
     File(#[from] FileError),

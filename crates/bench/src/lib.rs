@@ -4,15 +4,13 @@
 //! |--|--|
 //! | to know whether every kernel gives the bits of the CPU and of a record | [`exact`] |
 //! | the same of whole runs of the sampler, and of what draws mean | [`runs`] |
-//! | the times of operations on arrays, with and without copies | [`benchmark`] |
-//! | the times of draws of each distribution | [`random`] |
 //! | what work costs on CPU and GPU, kept for `--device auto` | [`costs`] |
 //! | how fast the sampler is: latency, launches, start-up, throughput by size and chains | [`sampler`] |
 //! | a model on engines, by strategies and sizes, side by side: the benchmark of phase 0 | [`engines`] |
 //! | to compare a machine's results with a sound machine's, and report them | [`accept`] |
 //! | to see that everything from data to draws works | [`tiny_run()`] |
 //!
-//! The `run` of each module behind `octopus device` and `octopus bench` measures and returns its figures: as text they are what the command prints.
+//! The `run` of each module behind `octopus device` measures and returns its figures: as text they are what the command prints.
 //!
 //! ```
 //! use octopus_device::Device;
@@ -26,8 +24,6 @@
 #![forbid(unsafe_code)]
 
 pub mod accept;
-pub mod benchmark;
-mod beside;
 pub mod costs;
 pub mod engines;
 mod error;
@@ -35,18 +31,15 @@ pub mod exact;
 mod expected;
 mod json;
 mod quality;
-pub mod random;
 pub mod runs;
 pub mod sampler;
 mod tiny_run;
 pub mod warm;
 
-pub use beside::TimedBeside;
 pub use error::BenchError;
 pub use quality::Quality;
 pub use tiny_run::tiny_run;
 
-use octopus_array::{ArrayError, DrawError};
 use octopus_device::{CudaContext, CudaError, Device};
 use octopus_models::synthetic::Synthetic;
 use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood, ModelError};
@@ -59,20 +52,6 @@ fn of_cuda(error: CudaError) -> BenchError {
         CudaError::DeviceMissing { .. } => RunError::NoDevice(error.to_string()).into(),
         error if error.is_absence() => RunError::NoDevice(format!("{error}; see `octopus verify`")).into(),
         error => error.into(),
-    }
-}
-
-fn of_array(error: ArrayError) -> BenchError {
-    match error {
-        ArrayError::Cuda { source, .. } => of_cuda(source),
-        other => other.into(),
-    }
-}
-
-fn of_draws(error: DrawError) -> BenchError {
-    match error {
-        DrawError::Array(error) => of_array(error),
-        other => other.into(),
     }
 }
 

@@ -19,15 +19,15 @@ mod sweep;
 mod validate;
 
 pub(crate) use bench::{
-    BenchCommand, BenchCompareArgs, BenchExportArgs, BenchPlaceArgs, BenchPlotArgs, BenchRandomArgs, BenchRunArgs,
-    BenchSetupArgs, BenchTestArgs,
+    BenchCommand, BenchCompareArgs, BenchExportArgs, BenchPlaceArgs, BenchPlotArgs, BenchRunArgs, BenchSetupArgs,
+    BenchTestArgs,
 };
 pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use check::CheckArgs;
 pub(crate) use data::{DataCommand, DataPolynomialArgs};
 pub(crate) use device::{
-    DeviceAcceptArgs, DeviceBenchmarkArgs, DeviceCommand, DeviceExactArgs, DeviceInfoArgs, DeviceMeasureArgs,
-    DeviceSamplerArgs, DeviceWarmArgs, DeviceWatchArgs,
+    DeviceAcceptArgs, DeviceCommand, DeviceExactArgs, DeviceInfoArgs, DeviceMeasureArgs, DeviceSamplerArgs,
+    DeviceWarmArgs, DeviceWatchArgs,
 };
 pub(crate) use model::{GivenOption, ModelArgs, OF_A_POSTERIOR, OF_A_SIMULATOR};
 pub(crate) use predict::PredictArgs;
@@ -633,7 +633,6 @@ mod tests {
         for (words, inside, outside) in [
             ("export run --to netcdf --out o --predictive", ["0", "2147483647"], ["-1", "2147483648"]),
             ("export run --to netcdf --out o --prior", ["0", "2147483647"], ["-1", "2147483648"]),
-            ("bench random --n", ["1", "16777216"], ["0", "16777217"]),
             ("random normal --n", ["1", "9007199254740992"], ["0", "9007199254740993"]),
             ("calibrate eight-schools --out o --datasets", ["2", "1073741823"], ["1", "1073741824"]),
             ("calibrate eight-schools --out o --geweke --sequences", ["8", "1073741823"], ["7", "1073741824"]),

@@ -3,6 +3,7 @@
 use crate::SuiteError;
 use crate::message::{Answer, Request, StartRequest};
 use crate::peer::OCTOPUS;
+use crate::work::{OwnWork, Work};
 use crate::workload::{FilterModel, log_densities, parameters_of, problem_of};
 use octopus_density::LogDensity;
 use octopus_device::{Device, DeviceChoice, HostInfo};
@@ -46,8 +47,14 @@ fn cannot(why: impl Into<String>) -> Answer {
     Answer { cannot: Some(why.into()), ..Answer::default() }
 }
 
+/// What was started.
+enum Contest {
+    Inference(Box<Inference>),
+    Work(OwnWork),
+}
+
 /// A problem and a method under way.
-struct Contest {
+struct Inference {
     problem: Arc<dyn Problem>,
     method: BenchMethod,
     prepared: PreparedRun,
@@ -77,7 +84,7 @@ fn to(contest: &mut Option<Contest>, request: Request) -> Result<Answer, SuiteEr
         return match Contest::new(&start)? {
             Ok(mut begun) => {
                 let began = Instant::now();
-                begun.run(start.seed)?;
+                begun.seconds(start.seed)?;
                 let mut answer = begun.introduction();
                 answer.compile_seconds = Some(began.elapsed().as_secs_f64());
                 *contest = Some(begun);
@@ -89,20 +96,74 @@ fn to(contest: &mut Option<Contest>, request: Request) -> Result<Answer, SuiteEr
     let Some(contest) = contest else { return Ok(failed("nothing was started".to_owned())) };
     match request {
         Request::LogDensity { points } => contest.log_density(&points),
-        Request::Run { seed } => {
-            let began = Instant::now();
-            contest.run(seed)?;
-            Ok(Answer { seconds: Some(began.elapsed().as_secs_f64()), ..Answer::default() })
-        }
+        Request::Run { seed } => Ok(Answer { seconds: Some(contest.seconds(seed)?), ..Answer::default() }),
         Request::Draws { to } => contest.draws(&to),
         Request::Start(_) => unreachable!("it was answered above"),
     }
 }
 
 impl Contest {
+    /// Prepares what a request asks for; `Ok(Err(why))` where Octopus does not do this.
+    fn new(start: &StartRequest) -> Result<Result<Self, String>, SuiteError> {
+        Ok(match Work::of(&start.program) {
+            Some(work) => work.prepare(start)?.map(Self::Work),
+            None => Inference::new(start)?.map(|begun| Self::Inference(Box::new(begun))),
+        })
+    }
+
+    fn introduction(&self) -> Answer {
+        let versions = [(OCTOPUS.to_owned(), env!("CARGO_PKG_VERSION").to_owned())].into();
+        let name = match self {
+            Self::Inference(begun) => {
+                let device = &begun.prepared.device;
+                (device.device != Device::Cpu).then(|| device.name())
+            }
+            Self::Work(work) => work.device_name.clone(),
+        };
+        let processor = || HostInfo::read().cpu.unwrap_or_else(|| "cpu".to_owned());
+        Answer { versions, device: Some(name.unwrap_or_else(processor)), ..Answer::default() }
+    }
+
+    fn log_density(&self, points: &[Vec<f64>]) -> Result<Answer, SuiteError> {
+        match self {
+            Self::Inference(begun) => {
+                Ok(Answer { values: Some(log_densities(begun.density(), points)), ..Answer::default() })
+            }
+            Self::Work(_) => Ok(failed("a kind of work has no density".to_owned())),
+        }
+    }
+
+    /// Runs once, and returns the seconds.
+    fn seconds(&mut self, seed: u64) -> Result<f64, SuiteError> {
+        match self {
+            Self::Inference(begun) => {
+                let began = Instant::now();
+                begun.run(seed)?;
+                Ok(began.elapsed().as_secs_f64())
+            }
+            Self::Work(work) => work.run(seed),
+        }
+    }
+
+    fn draws(&self, to: &Path) -> Result<Answer, SuiteError> {
+        match self {
+            Self::Inference(begun) => begun.draws(to),
+            Self::Work(work) => {
+                let (width, values) = work.result()?;
+                write(&to.join("draws.npy"), &[1, values.len() / width, width], values.into_iter())?;
+                Ok(Answer::default())
+            }
+        }
+    }
+}
+
+impl Inference {
     /// Prepares a problem and a method; `Ok(Err(why))` where Octopus does not do this.
     fn new(start: &StartRequest) -> Result<Result<Self, String>, SuiteError> {
-        let problem = problem_of(&start.program, &start.stan, &start.data)?;
+        let (Some(stan), Some(data)) = (&start.stan, &start.data) else {
+            return Ok(Err(format!("{} has no program and data", start.program)));
+        };
+        let problem = problem_of(&start.program, stan, data)?;
         let settings = start.method.iter().filter(|(key, _)| *key != "name");
         let settings: Map<String, Value> = settings.map(|(key, value)| (key.clone(), value.clone())).collect();
         let name = start.method.get("name").and_then(Value::as_str).unwrap_or_default();
@@ -140,24 +201,13 @@ impl Contest {
             Ok(prepared) => prepared,
             Err(error) => return Ok(Err(octopus::with_causes(&error))),
         };
-        let parameters = parameters_of(&start.stan, problem.density().layout())?;
+        let parameters = parameters_of(stan, problem.density().layout())?;
         let parameters = parameters.into_iter().flat_map(|(_, range)| range).collect();
         Ok(Ok(Self { problem, method, prepared, parameters, last: None }))
     }
 
-    fn introduction(&self) -> Answer {
-        let versions = [(OCTOPUS.to_owned(), env!("CARGO_PKG_VERSION").to_owned())].into();
-        let processor = || HostInfo::read().cpu.unwrap_or_else(|| "cpu".to_owned());
-        let device = if self.prepared.device.device == Device::Cpu { processor() } else { self.prepared.device.name() };
-        Answer { versions, device: Some(device), ..Answer::default() }
-    }
-
     fn density(&self) -> &dyn LogDensity {
         self.problem.density()
-    }
-
-    fn log_density(&self, points: &[Vec<f64>]) -> Result<Answer, SuiteError> {
-        Ok(Answer { values: Some(log_densities(self.density(), points)), ..Answer::default() })
     }
 
     fn run(&mut self, seed: u64) -> Result<(), SuiteError> {

@@ -1,9 +1,11 @@
 //! The errors of suites and their results.
 
 use octopus::TraceError;
+use octopus_array::{ArrayError, DrawError};
 use octopus_diag::DiagError;
 use octopus_files::{FileError, NpyError};
 use octopus_models::{BuildError, ModelError};
+use octopus_random::{ParameterError, TurnsExhausted};
 use octopus_runs::RunError;
 use octopus_sampler::SamplerError;
 use std::io;
@@ -83,6 +85,18 @@ pub enum SuiteError {
     /// Data cannot be made.
     #[error(transparent)]
     Data(#[from] ModelError),
+    /// An operation on arrays failed.
+    #[error(transparent)]
+    Array(#[from] ArrayError),
+    /// Draws cannot be made.
+    #[error(transparent)]
+    Draw(#[from] DrawError),
+    /// A distribution has no such parameter.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// All turns of a draw were refused.
+    #[error(transparent)]
+    Turns(#[from] TurnsExhausted),
     /// A statistic cannot be computed from the draws.
     #[error(transparent)]
     Diag(#[from] DiagError),

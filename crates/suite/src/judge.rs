@@ -4,6 +4,7 @@
 //! exact posterior, its chains agree, and its evidence is the exact one. Draws of all repetitions count together.
 
 use crate::SuiteError;
+use crate::work::WorkTruth;
 use octopus_diag::{Chains, ess_bulk, mcse_mean, mcse_sd, rhat};
 use octopus_files::{NpyValues, read_npy};
 use octopus_models::exact::Moments;
@@ -27,9 +28,9 @@ pub(crate) struct RepeatDraws {
     /// Chains and draws of each.
     chains: usize,
     draws: usize,
-    width: usize,
+    pub(crate) width: usize,
     /// `chains x draws x parameters`.
-    values: Vec<f64>,
+    pub(crate) values: Vec<f64>,
     /// The logarithms of the weights of all draws; none where they weigh the same.
     log_weights: Vec<f64>,
     /// The logarithm of the evidence.
@@ -73,7 +74,7 @@ impl RepeatDraws {
 }
 
 /// Reads an array of doubles.
-fn numbers(path: &Path) -> Result<(Vec<usize>, Vec<f64>), SuiteError> {
+pub(crate) fn numbers(path: &Path) -> Result<(Vec<usize>, Vec<f64>), SuiteError> {
     let array = read_npy(path)?;
     let NpyValues::F8(values) = array.values else {
         return Err(SuiteError::file(path, "its numbers are not f64"));
@@ -127,16 +128,20 @@ pub struct PosteriorCheck {
     pub worst_parameter: Option<usize>,
     /// How far the logarithm of the mean evidence is from the exact one.
     pub evidence_error: Option<f64>,
+    /// How far the result of a kind of work is from what it must be, as a share of what is allowed.
+    pub result_error: Option<f64>,
 }
 
 /// What a posterior is held to.
-pub(crate) struct Truth<'a> {
+pub(crate) struct Truth {
     /// The moments of each parameter in the program's order, where they are known.
-    pub(crate) moments: &'a [Option<Moments>],
+    pub(crate) moments: Vec<Option<Moments>>,
     /// The logarithm of the evidence, or of the likelihood that a filter estimates.
     pub(crate) log_evidence: Option<f64>,
-    /// Whether there should be draws.
+    /// Whether there should be draws of a posterior.
     pub(crate) has_draws: bool,
+    /// What the result of a kind of work must be.
+    pub(crate) result: WorkTruth,
     /// Whether the suite says that no framework gets this posterior.
     pub(crate) fails: bool,
     /// The chains and the draws of each that the suite asks for.
@@ -168,11 +173,12 @@ impl PosteriorCheck {
             worst_z: None,
             worst_parameter: None,
             evidence_error: None,
+            result_error: None,
         }
     }
 
     /// Judges the log density and the draws of all repetitions.
-    pub(crate) fn judge(mut self, densities: &ComparedDensities<'_>, all: &[RepeatDraws], truth: &Truth<'_>) -> Self {
+    pub(crate) fn judge(mut self, densities: &ComparedDensities<'_>, all: &[RepeatDraws], truth: &Truth) -> Self {
         let mut faults = Vec::new();
         if let Some(theirs) = densities.theirs {
             let error = log_density_error(densities.ours, theirs);
@@ -195,7 +201,10 @@ impl PosteriorCheck {
                 faults.push(format!("its evidence is off by {off:.3}, its standard error is {error:.3}"));
             }
         }
-        let known = truth.moments.iter().any(Option::is_some) || self.evidence_error.is_some();
+        let (error, fault) = truth.result.look_at(all);
+        self.result_error = error;
+        faults.extend(fault);
+        let known = truth.moments.iter().any(Option::is_some) || self.evidence_error.is_some() || error.is_some();
         self.verdict = match (faults.is_empty(), known) {
             (false, _) if is_expected => SuiteVerdict::Expected,
             (false, _) => SuiteVerdict::Failed,
@@ -203,14 +212,14 @@ impl PosteriorCheck {
             (true, false) => SuiteVerdict::Unchecked,
         };
         if self.verdict == SuiteVerdict::Unchecked {
-            faults.push("the exact posterior is not known: its times are in the rows alone".to_owned());
+            faults.push("what is right is not known: its times are in the rows alone".to_owned());
         }
         faults.extend((!self.note.is_empty()).then(|| self.note.clone()));
         self.note = faults.join("; ");
         self
     }
 
-    fn look_at_draws(&mut self, all: &[RepeatDraws], truth: &Truth<'_>, faults: &mut Vec<String>) {
+    fn look_at_draws(&mut self, all: &[RepeatDraws], truth: &Truth, faults: &mut Vec<String>) {
         let width = all.first().map_or(0, |drawn| drawn.width);
         if width == 0 || all.iter().any(|drawn| drawn.width != width) || width != truth.moments.len() {
             faults.push(format!("it draws {width} parameters, and the program has {}", truth.moments.len()));

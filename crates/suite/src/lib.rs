@@ -28,6 +28,7 @@ mod row;
 mod runner;
 mod suite;
 mod summary;
+mod work;
 mod workload;
 
 pub use answer::answer;

@@ -31,12 +31,16 @@ pub(crate) enum Request {
 /// A problem and a method.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct StartRequest {
-    /// The name of the program, by which a framework finds its own form of it.
+    /// The name of the program, by which a framework finds its own form of it, or of the kind of work.
     pub(crate) program: String,
-    /// The program in Stan's language.
-    pub(crate) stan: PathBuf,
-    /// Its data, as Stan's JSON.
-    pub(crate) data: PathBuf,
+    /// The problem as the suite has it: its program and size.
+    pub(crate) problem: Map<String, Value>,
+    /// The program in Stan's language; a kind of work has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) stan: Option<PathBuf>,
+    /// Its data, as Stan's JSON; what a kind of work is done on, as an array, where it is a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) data: Option<PathBuf>,
     /// The name of the method and its settings.
     pub(crate) method: Map<String, Value>,
     /// `f64` or `f32`.

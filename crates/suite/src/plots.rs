@@ -72,6 +72,11 @@ fn without(case: &str, size: &str) -> String {
     words.join(" ").replace(" noise=0.05 seed=42", "")
 }
 
+/// Returns the device in the name of a case.
+fn device(case: &str) -> &str {
+    case.rsplit(", ").nth(1).unwrap_or_default()
+}
+
 /// Returns a name for a file.
 fn stem(kind: &str, words: &str) -> String {
     let words = words.split(|c: char| !c.is_ascii_alphanumeric() && c != '.').filter(|word| !word.is_empty());
@@ -81,7 +86,11 @@ fn stem(kind: &str, words: &str) -> String {
 /// Returns a picture of times against a size for all cases that differ in it alone.
 fn along(rows: &[&SuiteRow], name: &str, size: impl Fn(&SuiteRow) -> Option<u64>) -> Vec<Figure> {
     let timed: Vec<&&SuiteRow> = rows.iter().filter(|row| row.counts() && size(row).is_some()).collect();
-    let key = |row: &SuiteRow| without(&without(&row.case, name), "groups");
+    // A GPU stands beside the CPU: where one pays is seen.
+    let key = |row: &SuiteRow| {
+        let case = without(&without(&row.case, name), "groups");
+        case.replace(&format!(", {}", device(&row.case)), "")
+    };
     let kinds: BTreeSet<String> = timed.iter().map(|row| key(row)).collect();
     let figure = |kind: &String| {
         let own: Vec<&&&SuiteRow> = timed.iter().filter(|row| key(row) == *kind).collect();
@@ -92,12 +101,14 @@ fn along(rows: &[&SuiteRow], name: &str, size: impl Fn(&SuiteRow) -> Option<u64>
         // Octopus first: it has the same colour in all pictures.
         let frameworks: BTreeSet<(bool, &str)> =
             own.iter().map(|row| (row.framework != OCTOPUS, row.framework.as_str())).collect();
-        let points = |framework: &str| {
-            let of = own.iter().filter(|row| row.framework == framework);
-            of.filter_map(|row| Some((size(row)? as f64, row.seconds?))).collect()
-        };
-        let frameworks = frameworks.into_iter().map(|(_, name)| name);
-        let series = frameworks.map(|name| ScalingSeries { name: name.to_owned(), points: points(name) });
+        let devices: BTreeSet<&str> = own.iter().map(|row| device(&row.case)).collect();
+        let series = frameworks.iter().flat_map(|(_, framework)| devices.iter().map(move |on| (*framework, *on)));
+        let series = series.filter_map(|(framework, on)| {
+            let of = own.iter().filter(|row| row.framework == framework && device(&row.case) == on);
+            let points: Vec<_> = of.filter_map(|row| Some((size(row)? as f64, row.seconds?))).collect();
+            let name = if on == "cpu" { framework.to_owned() } else { format!("{framework}, {on}") };
+            (!points.is_empty()).then_some(ScalingSeries { name, points })
+        });
         let plot = ScalingPlot {
             title: kind.clone(),
             along: name.to_owned(),

@@ -7,15 +7,11 @@ use crate::peer::{PeerProcess, Peers};
 use crate::results::SuiteResults;
 use crate::row::SuiteRow;
 use crate::suite::{Suite, SuiteCase, SuiteChoice};
-use crate::workload::{Workload, log_densities};
-use octopus_density::LogDensity;
-use octopus_sampler::{SamplerConfig, jittered};
+use crate::workload::Workload;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Points at which densities are compared.
-const POINTS: u32 = 5;
 /// The fewest repetitions of a case, whatever it takes.
 const FEWEST: usize = 3;
 
@@ -72,6 +68,7 @@ impl SuiteRun<'_> {
             }
         }
         let cases = self.suite.cases(self.choice);
+        let scratch = tempfile::tempdir().map_err(SuiteError::io("make", Path::new("a temporary folder")))?;
         let mut stage = Stage { peers: self.peers, running: HashMap::new(), set_up: None };
         for (number, case) in cases.iter().enumerate() {
             let name = case.name();
@@ -82,9 +79,10 @@ impl SuiteRun<'_> {
                 break;
             }
             observer.case(number + 1, cases.len(), &name);
-            let workload = Workload::new(case, self.suite.folder.as_deref(), &folder.join("data"))?;
-            let data = workload.data.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            results.metadata.data.insert(data, workload.problem.data().sha256.clone());
+            let workload = Workload::new(case, self.suite.folder.as_deref(), &folder.join("data"), scratch.path())?;
+            if let Some(data) = workload.data.as_ref().and_then(|data| data.file_name()) {
+                results.metadata.data.insert(data.to_string_lossy().into_owned(), workload.sha256.clone());
+            }
             // What was not finished is not kept: it is run again.
             let Some(judged) = self.case(case, &workload, &mut stage, observer)? else { break };
             for (check, rows) in judged {
@@ -107,8 +105,8 @@ impl SuiteRun<'_> {
     pub fn export_data(&self, folder: &Path) -> Result<Vec<PathBuf>, SuiteError> {
         let mut files = Vec::new();
         for case in self.suite.cases(self.choice) {
-            let file = Workload::new(&case, self.suite.folder.as_deref(), folder)?.data;
-            if !files.contains(&file) {
+            let file = Workload::new(&case, self.suite.folder.as_deref(), folder, folder)?.data;
+            if let Some(file) = file.filter(|file| !files.contains(file)) {
                 files.push(file);
             }
         }
@@ -123,11 +121,7 @@ impl SuiteRun<'_> {
         stage: &mut Stage<'_>,
         observer: &mut dyn SuiteObserver,
     ) -> Result<Option<Vec<JudgedEntrant>>, SuiteError> {
-        let filters = case.method.get("name").is_some_and(|name| name == "filter");
-        let (moments, log_evidence) = if filters { (Vec::new(), workload.exact_filter()) } else { workload.truth()? };
-        let asked = [case.number("chains"), case.number("draws")];
-        let truth = Truth { moments: &moments, log_evidence, has_draws: !filters, fails: case.expect.is_some(), asked };
-        let points = if filters { Vec::new() } else { points(workload.problem.density()) };
+        let (truth, points) = (workload.truth(case)?, workload.points(case));
         let patience = Duration::from_secs_f64(self.suite.patience);
         stage.set_up(case);
         let mut entrants: Vec<Entrant> = Vec::new();
@@ -147,11 +141,10 @@ impl SuiteRun<'_> {
                 if !observer.go_on() {
                     return Ok(None);
                 }
-                entrants[(repeat + order) % count].repeat(stage, (repeat, order), patience);
+                entrants[(repeat + order) % count].repeat(stage, (repeat, order), &truth, patience);
             }
         }
-        let ours = log_densities(workload.problem.density(), &points);
-        let ours: Vec<f64> = ours.into_iter().map(|value| value.unwrap_or(f64::NAN)).collect();
+        let ours = workload.log_densities(&points);
         Ok(Some(entrants.into_iter().map(|entrant| entrant.judged(&ours, &truth, case)).collect()))
     }
 }
@@ -192,6 +185,7 @@ impl Stage<'_> {
 fn start_request(case: &SuiteCase, workload: &Workload) -> StartRequest {
     StartRequest {
         program: workload.program.clone(),
+        problem: case.problem.clone(),
         stan: workload.stan.clone(),
         data: workload.data.clone(),
         method: case.method.clone(),
@@ -200,16 +194,6 @@ fn start_request(case: &SuiteCase, workload: &Workload) -> StartRequest {
         threads: case.threads,
         seed: 0,
     }
-}
-
-/// Returns points of the unconstrained coordinates, as the program is written, about where chains start.
-fn points(density: &dyn LogDensity) -> Vec<Vec<f64>> {
-    let config = SamplerConfig::default();
-    let written = |own: Vec<f64>| match density.effects() {
-        Some(effects) => effects.as_written(&own),
-        None => own,
-    };
-    (0..POINTS).map(|point| written(jittered(density, &config, 0, point))).collect()
 }
 
 /// A framework in a case.
@@ -235,7 +219,7 @@ impl Entrant {
             precision: case.precision.clone(),
             threads: case.threads,
             program: workload.program.clone(),
-            data_sha256: workload.problem.data().sha256.clone(),
+            data_sha256: workload.sha256.clone(),
             method: case.method.get("name").and_then(|name| name.as_str()).unwrap_or_default().to_owned(),
             n: case.size(),
             particles: case.number("particles"),
@@ -283,7 +267,7 @@ impl Entrant {
     }
 
     /// Runs once, and reads the draws.
-    fn repeat(&mut self, stage: &mut Stage<'_>, (repeat, order): (usize, usize), patience: Duration) {
+    fn repeat(&mut self, stage: &mut Stage<'_>, (repeat, order): (usize, usize), truth: &Truth, patience: Duration) {
         if self.out.is_some() {
             return;
         }
@@ -313,7 +297,7 @@ impl Entrant {
             order,
             seconds: Some(seconds),
             peak_bytes,
-            least_ess: drawn.least_ess(),
+            least_ess: drawn.least_ess().filter(|_| truth.has_draws),
             gradients: answer.gradients,
             divergences: answer.divergences,
             log_evidence: answer.log_evidence,
@@ -344,7 +328,7 @@ impl Entrant {
         None
     }
 
-    fn judged(self, ours: &[f64], truth: &Truth<'_>, case: &SuiteCase) -> JudgedEntrant {
+    fn judged(self, ours: &[f64], truth: &Truth, case: &SuiteCase) -> JudgedEntrant {
         let remarks: Vec<String> = case
             .expect
             .iter()

@@ -18,6 +18,9 @@ const SHIPPED: &[(&str, &str)] = &[
     ("hierarchical", include_str!("../../../benchmarks/suites/hierarchical.toml")),
     ("phase0", include_str!("../../../benchmarks/suites/phase0.toml")),
     ("scaling", include_str!("../../../benchmarks/suites/scaling.toml")),
+    ("arrays", include_str!("../../../benchmarks/suites/arrays.toml")),
+    ("random", include_str!("../../../benchmarks/suites/random.toml")),
+    ("diagnostics", include_str!("../../../benchmarks/suites/diagnostics.toml")),
 ];
 
 /// The most seconds that a case or an answer may take: a month.
@@ -48,9 +51,9 @@ pub struct Suite {
     /// Numbers of cores.
     #[serde(default = "threads")]
     pub threads: Vec<usize>,
-    /// Programs with their data.
+    /// Programs with their data, or kinds of work with their sizes.
     pub problem: Vec<Map<String, Value>>,
-    /// Methods with their settings.
+    /// Methods, or operations of the work, with their settings.
     pub method: Vec<Map<String, Value>>,
     /// The name: that of the file.
     #[serde(skip)]
@@ -103,6 +106,16 @@ impl SuiteCase {
         let Self { precision, device, threads, .. } = self;
         let (problem, method) = (words(&self.problem, "program"), words(&self.method, "name"));
         format!("{problem}; {method}; {precision}, {device}, {threads}")
+    }
+
+    /// Returns the name of the program, or of the kind of work.
+    pub(crate) fn program(&self) -> &str {
+        self.problem.get("program").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// Returns whether a particle filter is run, which draws no parameters.
+    pub(crate) fn is_filter(&self) -> bool {
+        self.method.get("name").is_some_and(|name| name == "filter")
     }
 
     /// Returns the size of the data, where the suite gives one: points or groups.
@@ -232,15 +245,16 @@ impl Suite {
         self
     }
 
-    /// Returns every case, problem by problem.
+    /// Returns every case, set-up by set-up, and within each problem by problem.
     pub fn cases(&self, choice: &SuiteChoice) -> Vec<SuiteCase> {
         let mut cases = Vec::new();
         let problems: Vec<_> = self.problem.iter().flat_map(crossed).collect();
         let methods: Vec<_> = self.method.iter().flat_map(crossed).collect();
-        for problem in &problems {
-            for method in &methods {
-                for (precision, device) in self.precision.iter().flat_map(|p| self.device.iter().map(move |d| (p, d))) {
-                    for &threads in &self.threads {
+        // A framework is started anew for other cores, another device or precision: as seldom as possible.
+        for (precision, device) in self.precision.iter().flat_map(|p| self.device.iter().map(move |d| (p, d))) {
+            for &threads in &self.threads {
+                for problem in &problems {
+                    for method in &methods {
                         let mut method = method.clone();
                         let expect = method.remove("expect").and_then(|value| value.as_str().map(str::to_owned));
                         cases.push(SuiteCase {

@@ -1,7 +1,10 @@
-//! The problem of a case: the program and its data as files for every framework, and what is known of the posterior.
+//! The problem of a case: the program and its data as files for every framework, and what is known of the posterior; or a kind
+//! of work, and what is known of its result.
 
 use crate::SuiteError;
+use crate::judge::Truth;
 use crate::suite::SuiteCase;
+use crate::work::{Work, WorkTruth};
 use octopus::stan::{DeclaredVariable, ProgramBlock, StanProgram};
 use octopus_density::{Layout, LogDensity, Variable};
 use octopus_models::exact::Moments;
@@ -9,6 +12,7 @@ use octopus_models::polynomial::PolynomialSpec;
 use octopus_models::state_space::{HiddenMarkov, LinearGaussian};
 use octopus_models::synthetic::HierarchicalSpec;
 use octopus_models::{Problem, Registry, ShippedProgram};
+use octopus_sampler::{SamplerConfig, jittered};
 use serde_json::{Map, Value, json};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -19,25 +23,41 @@ const HIERARCHY: &str = "hierarchical-normal-stan";
 /// The program of polynomials, as well.
 const POLYNOMIAL: &str = "polynomial";
 
-/// A problem with its files.
+/// Points at which densities are compared.
+const POINTS: u32 = 5;
+
+/// What is done in a case, with its files.
 pub(crate) struct Workload {
-    /// The name of the program.
+    /// The name of the program, or of the kind of work.
     pub(crate) program: String,
     /// The program's file.
-    pub(crate) stan: PathBuf,
+    pub(crate) stan: Option<PathBuf>,
     /// The data's file.
-    pub(crate) data: PathBuf,
-    /// The problem as Octopus has it.
-    pub(crate) problem: Arc<dyn Problem>,
+    pub(crate) data: Option<PathBuf>,
+    /// The SHA-256 of the data; nothing where there are none.
+    pub(crate) sha256: String,
+    /// The problem as Octopus has it; `None` of a kind of work.
+    problem: Option<Arc<dyn Problem>>,
 }
 
 impl Workload {
-    /// Makes the problem of a case; its files are written into `folder`. Paths of the suite are relative to `home`.
+    /// Makes the problem of a case; its files are written into `folder`, and what a kind of work is done on, which may be
+    /// large, into `scratch`. Paths of the suite are relative to `home`.
     ///
     /// # Errors
     /// When there is no such program, a setting is none of it, or a file cannot be read or written.
-    pub(crate) fn new(case: &SuiteCase, home: Option<&Path>, folder: &Path) -> Result<Self, SuiteError> {
-        let name = case.problem.get("program").and_then(Value::as_str).unwrap_or_default();
+    pub(crate) fn new(
+        case: &SuiteCase,
+        home: Option<&Path>,
+        folder: &Path,
+        scratch: &Path,
+    ) -> Result<Self, SuiteError> {
+        let name = case.program();
+        if let Some(work) = Work::of(name) {
+            let (data, sha256) = work.input(case, scratch)?.unzip();
+            let sha256 = sha256.unwrap_or_default();
+            return Ok(Self { program: name.to_owned(), stan: None, data, sha256, problem: None });
+        }
         if name.ends_with(".stan") {
             return Self::of_files(case, &home.unwrap_or(Path::new("")).join(name), home, folder);
         }
@@ -74,14 +94,60 @@ impl Workload {
         place(&stan, text)?;
         place(&data_file, data)?;
         let problem = problem_of(name, &stan, &data_file)?;
-        Ok(Self { program: name.to_owned(), stan, data: data_file, problem })
+        let sha256 = problem.data().sha256.clone();
+        Ok(Self { program: name.to_owned(), stan: Some(stan), data: Some(data_file), sha256, problem: Some(problem) })
+    }
+
+    /// Returns what the posterior or the result of a case is held to.
+    ///
+    /// # Errors
+    /// When a setting is none of the work, or the program cannot be read again.
+    pub(crate) fn truth(&self, case: &SuiteCase) -> Result<Truth, SuiteError> {
+        let fails = case.expect.is_some();
+        let asked = [case.number("chains"), case.number("draws")];
+        let without_draws = Truth {
+            moments: Vec::new(),
+            log_evidence: None,
+            has_draws: false,
+            result: WorkTruth::Unknown,
+            fails,
+            asked,
+        };
+        Ok(match (&self.problem, Work::of(&self.program)) {
+            (Some(_), _) if case.is_filter() => Truth { log_evidence: self.exact_filter(), ..without_draws },
+            (Some(problem), _) => {
+                let (moments, log_evidence) = self.moments(&**problem)?;
+                Truth { moments, log_evidence, has_draws: true, ..without_draws }
+            }
+            (None, Some(work)) => Truth { result: work.truth(case)?, ..without_draws },
+            (None, None) => without_draws,
+        })
+    }
+
+    /// Returns points of the unconstrained coordinates, as the program is written, about where chains start; none where there
+    /// is no density to compare.
+    pub(crate) fn points(&self, case: &SuiteCase) -> Vec<Vec<f64>> {
+        let Some(problem) = self.problem.as_ref().filter(|_| !case.is_filter()) else { return Vec::new() };
+        let (density, config) = (problem.density(), SamplerConfig::default());
+        let written = |own: Vec<f64>| match density.effects() {
+            Some(effects) => effects.as_written(&own),
+            None => own,
+        };
+        (0..POINTS).map(|point| written(jittered(density, &config, 0, point))).collect()
+    }
+
+    /// Returns the log densities at these points by Octopus, NaN where there is none.
+    pub(crate) fn log_densities(&self, points: &[Vec<f64>]) -> Vec<f64> {
+        let found = self.problem.as_ref().map(|problem| log_densities(problem.density(), points)).unwrap_or_default();
+        found.into_iter().map(|value| value.unwrap_or(f64::NAN)).collect()
     }
 
     /// Returns the moments of each number of the parameters, in the program's order, where they are known, and the logarithm
     /// of the evidence.
-    pub(crate) fn truth(&self) -> Result<(Vec<Option<Moments>>, Option<f64>), SuiteError> {
-        let exact = self.problem.exact().ok().flatten();
-        let parameters = parameters_of(&self.stan, self.problem.density().layout())?;
+    fn moments(&self, problem: &dyn Problem) -> Result<(Vec<Option<Moments>>, Option<f64>), SuiteError> {
+        let exact = problem.exact().ok().flatten();
+        let stan = self.stan.as_deref().unwrap_or(Path::new(""));
+        let parameters = parameters_of(stan, problem.density().layout())?;
         let moments = |(variable, range): (&Variable, Range<usize>)| -> Vec<Option<Moments>> {
             range.enumerate().map(|(index, _)| exact.as_ref()?.moments_of(&variable.name, index)).collect()
         };
@@ -89,7 +155,7 @@ impl Workload {
     }
 
     /// Returns the exact logarithm of the likelihood of the states that a particle filter follows.
-    pub(crate) fn exact_filter(&self) -> Option<f64> {
+    fn exact_filter(&self) -> Option<f64> {
         match FilterModel::of(&self.program)? {
             FilterModel::Levels(model) => Some(model.kalman().log_likelihood),
             FilterModel::Chain(model) => Some(model.forward().log_likelihood),
@@ -246,8 +312,8 @@ mod tests {
                 device: "cpu".to_owned(),
                 threads: 1,
             };
-            let workload = Workload::new(&case, None, folder.path()).unwrap();
-            let (moments, _) = workload.truth().unwrap();
+            let workload = Workload::new(&case, None, folder.path(), folder.path()).unwrap();
+            let moments = workload.truth(&case).unwrap().moments;
             assert!(!moments.is_empty() && moments.iter().all(Option::is_some), "{name}");
 
             let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models").join(name).join("truth.json");
@@ -255,9 +321,8 @@ mod tests {
             let known = truth["points"].as_array().unwrap();
             let points: Vec<Vec<f64>> =
                 known.iter().map(|known| serde_json::from_value(known["x"].clone()).unwrap()).collect();
-            let found = log_densities(workload.problem.density(), &points);
-            let shifts =
-                known.iter().zip(&found).map(|(known, found)| known["log_density"].as_f64().unwrap() - found.unwrap());
+            let found = workload.log_densities(&points);
+            let shifts = known.iter().zip(&found).map(|(known, found)| known["log_density"].as_f64().unwrap() - found);
             let shifts: Vec<f64> = shifts.collect();
             let largest = shifts.iter().map(|shift| (shift - shifts[0]).abs()).fold(0.0, f64::max);
             assert!(shifts.len() > 1 && largest < 1e-8, "{name}: {shifts:?}");

@@ -22,7 +22,6 @@ const COMMANDS: [&str; 20] = [
     "verify",
     "man",
     "completions",
-    "bench random",
     "device list",
     "device info",
     "device accept",

@@ -589,12 +589,6 @@ pub(super) const WIRING: [Fault; 101] = [
         new: "number % self.parts == self.part - 1 || true",
     },
     Fault {
-        name: "wiring: device benchmark forgets --device",
-        file: "crates/cli/src/commands/device/measure.rs",
-        old: "return TimedBeside::Gpu(device);",
-        new: "return TimedBeside::Gpu(0 * device);",
-    },
-    Fault {
         name: "wiring: device measure forgets --device",
         file: "crates/cli/src/commands/device/measure.rs",
         old: "costs::run(args.device, args.cache",

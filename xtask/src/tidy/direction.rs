@@ -59,7 +59,6 @@ const MAY_KNOW: [(&str, &[&str]); 28] = [
             "diag",
             "sampler",
             "density",
-            "random",
             "trace",
             "formats",
             "files",
@@ -69,7 +68,10 @@ const MAY_KNOW: [(&str, &[&str]); 28] = [
     ),
     (
         "crates/suite",
-        &["octopus", "models", "runs", "sampler", "density", "random", "diag", "device", "files", "report"],
+        &[
+            "octopus", "models", "runs", "sampler", "density", "random", "diag", "device", "files", "report", "array",
+            "fitness", "trace",
+        ],
     ),
     (
         "crates/phase0",

@@ -48,10 +48,6 @@ pub(crate) enum BenchCommand {
     /// Answer as a framework: requests from stdin, a line each
     #[command(hide = true)]
     Answer,
-    /// Time draws of each distribution, on one core, on all cores and on the GPU
-    ///
-    /// Without a GPU the CPU alone is timed. Exit codes: 0 all were timed, 3 the GPU failed, 4 there is no GPU N.
-    Random(BenchRandomArgs),
 }
 
 /// Where frameworks are.
@@ -159,26 +155,6 @@ pub(crate) struct BenchTestArgs {
     /// Where frameworks are.
     #[command(flatten)]
     pub(crate) place: BenchPlaceArgs,
-}
-
-/// `octopus bench random`
-#[derive(Debug, Args)]
-pub(crate) struct BenchRandomArgs {
-    /// Draws per pass on the CPU; a GPU makes 64 times as many
-    #[arg(long, value_name = "N", default_value = "1e6", value_parser = draws)]
-    pub(crate) n: u64,
-    /// The N of cuda:N [default: 0 where there is a GPU]
-    #[arg(long, value_name = "N")]
-    pub(crate) device: Option<u32>,
-    /// Few draws and passes; the software GPU of the tests is never given others
-    #[arg(long)]
-    pub(crate) small: bool,
-}
-
-fn draws(text: &str) -> Result<u64, String> {
-    /// A GPU makes 64 times as many: 8 GiB of double precision.
-    const MOST: u64 = 1 << 24;
-    count_up_to(text, MOST)
 }
 
 fn repeats(text: &str) -> Result<u64, String> {

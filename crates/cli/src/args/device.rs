@@ -21,10 +21,6 @@ pub(crate) enum DeviceCommand {
     ///
     /// Ends at Ctrl-C. With --json each line is an object. Exit codes: 0 there is a GPU, 4 there is no GPU.
     Watch(DeviceWatchArgs),
-    /// Time operations on arrays on the CPU and on the GPU, with and without copies between them
-    ///
-    /// Without a GPU the CPU alone is timed. Exit codes: 0 all were timed, 3 the GPU failed, 4 there is no GPU N.
-    Benchmark(DeviceBenchmarkArgs),
     /// Measure the costs of work on CPU and GPU, for `--device auto`, and keep them in the cache
     Measure(DeviceMeasureArgs),
     /// Have the driver compile the kernels that runs use most, before the first run waits for them
@@ -64,17 +60,6 @@ pub(crate) struct DeviceWatchArgs {
     /// End after N readings
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) count: Option<u64>,
-}
-
-/// `octopus device benchmark`
-#[derive(Debug, Args)]
-pub(crate) struct DeviceBenchmarkArgs {
-    /// The N of cuda:N [default: 0 where there is a GPU]
-    #[arg(long, value_name = "N")]
-    pub(crate) device: Option<u32>,
-    /// Small arrays only; the software GPU of the tests is never given others
-    #[arg(long)]
-    pub(crate) small: bool,
 }
 
 /// `octopus device measure`

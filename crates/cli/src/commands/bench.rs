@@ -1,15 +1,13 @@
-//! `octopus bench ...` runs suites of Octopus and other frameworks, and times what Octopus does beside its sampler.
+//! `octopus bench ...` runs suites of Octopus and other frameworks.
 
-use super::device::{print, timed_beside};
 use crate::args::{
-    BenchCommand, BenchCompareArgs, BenchExportArgs, BenchPlaceArgs, BenchPlotArgs, BenchRandomArgs, BenchRunArgs,
-    BenchSetupArgs, BenchTestArgs, Global, PictureFormat,
+    BenchCommand, BenchCompareArgs, BenchExportArgs, BenchPlaceArgs, BenchPlotArgs, BenchRunArgs, BenchSetupArgs,
+    BenchTestArgs, Global, PictureFormat,
 };
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
 use crate::output;
 use anyhow::{Result, bail};
-use octopus_bench::random as draws;
 use octopus_diag::{TableLook, TextColumn, text_table};
 use octopus_report::write_figures;
 use octopus_suite::{
@@ -27,7 +25,7 @@ const RESULTS: &str = "benchmarks/data";
 /// Runs the subcommand of `octopus bench` that was given.
 ///
 /// # Errors
-/// When there is no such device, suite or framework, a file cannot be read or written, or the device fails.
+/// When there is no such suite or framework, or a file cannot be read or written.
 pub(crate) fn run(command: &BenchCommand, global: Global) -> Result<Exit> {
     match command {
         BenchCommand::List(args) => list(args, global),
@@ -41,7 +39,6 @@ pub(crate) fn run(command: &BenchCommand, global: Global) -> Result<Exit> {
             octopus_suite::answer(io::stdin().lock(), io::stdout().lock())?;
             Ok(Exit::Fine)
         }
-        BenchCommand::Random(args) => random(args, global),
     }
 }
 
@@ -260,10 +257,4 @@ fn test(args: &BenchTestArgs, global: Global) -> Result<Exit> {
         }
     }
     Ok(if progress.bad { Exit::Bad } else { Exit::Fine })
-}
-
-fn random(args: &BenchRandomArgs, global: Global) -> Result<Exit> {
-    let beside = timed_beside(args.device, global);
-    print(&draws::run(&beside, args.n as usize, args.small)?, global)?;
-    Ok(Exit::Fine)
 }

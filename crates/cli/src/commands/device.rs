@@ -7,8 +7,6 @@ mod measure;
 mod warm;
 mod watch;
 
-pub(super) use measure::{print, timed_beside};
-
 use crate::args::{DeviceCommand, Global};
 use crate::exit::Exit;
 use anyhow::Result;
@@ -22,7 +20,6 @@ pub(crate) fn run(command: &DeviceCommand, global: Global) -> Result<Exit> {
         DeviceCommand::List => list::run(global),
         DeviceCommand::Info(args) => info::run(args, global),
         DeviceCommand::Watch(args) => watch::run(args, global),
-        DeviceCommand::Benchmark(args) => measure::benchmark(args, global),
         DeviceCommand::Measure(args) => measure::measure_costs(args, global),
         DeviceCommand::Warm(args) => warm::run(args, global),
         DeviceCommand::Exact(args) => measure::exact(args, global),

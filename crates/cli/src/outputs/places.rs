@@ -138,7 +138,7 @@ fn device(command: &DeviceCommand, found: &mut Outputs) {
             found.input("RESULTS", &args.results);
             found.outputs("--reports", args.reports.as_deref(), OutputKind::Folder(|_| false));
         }
-        DeviceCommand::List | DeviceCommand::Info(_) | DeviceCommand::Watch(_) | DeviceCommand::Benchmark(_) => {}
+        DeviceCommand::List | DeviceCommand::Info(_) | DeviceCommand::Watch(_) => {}
     }
 }
 

@@ -36,7 +36,6 @@ const TABLE: &[Refused] = &[
     refused("device-exact", "--record", "device exact --record {}/x --expected {}/y", &["--expected"]),
     refused("bench-run", "--out", "bench run eight-schools hierarchical --out {}/x", &["one suite"]),
     refused("bench-run", "--out", "bench run eight-schools --out {}/x --export-data {}/y", &["--export-data"]),
-    refused("bench-random", "--n", "bench random --n 10 --small", &["--small"]),
 
     refused("sample", "--data", "sample hierarchical-normal --data {}/y.csv --dry-run", &["--group", "--value"]),
     refused("sample", "--data", "sample eight-schools --data {}/y.csv --group g --value y --dry-run", &["eight-schools"]),
@@ -169,13 +168,11 @@ const TABLE: &[Refused] = &[
 const HEARD: &[(&str, &[&str])] = &[
     ("verify", &["--device", "--no-deep"]),
     ("device-watch", &["--every", "--count"]),
-    ("device-benchmark", &["--device", "--small"]),
     ("device-measure", &["--device", "--cache"]),
     ("device-warm", &["--device", "--model", "--precision", "--kernel-cache"]),
     ("device-exact", &["--device", "--runs", "--small", "--expected"]),
     ("device-sampler", &["--device", "--small", "--seconds", "--out"]),
     ("device-accept", &["--reports"]),
-    ("bench-random", &["--device", "--small"]),
     ("bench-list", &["--peers"]),
     ("bench-setup", &["--peers"]),
     ("bench-run", &["--peers", "--frameworks", "--repeats", "--data-size", "--n-particles", "--device", "--export-data"]),

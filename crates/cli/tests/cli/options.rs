@@ -42,11 +42,6 @@ const TABLE: &[(&str, &str, Shown)] = &[
 
     ("device-watch", "--every", In("software_gpu.rs", "a_device_is_watched")),
     ("device-watch", "--count", In("software_gpu.rs", "a_device_is_watched")),
-    ("device-benchmark", "--device", In("software_gpu.rs", "each_command_measures_the_device_that_it_is_told")),
-    ("device-benchmark", "--small", In("software_gpu.rs", "each_command_measures_the_device_that_it_is_told")),
-    ("bench-random", "--n", In("software_gpu.rs", "benchmarks_and_calibrations_of_a_double_say_so")),
-    ("bench-random", "--device", In("software_gpu.rs", "each_command_measures_the_device_that_it_is_told")),
-    ("bench-random", "--small", In("software_gpu.rs", "benchmarks_and_calibrations_of_a_double_say_so")),
     ("bench-list", "--peers", In("suites.rs", "frameworks_are_found_and_set_up")),
     ("bench-setup", "--peers", In("suites.rs", "frameworks_are_found_and_set_up")),
     ("bench-run", "--peers", In("suites.rs", "a_suite_is_run_as_asked")),

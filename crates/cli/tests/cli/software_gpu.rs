@@ -219,60 +219,22 @@ fn every_kernel_is_exact_and_as_recorded() {
 #[test]
 fn benchmarks_and_calibrations_of_a_double_say_so() {
     let Some(double) = Double::with_sampler(&["f32_32x1"]) else { return };
-    let json = double.run(&mut double.octopus(""), "device benchmark --json").succeeds().json();
-    assert_eq!((&json["schema"], &json["test_double"]), (&2.into(), &true.into()));
-    let rows = json["rows"].as_array().unwrap();
-    let operations: BTreeSet<&str> = rows.iter().map(|row| row["operation"].as_str().unwrap()).collect();
-    let of_arrays = ["add", "arange", "axpy", "dot", "exp", "fill", "sum", "tanh"];
-    let of_matrices = ["matmul", "outer", "sum_axis 0", "sum_axis 1"];
-    let draws = ["normal draws", "uniform draws", "von Mises draws"];
-    assert_eq!(operations, of_arrays.into_iter().chain(of_matrices).chain(draws).collect());
-    for row in rows {
-        for field in ["cpu_seconds", "device_seconds", "with_transfers_seconds", "speedup"] {
-            assert!(row[field].as_f64().is_some_and(|value| value > 0.0), "{field}: {row}");
+    // A GPU is a device of the suites of arrays and of draws; its results are held to the same truth.
+    let run = |suite: &str, size: &str| {
+        let words = format!(
+            "bench run {suite} --frameworks octopus --repeats 3 --data-size {size} --device cuda:0 --json --quiet --out {{}}/{suite}"
+        );
+        double.run(&mut double.octopus(""), &words).succeeds().json()["summary"].as_array().unwrap().clone()
+    };
+    for (suite, size, methods) in [("arrays", "1024", 32), ("random", "10000", 9)] {
+        let lines = run(suite, size);
+        let names: BTreeSet<&str> = lines.iter().map(|line| line["method"].as_str().unwrap()).collect();
+        assert_eq!(names.len(), methods);
+        for line in &lines {
+            assert!(line["verdict"] == "passed" && line["seconds"].as_f64() > Some(0.0), "{line:#}");
         }
-        let is_product = row["operation"].as_str().is_some_and(|name| name == "matmul");
-        assert_eq!(row["device_flops"].is_number(), is_product);
-    }
-    let text = double.run(&mut double.octopus(""), "device benchmark");
-    assert!(text.succeeds().stdout.contains("these are no measurements of a GPU"), "{}", text.stdout);
-    if !Double::has_real_driver() {
-        let bare = |words: &str| double.run(&mut double.octopus_without_driver("bare"), words);
-        let json = bare("device benchmark --small --json").succeeds().json();
-        assert!(json["device"].is_null() && json["test_double"] == false, "{json}");
-        assert!(json["skipped"].as_str().is_some_and(|reason| reason.contains("driver")), "{json}");
-        for row in json["rows"].as_array().unwrap() {
-            assert!(row["cpu_seconds"].as_f64().is_some_and(|value| value > 0.0), "{row}");
-            assert!(row["device_seconds"].is_null() && row["speedup"].is_null(), "{row}");
-        }
-        let text = bare("device benchmark --small");
-        assert!(text.succeeds().stdout.starts_with("CPU: one thread; GPU: SKIPPED ("), "{}", text.stdout);
-        assert!(!text.stdout.contains("speedup") && text.stderr.contains("the CPU alone is timed"), "{text:#?}");
-        assert_eq!(bare("device benchmark --small --quiet").succeeds().stderr, "");
-        bare("device benchmark --small --device 0").fails(4, &[]);
-    }
-
-    let json = double.run(&mut double.octopus(""), "bench random --json").succeeds().json();
-    assert_eq!((&json["schema"], &json["test_double"], &json["draws"]), (&1.into(), &true.into(), &1000.into()));
-    let rows = json["rows"].as_array().unwrap();
-    let name = |row: &serde_json::Value| format!("{} {}", row["distribution"], row["dtype"]);
-    assert_eq!(rows.iter().map(name).collect::<BTreeSet<_>>().len(), 32, "16 distributions in two types");
-    for row in rows {
-        for field in ["one_core_ns", "all_cores_ns", "device_ns", "to_host_ns"] {
-            assert!(row[field].as_f64().is_some_and(|value| value > 0.0), "{field}: {row}");
-        }
-    }
-    let text = double.run(&mut double.octopus(""), "bench random");
-    assert!(text.succeeds().stdout.contains("these are no measurements of a GPU"), "{}", text.stdout);
-    if !Double::has_real_driver() {
-        let bare = |words: &str| double.run(&mut double.octopus_without_driver("bare"), words);
-        let json = bare("bench random --n 70 --json").succeeds().json();
-        assert_eq!((&json["draws"], json["skipped"].is_string()), (&70.into(), true), "{json}");
-        assert!(json["rows"][0]["one_core_ns"].is_number() && json["rows"][0]["device_ns"].is_null(), "{json}");
-        assert_eq!(bare("bench random --small --json").succeeds().json()["draws"], 1000);
-        bare("bench random --n 70 --small").fails(2, &["--n", "--small"]);
-        let text = bare("bench random --small");
-        assert!(text.stdout.contains("GPU: SKIPPED (") && !text.stdout.contains("speedup"), "{}", text.stdout);
+        let rows = std::fs::read_to_string(double.scratch().join(format!("{suite}/octopus.csv"))).unwrap();
+        assert!(rows.contains("(test double)"), "{rows}");
     }
 
     let measured = double.run(&mut double.octopus(""), "device measure --json --cache {}/cache");
@@ -291,8 +253,6 @@ fn each_command_measures_the_device_that_it_is_told() {
     let units: Vec<String> = std::iter::once(TINY_RUN.to_owned()).chain(units.map(str::to_owned)).collect();
     let Some(double) = SoftwareGpu::for_test_with_sampler(Lanes::Arrays, &units).map(Double::of) else { return };
     for words in [
-        "device benchmark --small",
-        "bench random --small",
         "device measure --cache {}/cache",
         "device warm --model eight-schools --precision f32,f64",
         "device sampler --small --seconds 0",

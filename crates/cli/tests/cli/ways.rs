@@ -71,13 +71,12 @@ const WAYS: [Way; 7] = [
 ];
 
 /// The commands that run no chains on a posterior of the user's.
-const OTHERS: [&str; 38] = [
+const OTHERS: [&str; 36] = [
     "",
     "verify",
     "device-list",
     "device-info",
     "device-watch",
-    "device-benchmark",
     "device-measure",
     "device-warm",
     "device-exact",
@@ -99,7 +98,6 @@ const OTHERS: [&str; 38] = [
     "data",
     "data-polynomial",
     "bench",
-    "bench-random",
     "bench-list",
     "bench-setup",
     "bench-run",

@@ -150,7 +150,7 @@ fn every_option_in_a_command_line_is_one_of_the_command() {
             let mut words = line.split_whitespace();
             let first = words.next().unwrap_or_default();
             let second = words.next().unwrap_or_default();
-            // The longest name that fits is meant: `bench-random`, not `bench`.
+            // The longest name that fits is meant: `bench-run`, not `bench`.
             let of_two = format!("{first}-{second}");
             let named = |name: &str| listed.iter().find(|(command, _)| !command.is_empty() && command == name);
             let Some((command, own)) = named(&of_two).or_else(|| named(first)) else { continue };

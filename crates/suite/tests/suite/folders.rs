@@ -125,6 +125,9 @@ fn suites_that_ship_are_whole() {
         let cases = suite.cases(&SuiteChoice::default());
         let names: BTreeSet<String> = cases.iter().map(octopus_suite::SuiteCase::name).collect();
         assert_eq!(names.len(), cases.len(), "{name}");
+        if ["arrays", "random", "diagnostics"].contains(&name) {
+            continue; // Kinds of work have no program.
+        }
         let (folder, choice) =
             (tempfile::tempdir().unwrap(), SuiteChoice { sizes: vec![10, 50, 100], ..Default::default() });
         let peers = octopus_suite::Peers { folder: folder.path().to_owned(), octopus: Vec::new() };

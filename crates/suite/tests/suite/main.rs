@@ -3,6 +3,7 @@
 
 mod folders;
 mod verdicts;
+mod work;
 
 use octopus_suite::{Peers, Suite, SuiteChoice, SuiteObserver, SuiteResults, SuiteRun};
 use std::path::Path;

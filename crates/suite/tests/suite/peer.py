@@ -1,6 +1,8 @@
 """A framework for the tests: the polynomial's posterior in closed form, with a fault that its argument names.
 
-    python3 peer.py none|prior|mute|rounded|spread|few|again|evidence|nan|shape|dies|silent|nonsense|cannot
+    python3 peer.py none|prior|mute|rounded|spread|few|again|evidence|nan|shape|dies|silent|nonsense|cannot|twice
+
+It adds and sums up arrays, and draws normal numbers, too.
 
 Only Python's standard library is used.
 """
@@ -67,14 +69,41 @@ def save(path, shape, values):
         file.write(struct.pack(f"<{len(values)}d", *values))
 
 
+def work(asked, method):
+    """The result of an operation on arrays, or draws, as rows of a width: of many every k-th."""
+    n = asked["problem"]["n"]
+    if asked["program"] == "random":
+        rng = random.Random(1 if FAULT == "again" else asked["seed"])
+        spread = 0.8 if FAULT == "spread" else 1.0
+        found = [rng.gauss(0, spread) for _ in range(n)]
+        if FAULT == "twice":
+            found = [found[i - i % 2] for i in range(n)]
+    else:
+        digits = 1 if FAULT == "rounded" else 17
+        x, y = ([round(math.fmod(step * i, 1.0) + 1.5, digits) for i in range(n)] for step in (0.37, -0.725))
+        found = [math.fsum(x)] if method["name"] == "sum" else [a + b for a, b in zip(x, y)]
+    # Neighbours stay neighbours.
+    if FAULT == "nan":
+        found[0] = math.nan
+    if FAULT == "few":
+        found += found[:1]
+    width = 2 if FAULT == "shape" else 1
+    step = -(-len(found) // width // (1 << 16))
+    rows = [found[i : i + width] for i in range(0, len(found), width)][:: max(1, step)]
+    return (1, len(rows), width), [value for row in rows for value in row]
+
+
 def main():
-    data = found = method = drawn = None
+    data = found = method = drawn = given = None
     for line in sys.stdin:
         asked = json.loads(line)
         answer = {}
         if asked["do"] == "start":
             if FAULT == "cannot":
                 answer = {"cannot": "it only says so"}
+            elif asked["program"] in ("arrays", "random"):
+                given, method = asked, asked["method"]
+                answer = {"versions": {"by hand": "1"}, "device": "cpu", "compile_seconds": 0.5}
             else:
                 data, method = read(asked["data"]), asked["method"]
                 found = posterior(data)
@@ -88,6 +117,10 @@ def main():
                 sys.exit(7)
             if FAULT == "silent":
                 time.sleep(60)
+            if given:
+                drawn = work(given | {"seed": asked["seed"]}, method)
+                print(json.dumps({"seconds": 0.01}), flush=True)
+                continue
             mean, low, _ = found
             rng = random.Random(1 if FAULT == "again" else asked["seed"])
             spread = 0.8 if FAULT == "spread" else 1.0

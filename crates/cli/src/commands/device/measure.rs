@@ -1,41 +1,15 @@
-//! `octopus device benchmark`, `measure`, `exact` and `sampler`: what `octopus-bench` measures and judges.
+//! `octopus device measure`, `exact` and `sampler`: what `octopus-bench` measures and judges.
 
-use crate::args::{DeviceBenchmarkArgs, DeviceExactArgs, DeviceMeasureArgs, DeviceSamplerArgs, Global};
+use crate::args::{DeviceExactArgs, DeviceMeasureArgs, DeviceSamplerArgs, Global};
 use crate::exit::Exit;
 use crate::output;
 use anyhow::Result;
-use octopus_bench::{TimedBeside, benchmark, costs, exact, runs, sampler};
-use octopus_device::{Overall, SystemProvider, verify};
+use octopus_bench::{costs, exact, runs, sampler};
 use serde::Serialize;
 use serde_json::json;
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::process::Command;
-
-/// Times operations on arrays: on the CPU and a GPU, or on the CPU alone where there is no GPU and none is asked for.
-///
-/// # Errors
-/// When there is no such device, or it fails.
-pub(super) fn benchmark(args: &DeviceBenchmarkArgs, global: Global) -> Result<Exit> {
-    let beside = timed_beside(args.device, global);
-    print(&benchmark::run(&beside, args.small)?, global)?;
-    Ok(Exit::Fine)
-}
-
-/// Returns the GPU that is timed beside the CPU: the one that is asked for, the first one that there is, or none.
-pub(in crate::commands) fn timed_beside(asked: Option<u32>, global: Global) -> TimedBeside {
-    if let Some(device) = asked {
-        return TimedBeside::Gpu(device);
-    }
-    let report = verify(&SystemProvider::new());
-    if report.overall != Overall::Absent {
-        return TimedBeside::Gpu(0);
-    }
-    if !global.quiet {
-        output::note(format!("{}; the CPU alone is timed", report.summary));
-    }
-    TimedBeside::Nothing(report.summary)
-}
 
 /// Measures what work costs on a device and keeps the result.
 ///
