@@ -7,7 +7,8 @@ An adapter calls `begin` before it imports anything heavy, and `serve` at its en
     protocol.serve(start)
 
 `start(request)` returns a case, an object with `facts` (what is answered), `log_density(points)`, `run(seed)`, which
-returns seconds, and `draws()`, which returns a `Draws`; or it raises `Cannot`.
+returns seconds, and `draws()`, which returns a `Draws`; or it raises `Cannot`. A case that computes in processes of its own
+keeps their peak memory in `child_bytes`.
 """
 
 import json
@@ -118,7 +119,10 @@ def _do(case, request):
     if request["do"] == "log_density":
         return {"values": [_number(value) for value in case.log_density(request["points"])]}
     if request["do"] == "run":
-        return {"seconds": case.run(request["seed"])}
+        seconds = case.run(request["seed"])
+        # The runner measures this process alone.
+        children = getattr(case, "child_bytes", None)
+        return {"seconds": seconds} | ({} if children is None else {"child_bytes": children})
     if request["do"] == "draws":
         return _write(Path(request["to"]), case.draws())
     raise ValueError(f"no such request: {request['do']}")

@@ -106,7 +106,8 @@ class Compiler:
         text = Path(program).read_bytes()
         name = hashlib.sha256(text).hexdigest()[:16]
         made, record = self.parts / name, self.parts / f"{name}.json"
-        if not (made.exists() and record.exists()):
+        is_old = made.exists() and made.stat().st_mtime < self.source.stat().st_mtime
+        if is_old or not (made.exists() and record.exists()):
             asks = self.prepare()
             code = self.parts / f"{name}.hpp"
             stanc = [self.wheel / "stanc", "--allow-undefined", f"--o={code}", "--name=stan_model", program]

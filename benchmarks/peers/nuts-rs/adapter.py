@@ -3,6 +3,7 @@
 The program is started for each run; its seconds are its own, of warm-up and draws.
 """
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -49,8 +50,14 @@ class Case:
     def run(self, seed):
         counts = [self.method[name] for name in ("chains", "tune", "draws", "target_accept")]
         command = [PROGRAM, DATA, "pointwise", *map(str, (*counts, seed, self.threads)), DRAWS]
-        told = subprocess.run(command, capture_output=True, text=True, check=True)
-        seconds, _, self.gradients = told.stdout.split()
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            told = process.stdout.read()
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            raise RuntimeError(f"nuts-rs ended with {process.returncode}")
+        self.child_bytes = used.ru_maxrss * 1024
+        seconds, _, self.gradients = told.split()
         return float(seconds)
 
     def draws(self):

@@ -41,18 +41,28 @@ class Case:
         parts = re.findall(r"define STAN_(?:MAJOR|MINOR|PATCH) (\d+)", header)
         self.facts["versions"]["stan"] = ".".join(parts)
 
+    def peak(self, forked):
+        """The most memory of Stan's process and of those that it forks, which have some pages in common."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        own = int(re.search(r"VmHWM:\s+(\d+)", status)[1])
+        return 1024 * (own + (self.words[1] * forked if self.words[1] > 1 else 0))
+
     def ask(self, *words):
         self.process.stdin.write(" ".join(map(str, words)) + "\n")
         answer = self.process.stdout.readline().split()
         if not answer or answer[0] == "error":
             raise RuntimeError(" ".join(answer[1:]) or "Stan's program has ended")
-        return float(answer[1])
+        return float(answer[1]) if len(answer) == 2 else [float(word) for word in answer[1:]]
 
     def log_density(self, points):
         return [self.ask("point", *map(repr, map(float, point))) for point in points]
 
     def run(self, seed):
-        return self.ask(self.method["name"], seed, *self.words)
+        # Its peak is that of this run.
+        Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")
+        seconds, forked = self.ask(self.method["name"], seed, *self.words)
+        self.child_bytes = self.peak(int(forked))
+        return seconds
 
     def draws(self):
         with tempfile.NamedTemporaryFile() as file:

@@ -7,8 +7,8 @@
 // | request | answer |
 // |--|--|
 // | point x1 ... xN | value lp (constants and Jacobians in) |
-// | nuts SEED CHAINS PROCESSES TUNE DRAWS TARGET_ACCEPT | seconds S |
-// | hmc SEED CHAINS PROCESSES TUNE DRAWS STEP LEAPFROGS | seconds S |
+// | nuts SEED CHAINS PROCESSES TUNE DRAWS TARGET_ACCEPT | seconds S, the most KiB of a process of chains |
+// | hmc SEED CHAINS PROCESSES TUNE DRAWS STEP LEAPFROGS | the same |
 // | draws FILE | divergences D (of NUTS); the file has chains x draws x parameters in f64 |
 //
 // Chains are processes, as many at a time as are asked for, and in this process if that is one: so Stan's memory of
@@ -18,6 +18,7 @@
 #include <stan/io/empty_var_context.hpp>
 #include <stan/io/json/json_data.hpp>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <chrono>
@@ -154,7 +155,9 @@ int main(int argc, char** argv) {
       const auto began = std::chrono::steady_clock::now();
       const bool well = chains_of(model, run, kept, params);
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-      if (well) std::printf("seconds %.9f\n", took.count());
+      struct rusage forked {};
+      ::getrusage(RUSAGE_CHILDREN, &forked);
+      if (well) std::printf("seconds %.9f %ld\n", took.count(), forked.ru_maxrss);
       else std::printf("error a chain failed\n");
     }
     std::fflush(stdout);

@@ -62,5 +62,5 @@ pub use model::{CalibrationTest, Effects, Model, NamedLikelihood, ObservedVariab
 pub use option::{ModelOption, OptionGroup, OptionKind};
 pub use registry::Registry;
 pub use simulator::Simulator;
-pub use stan_program::{ProgramOverview, ShippedProgram, StanModel, StanProblem};
+pub use stan_program::{ProgramOverview, ShippedProgram, StanModel, StanProblem, TruthMoments};
 pub use table_file::{FileData, ModelColumn, RowFilter, TableFile};

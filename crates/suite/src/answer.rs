@@ -3,7 +3,8 @@
 use crate::SuiteError;
 use crate::message::{Answer, Request, StartRequest};
 use crate::peer::OCTOPUS;
-use crate::work::{OwnWork, Work};
+use crate::suite::SuiteCase;
+use crate::work::{OwnWork, WorkKind};
 use crate::workload::{FilterModel, log_densities, parameters_of, problem_of};
 use octopus_density::LogDensity;
 use octopus_device::{Device, DeviceChoice, HostInfo};
@@ -105,7 +106,7 @@ fn to(contest: &mut Option<Contest>, request: Request) -> Result<Answer, SuiteEr
 impl Contest {
     /// Prepares what a request asks for; `Ok(Err(why))` where Octopus does not do this.
     fn new(start: &StartRequest) -> Result<Result<Self, String>, SuiteError> {
-        Ok(match Work::of(&start.program) {
+        Ok(match WorkKind::of(&start.program) {
             Some(work) => work.prepare(start)?.map(Self::Work),
             None => Inference::new(start)?.map(|begun| Self::Inference(Box::new(begun))),
         })
@@ -272,6 +273,19 @@ impl Inference {
                 })
             }
         }
+    }
+}
+
+/// Returns why Octopus does not take the settings of a method that it has: one is misspelled, or out of its range.
+pub(crate) fn refused(case: &SuiteCase) -> Option<String> {
+    let mut settings = case.method.clone();
+    let name = settings.remove("name").and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default();
+    match name.as_str() {
+        "importance" => {
+            serde_json::from_value::<ImportanceConfig>(settings.into()).err().map(|error| error.to_string())
+        }
+        name if Algorithm::NAMES.contains(&name) => sampler_of(name, settings, "f64").err(),
+        _ => None,
     }
 }
 

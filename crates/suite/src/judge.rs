@@ -136,6 +136,8 @@ pub struct PosteriorCheck {
 pub(crate) struct Truth {
     /// The moments of each parameter in the program's order, where they are known.
     pub(crate) moments: Vec<Option<Moments>>,
+    /// The standard error of these moments, in standard deviations.
+    pub(crate) moments_error: f64,
     /// The logarithm of the evidence, or of the likelihood that a filter estimates.
     pub(crate) log_evidence: Option<f64>,
     /// Whether there should be draws of a posterior.
@@ -262,6 +264,8 @@ impl PosteriorCheck {
         let (mut distances, mut squares) = (Vec::new(), 0.0);
         for (parameter, exact) in known {
             let Estimate { mean, sd, mean_error, sd_error } = Estimate::of(all, parameter);
+            let [mean_error, sd_error] =
+                [mean_error, sd_error].map(|error: f64| error.hypot(truth.moments_error * exact.sd));
             let two = [(mean - exact.mean) / mean_error, (sd - exact.sd) / sd_error];
             distances.extend(two.map(|z| (parameter, z.abs())));
             squares += ((mean - exact.mean) / exact.sd).powi(2);

@@ -20,6 +20,7 @@ mod compare;
 mod error;
 mod export;
 mod judge;
+mod known;
 mod message;
 mod peer;
 mod plots;

@@ -84,6 +84,9 @@ pub(crate) struct Answer {
     /// The seconds of inference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) seconds: Option<f64>,
+    /// The most memory that processes of the framework's own held in this run, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) child_bytes: Option<u64>,
     /// The logarithm of the evidence, with all constants.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) log_evidence: Option<f64>,

@@ -1,12 +1,14 @@
 //! The runner: for each case it starts the frameworks, holds their densities and draws to the truth, and times them in turns.
 
 use crate::SuiteError;
+use crate::answer::refused;
 use crate::judge::{ComparedDensities, PosteriorCheck, RepeatDraws, SuiteVerdict, Truth};
 use crate::message::{Answer, Request, StartRequest};
-use crate::peer::{PeerProcess, Peers};
+use crate::peer::{OCTOPUS, PeerProcess, Peers};
 use crate::results::SuiteResults;
 use crate::row::SuiteRow;
 use crate::suite::{Suite, SuiteCase, SuiteChoice};
+use crate::work::WorkKind;
 use crate::workload::Workload;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -51,6 +53,9 @@ impl SuiteRun<'_> {
     /// # Errors
     /// When a file cannot be read or written, or a problem not be made. What a framework does wrong is a row.
     pub fn run(&self, folder: &Path, observer: &mut dyn SuiteObserver) -> Result<SuiteResults, SuiteError> {
+        let cases = self.suite.cases(self.choice);
+        let scratch = tempfile::tempdir().map_err(SuiteError::io("make", Path::new("a temporary folder")))?;
+        self.check(&cases, scratch.path())?;
         std::fs::create_dir_all(folder).map_err(SuiteError::io("make", folder))?;
         let mut results = if folder.join("metadata.json").exists() {
             SuiteResults::open(folder)?
@@ -67,8 +72,6 @@ impl SuiteRun<'_> {
                 results.metadata.suite.frameworks.push(framework.clone());
             }
         }
-        let cases = self.suite.cases(self.choice);
-        let scratch = tempfile::tempdir().map_err(SuiteError::io("make", Path::new("a temporary folder")))?;
         let mut stage = Stage { peers: self.peers, running: HashMap::new(), set_up: None };
         for (number, case) in cases.iter().enumerate() {
             let name = case.name();
@@ -96,6 +99,34 @@ impl SuiteRun<'_> {
             results.write()?;
         }
         Ok(results)
+    }
+
+    /// Finds what is wrong with a case before the first one is run: a framework that there is not, a program or data that cannot
+    /// be read, a setting that is none.
+    fn check(&self, cases: &[SuiteCase], scratch: &Path) -> Result<(), SuiteError> {
+        let known = self.peers.all()?;
+        let is_known = |name: &String| name == OCTOPUS || known.iter().any(|peer| peer.name == *name);
+        // Where there is none at all, each is absent.
+        if let Some(name) = self.suite.frameworks.iter().find(|name| !known.is_empty() && !is_known(name)) {
+            let names: Vec<&str> =
+                std::iter::once(OCTOPUS).chain(known.iter().map(|peer| peer.name.as_str())).collect();
+            return Err(SuiteError::Unknown { kind: "framework", name: name.clone(), known: names.join(", ") });
+        }
+        let mut seen = Vec::new();
+        for case in cases {
+            match WorkKind::of(case.program()) {
+                Some(work) => work.check(case)?,
+                None if seen.contains(&&case.problem) => {}
+                None => {
+                    Workload::new(case, self.suite.folder.as_deref(), scratch, scratch)?;
+                    seen.push(&case.problem);
+                }
+            }
+            if let Some(what) = refused(case) {
+                return Err(SuiteError::file(Path::new(&self.suite.name), format!("{}: {what}", case.name())));
+            }
+        }
+        Ok(())
     }
 
     /// Writes program and data of every case into a folder, and returns the files of data.
@@ -279,6 +310,8 @@ impl Entrant {
             Ok(Ok(process)) => process.peak_bytes(),
             _ => None,
         };
+        // What the framework has other processes for counts, too.
+        let peak_bytes = peak_bytes.map(|own| own + answer.child_bytes.unwrap_or(0));
         let Some(seconds) = answer.seconds.filter(|seconds| *seconds > 0.0) else {
             return self.out = Some((SuiteVerdict::Error, "it told no time of its run".to_owned()));
         };

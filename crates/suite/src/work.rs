@@ -22,7 +22,7 @@ const MOST: usize = 1 << 16;
 
 /// A kind of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Work {
+pub(crate) enum WorkKind {
     /// Operations on arrays of `n` elements.
     Arrays,
     /// `n` draws of a distribution.
@@ -51,7 +51,7 @@ pub(crate) struct KnownNumbers {
     pub(crate) limit: f64,
 }
 
-impl Work {
+impl WorkKind {
     /// Returns the kind of this name; `None` of a program.
     pub(crate) fn of(program: &str) -> Option<Self> {
         let all = [("arrays", Self::Arrays), ("random", Self::Random), ("diagnostics", Self::Diagnostics)];
@@ -63,21 +63,30 @@ impl Work {
     pub(crate) fn input(self, case: &SuiteCase, folder: &Path) -> Result<Option<(PathBuf, String)>, SuiteError> {
         match self {
             Self::Arrays | Self::Random => Ok(None),
-            Self::Diagnostics => diagnostics::Shape::of(&case.problem)?.write(folder).map(Some),
+            Self::Diagnostics => diagnostics::DrawShape::of(&case.problem)?.write(folder).map(Some),
+        }
+    }
+
+    /// Finds out whether there is such work.
+    ///
+    /// # Errors
+    /// When there is no such operation, or a setting is none of it.
+    pub(crate) fn check(self, case: &SuiteCase) -> Result<(), SuiteError> {
+        match self {
+            Self::Arrays => arrays::check(case).map(drop),
+            Self::Random => random::check(case).map(drop),
+            Self::Diagnostics => diagnostics::check(case).map(drop),
         }
     }
 
     /// Returns what the result of a case must be.
     ///
     /// # Errors
-    /// When there is no such operation, or a setting is none of it.
+    /// As [`check`](Self::check).
     pub(crate) fn truth(self, case: &SuiteCase) -> Result<WorkTruth, SuiteError> {
         match self {
             Self::Arrays => Ok(WorkTruth::Numbers(arrays::truth(case)?)),
-            Self::Random => {
-                known_settings(&case.problem, &["program", "n"])?;
-                Ok(WorkTruth::Draws(random::Law::of(&case.method)?))
-            }
+            Self::Random => Ok(WorkTruth::Draws(random::Law::of(random::check(case)?))),
             Self::Diagnostics => diagnostics::truth(case),
         }
     }
@@ -96,7 +105,7 @@ impl Work {
         if copies && device == Device::Cpu {
             return Ok(Err("the CPU needs no copies".to_owned()));
         }
-        let operation: Box<dyn Operation> = match (self, start.precision.as_str()) {
+        let operation: Box<dyn TimedOperation> = match (self, start.precision.as_str()) {
             (Self::Arrays, "f32") => Box::new(arrays::ArrayOperation::<f32>::new(start, device)?),
             (Self::Arrays, _) => Box::new(arrays::ArrayOperation::<f64>::new(start, device)?),
             (Self::Random, "f32") => Box::new(random::Drawing::<f32>::new(start, device)?),
@@ -110,7 +119,7 @@ impl Work {
 }
 
 /// An operation as Octopus does it.
-trait Operation: Send {
+trait TimedOperation: Send {
     /// Does it once, and keeps the result where it was made.
     fn call(&mut self, seed: u64) -> Result<(), SuiteError>;
 
@@ -120,7 +129,7 @@ trait Operation: Send {
 
 /// Work of Octopus that can be timed.
 pub(crate) struct OwnWork {
-    operation: Box<dyn Operation>,
+    operation: Box<dyn TimedOperation>,
     device: Device,
     /// The name of a GPU.
     pub(crate) device_name: Option<String>,
@@ -155,7 +164,7 @@ fn copies(method: &Map<String, Value>) -> bool {
 }
 
 /// Refuses a setting that is none of the known ones.
-fn known_settings(table: &Map<String, Value>, known: &[&str]) -> Result<(), SuiteError> {
+pub(crate) fn known_settings(table: &Map<String, Value>, known: &[&str]) -> Result<(), SuiteError> {
     match table.keys().find(|key| !known.contains(&key.as_str())) {
         None => Ok(()),
         Some(key) => {

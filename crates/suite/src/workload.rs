@@ -3,8 +3,9 @@
 
 use crate::SuiteError;
 use crate::judge::Truth;
+use crate::known::KnownPosterior;
 use crate::suite::SuiteCase;
-use crate::work::{Work, WorkTruth};
+use crate::work::{WorkKind, WorkTruth, known_settings};
 use octopus::stan::{DeclaredVariable, ProgramBlock, StanProgram};
 use octopus_density::{Layout, LogDensity, Variable};
 use octopus_models::exact::Moments;
@@ -38,6 +39,8 @@ pub(crate) struct Workload {
     pub(crate) sha256: String,
     /// The problem as Octopus has it; `None` of a kind of work.
     problem: Option<Arc<dyn Problem>>,
+    /// What the suite says of its posterior.
+    known: Option<KnownPosterior>,
 }
 
 impl Workload {
@@ -53,10 +56,10 @@ impl Workload {
         scratch: &Path,
     ) -> Result<Self, SuiteError> {
         let name = case.program();
-        if let Some(work) = Work::of(name) {
+        if let Some(work) = WorkKind::of(name) {
             let (data, sha256) = work.input(case, scratch)?.unzip();
             let sha256 = sha256.unwrap_or_default();
-            return Ok(Self { program: name.to_owned(), stan: None, data, sha256, problem: None });
+            return Ok(Self { program: name.to_owned(), stan: None, data, sha256, problem: None, known: None });
         }
         if name.ends_with(".stan") {
             return Self::of_files(case, &home.unwrap_or(Path::new("")).join(name), home, folder);
@@ -73,18 +76,24 @@ impl Workload {
     /// The problem of a program and data that the suite names by their files.
     fn of_files(case: &SuiteCase, stan: &Path, home: Option<&Path>, folder: &Path) -> Result<Self, SuiteError> {
         let read = |path: &Path| std::fs::read_to_string(path).map_err(SuiteError::io("read", path));
+        known_settings(&case.problem, &["program", "data", "truth"])?;
         let Some(data) = case.problem.get("data").and_then(Value::as_str) else {
             return Err(SuiteError::file(
                 stan,
                 "the suite gives no data with it: write data = \"FILE.json\" beside program",
             ));
         };
-        let data = home.unwrap_or(Path::new("")).join(data);
+        let at_home = |name: &str| home.unwrap_or(Path::new("")).join(name);
+        let data = at_home(data);
         let [name, data_name] = [stan, data.as_path()].map(|path| {
             let stem = path.file_stem().unwrap_or_default();
             stem.to_string_lossy().into_owned()
         });
-        Self::written(&name, &read(stan)?, &data_name, &read(&data)?, folder)
+        let mut own = Self::written(&name, &read(stan)?, &data_name, &read(&data)?, folder)?;
+        if let (Some(truth), Some(problem)) = (case.problem.get("truth").and_then(Value::as_str), &own.problem) {
+            own.known = Some(KnownPosterior::read(&at_home(truth), &**problem)?);
+        }
+        Ok(own)
     }
 
     fn written(name: &str, text: &str, data_name: &str, data: &str, folder: &Path) -> Result<Self, SuiteError> {
@@ -95,7 +104,14 @@ impl Workload {
         place(&data_file, data)?;
         let problem = problem_of(name, &stan, &data_file)?;
         let sha256 = problem.data().sha256.clone();
-        Ok(Self { program: name.to_owned(), stan: Some(stan), data: Some(data_file), sha256, problem: Some(problem) })
+        Ok(Self {
+            program: name.to_owned(),
+            stan: Some(stan),
+            data: Some(data_file),
+            sha256,
+            problem: Some(problem),
+            known: None,
+        })
     }
 
     /// Returns what the posterior or the result of a case is held to.
@@ -107,13 +123,14 @@ impl Workload {
         let asked = [case.number("chains"), case.number("draws")];
         let without_draws = Truth {
             moments: Vec::new(),
+            moments_error: self.known.as_ref().map_or(0.0, |known| known.error),
             log_evidence: None,
             has_draws: false,
             result: WorkTruth::Unknown,
             fails,
             asked,
         };
-        Ok(match (&self.problem, Work::of(&self.program)) {
+        Ok(match (&self.problem, WorkKind::of(&self.program)) {
             (Some(_), _) if case.is_filter() => Truth { log_evidence: self.exact_filter(), ..without_draws },
             (Some(problem), _) => {
                 let (moments, log_evidence) = self.moments(&**problem)?;
@@ -149,9 +166,17 @@ impl Workload {
         let stan = self.stan.as_deref().unwrap_or(Path::new(""));
         let parameters = parameters_of(stan, problem.density().layout())?;
         let moments = |(variable, range): (&Variable, Range<usize>)| -> Vec<Option<Moments>> {
-            range.enumerate().map(|(index, _)| exact.as_ref()?.moments_of(&variable.name, index)).collect()
+            let of = |index: usize| match &self.known {
+                Some(known) => known.moments.of(&variable.name, index),
+                None => exact.as_ref()?.moments_of(&variable.name, index),
+            };
+            range.enumerate().map(|(index, _)| of(index)).collect()
         };
-        Ok((parameters.into_iter().flat_map(moments).collect(), exact.as_ref().and_then(|exact| exact.log_evidence())))
+        let log_evidence = match &self.known {
+            Some(known) => known.log_evidence,
+            None => exact.as_ref().and_then(|exact| exact.log_evidence()),
+        };
+        Ok((parameters.into_iter().flat_map(moments).collect(), log_evidence))
     }
 
     /// Returns the exact logarithm of the likelihood of the states that a particle filter follows.
@@ -256,10 +281,7 @@ fn data_of(program: &ShippedProgram, problem: &Map<String, Value>) -> Result<(St
         HIERARCHY => &["program", "groups"],
         _ => &["program"],
     };
-    if let Some(key) = problem.keys().find(|key| !allowed.contains(&key.as_str())) {
-        let known = format!("what {} takes: {}", program.name, allowed.join(", "));
-        return Err(SuiteError::Unknown { kind: "setting of a problem", name: key.clone(), known });
-    }
+    known_settings(problem, allowed)?;
     match program.name {
         POLYNOMIAL => {
             let plain = PolynomialSpec::default();

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Commands with what must precede their options.
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 19] = [
     "sample",
     "resume",
     "diagnose",

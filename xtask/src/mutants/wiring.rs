@@ -16,7 +16,7 @@ const SWEEP: &str = "crates/cli/src/commands/sweep.rs";
 /// The settings of a data set of a batch.
 const OF_SET: &str = "..config.sampler.clone() };";
 
-pub(super) const WIRING: [Fault; 101] = [
+pub(super) const WIRING: [Fault; 100] = [
     Fault {
         name: "wiring: a batch drops --target-accept",
         file: SETS,

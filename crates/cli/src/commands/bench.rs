@@ -123,7 +123,10 @@ fn run_suites(args: &BenchRunArgs, global: Global) -> Result<Exit> {
             continue;
         }
         let folder = args.out.clone().unwrap_or_else(|| new_folder(&suite.name));
-        let results = run.run(&folder, &mut progress)?;
+        let results = match run.run(&folder, &mut progress) {
+            Err(error @ SuiteError::Unknown { .. }) => return Err(UsageError(error.to_string()).into()),
+            other => other?,
+        };
         tell(&results, global)?;
         if progress.stopped {
             output::note(format!("interrupted: go on with --out {}", folder.display()));

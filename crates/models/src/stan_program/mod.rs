@@ -17,7 +17,7 @@ mod table;
 pub use overview::ProgramOverview;
 pub use problem::StanProblem;
 pub(crate) use shipped::PROGRAMS;
-pub use shipped::ShippedProgram;
+pub use shipped::{ShippedProgram, TruthMoments};
 
 use crate::fingerprint::texts_sha256;
 use crate::{

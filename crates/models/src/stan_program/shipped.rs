@@ -191,7 +191,26 @@ fn hierarchy(data: &Data) -> Option<ExactPosterior> {
 #[derive(Clone, Debug, Deserialize)]
 struct ShippedTruth {
     method: &'static str,
-    moments: BTreeMap<&'static str, VariableMoments>,
+    moments: TruthMoments,
+}
+
+/// Means and standard deviations of a posterior by variable, as files `truth.json` have them: a number each, or one for each
+/// element in Stan's order.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(transparent)]
+pub struct TruthMoments(BTreeMap<String, VariableMoments>);
+
+impl TruthMoments {
+    /// Returns the names of the variables.
+    pub fn variables(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// Returns the moments of an element; `None` where they are not known.
+    pub fn of(&self, variable: &str, index: usize) -> Option<Moments> {
+        let found = self.0.get(variable)?;
+        Some(Moments { mean: found.mean.get(index)?, sd: found.sd.get(index)? })
+    }
 }
 
 /// Moments of a variable's elements.
@@ -224,7 +243,6 @@ impl Exact for ShippedTruth {
     }
 
     fn moments_of(&self, variable: &str, index: usize) -> Option<Moments> {
-        let found = self.moments.get(variable)?;
-        Some(Moments { mean: found.mean.get(index)?, sd: found.sd.get(index)? })
+        self.moments.of(variable, index)
     }
 }

@@ -1,7 +1,7 @@
 //! Operations on arrays. Vectors have `n` elements, and matrices as many, of which the side is the root of `n` rounded down.
-//! Element `i` of the first is 1.5 and the remainder of 0.37 i by 1, that of the second with -0.725.
+//! Element `i` of the first input is 1.5 and the remainder of 0.37 i by 1; the second has -0.725 in place of 0.37.
 
-use super::{KnownNumbers, Operation, copies, known_settings, name_of, thinned, whole};
+use super::{KnownNumbers, TimedOperation, copies, known_settings, name_of, thinned, whole};
 use crate::SuiteError;
 use crate::message::StartRequest;
 use crate::suite::SuiteCase;
@@ -61,11 +61,24 @@ fn side(n: usize) -> usize {
     n.isqrt()
 }
 
-/// Returns what the result of an operation must be, by the plainest loops, with sums that are compensated.
-pub(super) fn truth(case: &SuiteCase) -> Result<KnownNumbers, SuiteError> {
+/// Returns the operation of a case, and the number of elements.
+///
+/// # Errors
+/// When there is no such operation, or a setting is none of it.
+pub(super) fn check(case: &SuiteCase) -> Result<(&str, usize), SuiteError> {
     known_settings(&case.problem, &["program", "n"])?;
     known_settings(&case.method, &["name", "copies"])?;
-    let (name, n) = (name_of(&case.method), whole(&case.problem, "n")?);
+    let name = name_of(&case.method);
+    if !OPERATIONS.contains(&name) {
+        let (name, known) = (name.to_owned(), OPERATIONS.join(", "));
+        return Err(SuiteError::Unknown { kind: "operation on arrays", name, known });
+    }
+    Ok((name, whole(&case.problem, "n")?))
+}
+
+/// Returns what the result of an operation must be, by the plainest loops, with sums that are compensated.
+pub(super) fn truth(case: &SuiteCase) -> Result<KnownNumbers, SuiteError> {
+    let (name, n) = check(case)?;
     let single = case.precision == "f32";
     let rounded = |value: f64| if single { f64::from(value as f32) } else { value };
     let [x, y] = STEPS.map(|step| move |i: usize| rounded(element(i, step)));
@@ -110,11 +123,7 @@ pub(super) fn truth(case: &SuiteCase) -> Result<KnownNumbers, SuiteError> {
         "max-axis-1" => Box::new(move |i| plain(largest(&mut line(1, i)))),
         "std-axis-0" => Box::new(move |i| plain(deviation(&|| Box::new(line(0, i)), side))),
         "std-axis-1" => Box::new(move |i| plain(deviation(&|| Box::new(line(1, i)), side))),
-        "matmul" => Box::new(move |i| plain(sum((0..side).map(|k| x(i / side * side + k) * y(k * side + i % side))))),
-        _ => {
-            let (name, known) = (name.to_owned(), OPERATIONS.join(", "));
-            return Err(SuiteError::Unknown { kind: "operation on arrays", name, known });
-        }
+        _ => Box::new(move |i| plain(sum((0..side).map(|k| x(i / side * side + k) * y(k * side + i % side))))),
     };
     let all = match name {
         "sum" | "max" | "dot" | "norm" | "std" => 1,
@@ -240,7 +249,7 @@ impl<T: Scalar> ArrayOperation<T> {
     }
 }
 
-impl<T: Scalar> Operation for ArrayOperation<T> {
+impl<T: Scalar> TimedOperation for ArrayOperation<T> {
     fn call(&mut self, _seed: u64) -> Result<(), SuiteError> {
         let made = with_device(self.device, || match &self.copied {
             Some(host) => self.made(&taken(&self.name, host)?)?.numbers().map(Made::Host),

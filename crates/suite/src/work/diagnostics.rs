@@ -1,7 +1,7 @@
 //! Statistics of draws, held to ArviZ's: `benchmarks/suites/diagnostics.json` has them, made by
 //! `benchmarks/peers/arviz/truth.py` of the same draws.
 
-use super::{KnownNumbers, MOST, Operation, WorkTruth, known_settings, name_of, whole};
+use super::{KnownNumbers, MOST, TimedOperation, WorkTruth, known_settings, name_of, whole};
 use crate::SuiteError;
 use crate::judge::numbers;
 use crate::message::StartRequest;
@@ -35,13 +35,13 @@ const CORRELATION: f64 = 0.5;
 const LIMIT: f64 = 1e-8;
 
 /// Chains, draws of each and parameters.
-pub(super) struct Shape {
+pub(super) struct DrawShape {
     chains: usize,
     draws: usize,
     n: usize,
 }
 
-impl Shape {
+impl DrawShape {
     pub(super) fn of(problem: &Map<String, Value>) -> Result<Self, SuiteError> {
         known_settings(problem, &["program", "chains", "draws", "n"])?;
         let [chains, draws, n] = ["chains", "draws", "n"].map(|key| whole(problem, key));
@@ -83,22 +83,32 @@ impl Shape {
     }
 }
 
+/// Returns the statistics of a case, and the draws that they are of.
+///
+/// # Errors
+/// When there are none, or a setting is none of them.
+pub(super) fn check(case: &SuiteCase) -> Result<(&str, DrawShape), SuiteError> {
+    known_settings(&case.method, &["name"])?;
+    match name_of(&case.method) {
+        name @ ("summary" | "loo" | "waic") => Ok((name, DrawShape::of(&case.problem)?)),
+        name => {
+            let (name, known) = (name.to_owned(), "summary, loo, waic".to_owned());
+            Err(SuiteError::Unknown { kind: "diagnostic", name, known })
+        }
+    }
+}
+
 /// Returns what the result of a case must be.
 pub(super) fn truth(case: &SuiteCase) -> Result<WorkTruth, SuiteError> {
-    let Shape { chains, draws, n } = Shape::of(&case.problem)?;
-    known_settings(&case.method, &["name"])?;
+    let (name, DrawShape { chains, draws, n }) = check(case)?;
     let path = Path::new("benchmarks/suites/diagnostics.json");
     let truths: Truths = serde_json::from_str(include_str!("../../../../benchmarks/suites/diagnostics.json"))
         .map_err(|error| SuiteError::file(path, error.to_string()))?;
     let whole = format!("{chains}x{draws}x{n}");
-    let (known, count) = match name_of(&case.method) {
+    let (known, count) = match name {
         "summary" => (truths.summary.get(&format!("{chains}x{draws}")), STATISTICS * n),
         "loo" => (truths.loo.get(&whole), 3),
-        "waic" => (truths.waic.get(&whole), 3),
-        name => {
-            let (name, known) = (name.to_owned(), "summary, loo, waic".to_owned());
-            return Err(SuiteError::Unknown { kind: "diagnostic", name, known });
-        }
+        _ => (truths.waic.get(&whole), 3),
     };
     let first = |known: &Vec<f64>| known.iter().map(|value| (*value, value.abs())).collect();
     let numbers = |known: &Vec<f64>| WorkTruth::Numbers(KnownNumbers { first: first(known), count, limit: LIMIT });
@@ -146,7 +156,7 @@ impl Statistics {
     }
 }
 
-impl Operation for Statistics {
+impl TimedOperation for Statistics {
     fn call(&mut self, _seed: u64) -> Result<(), SuiteError> {
         self.found = self.compute()?;
         Ok(())

@@ -1,9 +1,10 @@
 //! Draws of distributions, held to their laws: all repetitions together by Kolmogorov's test, and neighbours to be unrelated.
 
-use super::{Operation, copies, name_of, whole};
+use super::{TimedOperation, copies, known_settings, name_of, whole};
 use crate::SuiteError;
 use crate::judge::RepeatDraws;
 use crate::message::StartRequest;
+use crate::suite::SuiteCase;
 use octopus_array::{Array, ArrayShape, Scalar};
 use octopus_device::{Device, with_device};
 use octopus_random::{
@@ -20,9 +21,19 @@ const CORRELATION: f64 = 5.0;
 /// Parts of the interval over which a density is summed up.
 const PARTS: usize = 20_000;
 
+/// Returns the distribution of a case.
+///
+/// # Errors
+/// When there is none, or a setting is none of it.
+pub(super) fn check(case: &SuiteCase) -> Result<Family, SuiteError> {
+    known_settings(&case.problem, &["program", "n"])?;
+    whole(&case.problem, "n")?;
+    Family::of(&case.method)
+}
+
 /// A distribution with its parameters.
 #[derive(Clone, Copy, Debug)]
-enum Family {
+pub(super) enum Family {
     Uniform,
     Normal,
     Exponential,
@@ -61,7 +72,7 @@ impl Family {
                 return Err(SuiteError::Unknown { kind: "distribution", name: name.to_owned(), known });
             }
         };
-        super::known_settings(method, &[&["name", "copies"], settings].concat())?;
+        known_settings(method, &[&["name", "copies"], settings].concat())?;
         Ok(family)
     }
 
@@ -143,10 +154,7 @@ pub(crate) struct Law {
 }
 
 impl Law {
-    /// # Errors
-    /// When there is no such distribution, or a parameter is none of it.
-    pub(super) fn of(method: &Map<String, Value>) -> Result<Self, SuiteError> {
-        let family = Family::of(method)?;
+    pub(super) fn of(family: Family) -> Self {
         let (density, ends) = family.density();
         let width = (ends[1] - ends[0]) / PARTS as f64;
         let at: Vec<f64> = (0..=PARTS).map(|part| density(ends[0] + width * part as f64)).collect();
@@ -156,7 +164,7 @@ impl Law {
         }
         let all = below[PARTS];
         below.iter_mut().for_each(|share| *share /= all);
-        Ok(Self { family, ends, below })
+        Self { family, ends, below }
     }
 
     /// Returns the chance of a smaller number.
@@ -238,7 +246,7 @@ impl<T: Scalar> Drawing<T> {
     }
 }
 
-impl<T: Scalar> Operation for Drawing<T> {
+impl<T: Scalar> TimedOperation for Drawing<T> {
     fn call(&mut self, seed: u64) -> Result<(), SuiteError> {
         let (distribution, key) = (&*self.distribution, Key::new(seed));
         if self.device == Device::Cpu {
@@ -271,7 +279,7 @@ mod tests {
     use serde_json::json;
 
     fn law(method: &Value) -> Law {
-        Law::of(method.as_object().unwrap()).unwrap()
+        Law::of(Family::of(method.as_object().unwrap()).unwrap())
     }
 
     /// Chances in closed form, or of tables.

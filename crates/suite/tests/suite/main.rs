@@ -2,6 +2,7 @@
 //! name. The tests need `python3`, and say aloud when they are skipped.
 
 mod folders;
+mod own;
 mod verdicts;
 mod work;
 
