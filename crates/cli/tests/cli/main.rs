@@ -33,6 +33,7 @@ mod own_model;
 mod own_table;
 mod profile;
 mod programs;
+mod quotes;
 mod random;
 mod settings;
 mod software_gpu;
