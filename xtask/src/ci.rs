@@ -5,7 +5,7 @@
 use crate::aligned::aligned;
 use crate::place::target;
 use crate::run::{self, PROFILE, TaskOutcome, cargo, cargo_has};
-use crate::{interpret, mutants, outside, ptx, rehearse, test, tidy, validate};
+use crate::{frameworks, interpret, mutants, outside, ptx, rehearse, test, tidy, validate};
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ use std::time::Instant;
 /// One step: its name and what it does.
 type Step = (&'static str, fn(&Path) -> Result<TaskOutcome>);
 
-const STEPS: [Step; 13] = [
+const STEPS: [Step; 14] = [
     ("format", format),
     ("clippy", clippy),
     ("test", |root| test::run(root, &test::TestOptions::default())),
@@ -27,6 +27,7 @@ const STEPS: [Step; 13] = [
     ("validate", quick_validation),
     // With the binary that the tests have built, as `validate`.
     ("rehearse", rehearse::run),
+    ("frameworks", frameworks::step),
     ("interpret", |root| interpret::run(root, false)),
     // Last: what it builds takes the place of the program that the tests have built.
     ("mutants of the change", mutants::of_change),

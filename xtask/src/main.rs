@@ -10,6 +10,7 @@ mod chromium;
 mod ci;
 mod cycles;
 mod ffi;
+mod frameworks;
 mod hostile;
 mod interpret;
 mod kills;

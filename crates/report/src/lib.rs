@@ -153,6 +153,7 @@ pub use benchmark::{
 pub use bundle::{deliverables, read_report, write_figures, write_report};
 pub use error::ReportError;
 pub use format::{count, percent, rate, seconds, significant};
+pub use html::{ResultsPage, ResultsPart};
 pub use measured::Measured;
 pub use plot::*;
 pub use predictive::Predictions;

@@ -284,7 +284,10 @@ pub(crate) fn refused(case: &SuiteCase) -> Option<String> {
         "importance" => {
             serde_json::from_value::<ImportanceConfig>(settings.into()).err().map(|error| error.to_string())
         }
-        name if Algorithm::NAMES.contains(&name) => sampler_of(name, settings, "f64").err(),
+        name if Algorithm::NAMES.contains(&name) => {
+            let config = sampler_of(name, settings, "f64");
+            config.and_then(|config| config.validate().map_err(|error| error.to_string())).err()
+        }
         _ => None,
     }
 }

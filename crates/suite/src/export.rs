@@ -54,16 +54,15 @@ pub(crate) fn seconds_text(seconds: f64) -> String {
     }
 }
 
-const COLUMNS: [&str; 8] = ["case", "framework", "verdict", "median", "95 %", "ESS/s", "times Octopus", "note"];
+pub(crate) const COLUMNS: [&str; 8] =
+    ["case", "framework", "verdict", "median", "95 %", "ESS/s", "times Octopus", "note"];
 
 /// Returns the cells of a line as people read them.
-fn cells(line: &SuiteSummary) -> Vec<String> {
+pub(crate) fn cells(line: &SuiteSummary) -> Vec<String> {
     let range = |low: Option<f64>, high: Option<f64>, text: &dyn Fn(f64) -> String| match (low, high) {
         (Some(low), Some(high)) => format!("{} to {}", text(low), text(high)),
         _ => String::new(),
     };
-    let verdict = serde_json::to_value(line.verdict).ok();
-    let verdict = verdict.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned();
     let times = line.times_octopus.map(|times| {
         let mark = if line.significant == Some(true) { "" } else { " (not significant)" };
         format!("{times:.2}{mark}")
@@ -71,7 +70,7 @@ fn cells(line: &SuiteSummary) -> Vec<String> {
     vec![
         line.case.clone(),
         line.framework.clone(),
-        verdict,
+        line.verdict.name().to_owned(),
         line.seconds.map(seconds_text).unwrap_or_default(),
         range(line.seconds_low, line.seconds_high, &seconds_text),
         line.ess_per_second.map(|rate| format!("{rate:.0}")).unwrap_or_default(),

@@ -103,6 +103,21 @@ pub enum SuiteVerdict {
     Error,
 }
 
+impl SuiteVerdict {
+    /// Returns the word for it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Expected => "expected",
+            Self::Unchecked => "unchecked",
+            Self::Cannot => "cannot",
+            Self::Absent => "absent",
+            Self::Error => "error",
+        }
+    }
+}
+
 /// What the draws of a framework were held to, and what came of it: a line of `checks.csv`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PosteriorCheck {

@@ -7,7 +7,7 @@
 //! | the frameworks that there are, and to set them up | [`Peers`], [`Peer`] |
 //! | to run a suite | [`SuiteRun`] |
 //! | results again, their summary, another form of them | [`SuiteResults`], [`SuiteSummary`], [`SuiteExport`] |
-//! | their pictures | [`SuitePicture`] |
+//! | their pictures, or a page of them | [`SuitePicture`], [`results_page`] |
 //! | two runs side by side | [`compare()`] |
 //! | to answer as a framework | [`answer()`] |
 //!
@@ -22,6 +22,7 @@ mod export;
 mod judge;
 mod known;
 mod message;
+mod page;
 mod peer;
 mod plots;
 mod results;
@@ -37,6 +38,7 @@ pub use compare::{ComparedCase, compare};
 pub use error::SuiteError;
 pub use export::{SuiteExport, summary_text};
 pub use judge::{PosteriorCheck, SuiteVerdict};
+pub use page::results_page;
 pub use peer::{Peer, Peers};
 pub use plots::SuitePicture;
 pub use results::{SuiteMetadata, SuiteResults};

@@ -29,7 +29,7 @@ pub(crate) enum BenchCommand {
     ///
     /// scaling: time against the size of the data. particles: time against particles. bars: times of all frameworks. speedup:
     /// times as long as Octopus. memory, ess: memory, effective draws a second. pareto: effective draws a second against
-    /// the error of means. Exit codes: 0 drawn, 3 results cannot be read, or nothing of them can be drawn.
+    /// the error of means. --page: these and the tables in one file of HTML. Exit codes: 0 drawn, 3 results cannot be read, or nothing of them can be drawn.
     Plot(BenchPlotArgs),
     /// Compare two folders of results: what became slower or faster for sure
     ///
@@ -113,6 +113,9 @@ pub(crate) struct BenchPlotArgs {
     /// Only methods whose names begin so, e.g. nuts,importance [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) methods: Vec<String>,
+    /// Write a page with the tables and these pictures, too: index.html
+    #[arg(long)]
+    pub(crate) page: bool,
     /// The folder for the pictures [default: plots, in the folder of the results]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,

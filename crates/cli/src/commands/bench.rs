@@ -12,7 +12,7 @@ use octopus_diag::{TableLook, TextColumn, text_table};
 use octopus_report::write_figures;
 use octopus_suite::{
     Peers, PosteriorCheck, Suite, SuiteChoice, SuiteError, SuiteObserver, SuitePicture, SuiteResults, SuiteRow,
-    SuiteRun, SuiteVerdict, compare, summary_text,
+    SuiteRun, SuiteVerdict, compare, results_page, summary_text,
 };
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -192,14 +192,19 @@ impl SuiteObserver for Progress {
 
 fn plot(args: &BenchPlotArgs) -> Result<Exit> {
     let results = SuiteResults::open(&args.results)?;
+    let folder = args.out.clone().unwrap_or_else(|| args.results.join("plots"));
     let kinds = SuitePicture::ALL.into_iter().map(|(_, kind)| kind);
     let wanted = kinds.filter(|kind| args.plot_type.is_empty() || args.plot_type.contains(kind));
     let figures: Vec<_> = wanted.flat_map(|kind| kind.figures(&results, &args.methods)).collect();
     if figures.is_empty() {
         bail!("{} has nothing that could be drawn: no time counts, or none of these methods", args.results.display());
     }
-    let folder = args.out.clone().unwrap_or_else(|| args.results.join("plots"));
     for file in write_figures(&folder, &figures, &PictureFormat::all(&args.format))? {
+        output::print(&file.display().to_string())?;
+    }
+    if args.page {
+        let file = folder.join("index.html");
+        octopus_files::write_named(&file, results_page(&results, figures)?.as_bytes())?;
         output::print(&file.display().to_string())?;
     }
     Ok(Exit::Fine)

@@ -176,7 +176,7 @@ const HEARD: &[(&str, &[&str])] = &[
     ("bench-list", &["--peers"]),
     ("bench-setup", &["--peers"]),
     ("bench-run", &["--peers", "--frameworks", "--repeats", "--data-size", "--n-particles", "--device", "--export-data"]),
-    ("bench-plot", &["--plot-type", "--methods", "--out", "--format"]),
+    ("bench-plot", &["--plot-type", "--methods", "--page", "--out", "--format"]),
     ("bench-compare", &["--force"]),
     ("bench-export", &["--format"]),
     ("bench-test", &["--frameworks", "--peers"]),

@@ -54,6 +54,7 @@ const TABLE: &[(&str, &str, Shown)] = &[
     ("bench-run", "--out", In("suites.rs", "a_suite_is_run_as_asked")),
     ("bench-plot", "--plot-type", In("suites.rs", "results_are_drawn_compared_and_exported")),
     ("bench-plot", "--methods", In("suites.rs", "results_are_drawn_compared_and_exported")),
+    ("bench-plot", "--page", In("suites.rs", "results_are_drawn_compared_and_exported")),
     ("bench-plot", "--out", In("suites.rs", "results_are_drawn_compared_and_exported")),
     ("bench-plot", "--format", In("suites.rs", "results_are_drawn_compared_and_exported")),
     ("bench-compare", "--force", In("suites.rs", "results_are_drawn_compared_and_exported")),

@@ -95,7 +95,9 @@ fn faults(page: &str, folder: &Path) -> Vec<String> {
     for line in page.lines().filter(|line| line.contains("reports/suites/")) {
         let mut rest = line.to_owned();
         while let Some((before, link)) = rest.split_once("](").map(|(a, b)| (a.to_owned(), b.to_owned())) {
-            let (Some((head, text)), Some((inside, after))) = (before.rsplit_once('['), link.split_once(')')) else { break };
+            let (Some((head, text)), Some((inside, after))) = (before.rsplit_once('['), link.split_once(')')) else {
+                break;
+            };
             if inside.contains("reports/suites/") && inside.contains(".csv") {
                 let (path, title) = inside.split_once(" \"").unwrap_or((inside, ""));
                 faults.extend(quote(text, &folder.join(path), title.trim_end_matches('"')).err());

@@ -96,6 +96,14 @@ fn results_are_drawn_compared_and_exported() {
     assert_eq!(names.len(), 6, "{names:?}");
     let one = run(dir.path(), "bench plot {}/then --methods importance --plot-type bars").succeeds().stdout.clone();
     assert!(one.trim_end().ends_with("then/plots/bars.png"), "{one}");
+    let paged = run(dir.path(), "bench plot {}/then --page --plot-type bars --out {}/page");
+    assert!(paged.succeeds().stdout.trim_end().ends_with("page/index.html"), "{paged:#?}");
+    let page = fs::read_to_string(dir.path().join("page/index.html")).unwrap();
+    // The times, a picture, and what each posterior was held to; nothing from outside.
+    for words in ["polynomial n=10", "<svg viewBox=", "log density off by", "passed", "-cores"] {
+        assert!(page.contains(words), "{words}");
+    }
+    assert!(!page.contains("http://") && !page.contains("https://"));
     run(dir.path(), "bench plot {}/then --methods hmc").fails(3, &["nothing that could be drawn"]);
 
     run(dir.path(), "bench compare {}/then {}/then").succeeds();

@@ -9,10 +9,13 @@ mod figure;
 mod glossary;
 mod overview;
 mod parameters;
+mod results;
 mod sections;
 mod stories;
 mod table;
 mod verdict;
+
+pub use results::{ResultsPage, ResultsPart};
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -40,18 +43,44 @@ const SCRIPT: &str = concat!(
 );
 
 /// One part of the page: its anchor, its name in the contents, and what it holds.
-struct PageSection {
-    id: &'static str,
-    name: &'static str,
+struct PageSection<'a> {
+    id: &'a str,
+    name: &'a str,
     content: Markup,
+}
+
+/// A page before it is text.
+struct Shell<'a> {
+    /// The title of the window.
+    title: &'a str,
+    /// The heading, and the line below it.
+    heading: Markup,
+    line: Markup,
+    parts: Vec<PageSection<'a>>,
+    /// What the script reads.
+    data: Markup,
+    script: &'a str,
 }
 
 /// Returns the page as HTML.
 pub(crate) fn page(report: &Report, figures: &[Figure]) -> Result<String, ReportError> {
     let word = report.verdict.headline();
     let badge = if report.verdict.outcome == Outcome::Passed { "pass" } else { "fail" };
-    let parts = parts(report, figures)?;
-    let markup = html! {
+    let shell = Shell {
+        title: &format!("{}: {word}", report.title),
+        heading: html! { (report.title) " " span class={ "badge " (badge) } { (word) } },
+        line: html! { (report.created) " · " (report.program) " · " (report.machine.cpu) },
+        parts: parts(report, figures)?,
+        data: stories::data(report),
+        script: SCRIPT,
+    };
+    Ok(shell.text())
+}
+
+impl Shell<'_> {
+    fn text(&self) -> String {
+        let Self { title, heading, line, parts, data, script } = self;
+        let markup = html! {
         (DOCTYPE)
         html lang="en" {
             head {
@@ -59,7 +88,7 @@ pub(crate) fn page(report: &Report, figures: &[Figure]) -> Result<String, Report
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
-                title { (report.title) ": " (word) }
+                title { (title) }
                 style {
                     (PreEscaped(include_str!("style/page.css"))) (PreEscaped(include_str!("style/table.css")))
                     (PreEscaped(include_str!("style/figure.css"))) (PreEscaped(theme_rules("figure svg")))
@@ -70,25 +99,26 @@ pub(crate) fn page(report: &Report, figures: &[Figure]) -> Result<String, Report
             body {
                 header {
                     button #theme type="button" hidden title="light or dark" {}
-                    h1 { (report.title) " " span class={ "badge " (badge) } { (word) } }
-                    p.muted { (report.created) " · " (report.program) " · " (report.machine.cpu) }
+                    h1 { (heading) }
+                    p.muted { (line) }
                 }
-                nav aria-label="contents" { @for part in &parts { a href={ "#" (part.id) } { (part.name) } " " } }
+                nav aria-label="contents" { @for part in parts { a href={ "#" (part.id) } { (part.name) } " " } }
                 main {
-                    @for part in &parts {
+                    @for part in parts {
                         section id=(part.id) { h2 { (part.name) } (part.content) }
                     }
                 }
-                (stories::data(report))
-                script { (PreEscaped(SCRIPT)) }
+                (data)
+                script { (PreEscaped(script)) }
             }
         }
-    };
-    Ok(markup.into_string())
+        };
+        markup.into_string()
+    }
 }
 
 /// All parts, in order.
-fn parts(report: &Report, figures: &[Figure]) -> Result<Vec<PageSection>, ReportError> {
+fn parts(report: &Report, figures: &[Figure]) -> Result<Vec<PageSection<'static>>, ReportError> {
     let part = |id, name, content| PageSection { id, name, content };
     Ok(vec![
         part("verdict", "Verdict", verdict::content(report)),

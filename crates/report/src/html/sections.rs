@@ -6,7 +6,7 @@ use super::facts;
 use super::table::{Column, of_words};
 use crate::benchmark::{TIMING_COLUMNS, machine_facts, settings_facts};
 use crate::format::{count, rate, significant};
-use crate::report::Report;
+use crate::report::{Comparison, Report};
 use crate::summary::SummaryRow;
 
 pub(super) fn model(report: &Report) -> Markup {
@@ -105,8 +105,15 @@ pub(super) fn benchmark(report: &Report) -> Markup {
 pub(super) fn comparisons(report: &Report) -> Markup {
     html! {
         @if report.comparisons.is_empty() { p { "Nothing was compared in this run." } }
-        @for comparison in &report.comparisons {
-            h3 { (comparison.title) }
+        (tables(&report.comparisons))
+    }
+}
+
+/// Tables one below the other.
+pub(super) fn tables(all: &[Comparison]) -> Markup {
+    html! {
+        @for comparison in all {
+            @if !comparison.title.is_empty() { h3 { (comparison.title) } }
             @if !comparison.note.is_empty() { p.muted { (comparison.note) } }
             @let columns: Vec<Column<'_>> = comparison.columns.iter().map(|name| Column::named(name)).collect();
             (of_words(&comparison.title, &columns, &comparison.rows, &[]))

@@ -96,7 +96,7 @@ fn what_is_wrong_is_told_before_the_first_case() {
     let error = refused(&["none"], "data = [\"mine.json\", \"yours.json\"]", "");
     assert!(error.contains("yours.json"), "{error}");
     let error = refused(&["none"], data, "target_accept = [0.8, 8.0]");
-    assert!(error.contains("target_accept=8"), "{error}");
+    assert!(error.contains("target_accept=8.0"), "{error}");
     let error = refused(&["none"], data, "target_acept = 0.8");
     assert!(error.contains("target_acept"), "{error}");
     let error = refused(&["none"], &format!("{data}\nsize = 3"), "");

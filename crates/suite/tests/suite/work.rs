@@ -15,7 +15,7 @@ name = METHOD
 "#;
 
 /// Of the larger results not every row is handed over.
-const SIZES: &str = "[1000, 200000]";
+const SIZES: &str = "[1000, 70000]";
 
 fn suite(folder: &Path, faults: &[&str], program: &str, sizes: &str, method: &str) -> Suite {
     let path = folder.join(format!("{program}.toml"));
