@@ -14,6 +14,7 @@ use crate::{exact, runs};
 use octopus_diag::{TableLook, TextColumn, text_table};
 use octopus_sampler::Precision;
 use results::{Results, Step};
+pub(crate) use sampler::text as of_sampler;
 use std::fmt;
 use std::path::{Path, PathBuf};
 

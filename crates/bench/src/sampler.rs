@@ -14,7 +14,6 @@ mod quality;
 mod ratios;
 mod start;
 mod team;
-mod text;
 
 pub(crate) use cell::{SamplerCell, Where};
 pub use figures::SamplerFigures;

@@ -5,12 +5,11 @@
 use super::many;
 use super::ncu::Launch;
 use super::results::{Peer, Results};
-use super::tables::{or_dash, show, show_ms, show_rhat, table};
+use super::tables::{aligned, or_dash, show, show_ms, show_rhat, table};
 use crate::sampler::{RatioSide, SamplerCell, SamplerFigures, Where};
 use octopus_models::Likelihood;
 use octopus_report::{EXPECTATIONS, Expectation};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 /// Returns what is missing from the sampler's figures, or cannot be.
 pub(super) fn objections(sampler: &SamplerFigures) -> Vec<String> {
@@ -58,22 +57,34 @@ fn name(cell: &SamplerCell) -> String {
 
 /// Returns `sampler.md`.
 pub(super) fn report(sampler: &SamplerFigures, results: &Results, device: &str) -> String {
-    let mut text = head(sampler, results, device);
-    text += &latency(sampler);
-    text += &starts(sampler);
-    text += &many::report(sampler);
-    text += &teams(sampler);
-    text += &throughput(sampler);
+    let mut text = head(sampler, results, device) + &measured(sampler);
     text += &results.sampler_again.as_ref().map_or_else(String::new, |again| repeats(sampler, again));
     text += &ratios(sampler, &results.peers);
     text += &roofline(&results.launches);
-    if !sampler.not_measured.is_empty() {
-        text += "\n## Not measured, for want of time\n\n";
-        for name in &sampler.not_measured {
-            let _ = writeln!(text, "- {name}");
-        }
+    text + &not_measured(sampler)
+}
+
+/// Returns what `octopus device sampler` prints: the same tables, as far as they need nothing else.
+pub(crate) fn text(sampler: &SamplerFigures) -> String {
+    let double = if sampler.test_double { " (these are no measurements of a GPU)" } else { "" };
+    let cpu = sampler.machine.host.cpu.as_deref().unwrap_or("unnamed CPU");
+    let (device, threads, seconds) = (&sampler.device.name, sampler.machine.threads, sampler.seconds);
+    let head = format!("{device}{double}\n{cpu}, {threads} threads; {seconds:.0} s in all\n");
+    let tables = format!("{}\n## GPU and all cores\n\n{}", measured(sampler), own_ratios(sampler));
+    aligned(&(head + &tables + &not_measured(sampler)))
+}
+
+fn measured(sampler: &SamplerFigures) -> String {
+    let parts = [latency, starts, many::report, teams, throughput];
+    parts.iter().map(|part| part(sampler)).collect()
+}
+
+fn not_measured(sampler: &SamplerFigures) -> String {
+    if sampler.not_measured.is_empty() {
+        return String::new();
     }
-    text
+    let names: String = sampler.not_measured.iter().map(|name| format!("- {name}\n")).collect();
+    format!("\n## Not measured, for want of time\n\n{names}")
 }
 
 fn head(sampler: &SamplerFigures, results: &Results, device: &str) -> String {
@@ -232,7 +243,8 @@ fn repeats(sampler: &SamplerFigures, again: &SamplerFigures) -> String {
     )
 }
 
-fn ratios(sampler: &SamplerFigures, peers: &[Peer]) -> String {
+/// Returns the table of the ratios of both engines.
+fn own_ratios(sampler: &SamplerFigures) -> String {
     let side = |side: &RatioSide| format!("{} ({} chains, {})", show(side.figure), side.chains, side.precision);
     let rows = sampler.ratios.iter().map(|row| {
         [
@@ -245,11 +257,15 @@ fn ratios(sampler: &SamplerFigures, peers: &[Peer]) -> String {
         ]
     });
     let head = "ratio | groups | likelihood | CPU | GPU | GPU faster by";
+    table(head, rows, "(a) and (b) were not measured.")
+}
+
+fn ratios(sampler: &SamplerFigures, peers: &[Peer]) -> String {
     format!(
         "\n## The three ratios\n\n(a) identical configuration: the PRD's run of 4 chains in f64 on both engines; (b) \
          whole device: all cores and the whole GPU, each with its best number of chains and precision; (c) against \
          NumPyro on the same GPU.\n(b) decides.\n\n{}\n{}\n{}",
-        table(head, rows, "(a) and (b) were not measured."),
+        own_ratios(sampler),
         against_peers(sampler, peers),
         expectations(sampler)
     )

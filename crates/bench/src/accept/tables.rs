@@ -12,6 +12,29 @@ pub(super) fn table<const N: usize>(head: &str, rows: impl IntoIterator<Item = [
     format!("| {head} |\n|{}\n{rows}", "---|".repeat(N))
 }
 
+/// Returns a text in which the columns of tables stand one below the other, as a terminal shows them.
+pub(super) fn aligned(text: &str) -> String {
+    let is_row = |line: &str| line.starts_with('|');
+    let lines: Vec<&str> = text.lines().collect();
+    let blocks = lines.chunk_by(|a, b| is_row(a) == is_row(b));
+    let block = |lines: &[&str]| -> Vec<String> {
+        if !is_row(lines[0]) {
+            return lines.iter().map(|line| (*line).to_owned()).collect();
+        }
+        let rows: Vec<Vec<&str>> =
+            lines.iter().map(|line| line.trim_matches('|').split('|').map(str::trim).collect()).collect();
+        let width =
+            |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+        let padded = |row: &Vec<&str>| {
+            let cell = |(column, cell): (usize, &&str)| format!("{cell:<width$}", width = width(column).unwrap_or(0));
+            row.iter().enumerate().map(cell).collect::<Vec<_>>().join("  ").trim_end().to_owned()
+        };
+        // The rule below the head says nothing there.
+        rows.iter().filter(|row| !row.iter().all(|cell| cell.trim_matches('-').is_empty())).map(padded).collect()
+    };
+    blocks.flat_map(block).collect::<Vec<_>>().join("\n") + "\n"
+}
+
 /// Returns four digits of a number, in powers of ten when it is large or small; a dash for none, and for what is none.
 pub(super) fn show(number: impl Into<Option<f64>>) -> String {
     match number.into().filter(|number| number.is_finite()) {
@@ -49,6 +72,13 @@ mod tests {
         let shown = [0.0, 0.51234, 15.0, 1234.56, 2.5e6, 1e-5].map(show);
         assert_eq!(shown, ["0", "0.5123", "15.00", "1235", "2.500e6", "1.000e-5"]);
         assert_eq!([show(None), show(f64::NAN)], ["-", "-"]);
+    }
+
+    #[test]
+    fn columns_are_aligned_for_a_terminal() {
+        let rows = [["1".to_owned(), "two".to_owned()], ["100".to_owned(), "3".to_owned()]];
+        let text = format!("\n## Head\n\n{}end", table("a | b", rows, ""));
+        assert_eq!(aligned(&text), "\n## Head\n\na    b\n1    two\n100  3\nend\n");
     }
 
     #[test]

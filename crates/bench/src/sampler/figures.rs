@@ -41,7 +41,7 @@ pub struct SamplerFigures {
 
 impl fmt::Display for SamplerFigures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&super::text::text(self))
+        f.write_str(&crate::accept::of_sampler(self))
     }
 }
 

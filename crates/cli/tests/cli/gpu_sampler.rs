@@ -99,7 +99,7 @@ fn the_sampler_s_figures_are_there_and_say_that_they_are_none() {
     let answer = double.run(&mut double.octopus(""), "device sampler --out {}/sampler.json");
     assert_eq!(answer.code, Some(0), "{answer:#?}");
     for words in
-        ["no measurements of a GPU", "cold 10 f64", "warm 10 f64", "a launch, 10 groups f64", "(b) best min ESS/s"]
+        ["no measurements of a GPU", "cold, 10 groups, f64", "warm, 10 groups, f64", "us a launch", "(b) min ESS/s"]
     {
         assert!(answer.stdout.contains(words), "{words}: {}", answer.stdout);
     }
