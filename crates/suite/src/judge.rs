@@ -279,8 +279,8 @@ impl PosteriorCheck {
         let (mut distances, mut squares) = (Vec::new(), 0.0);
         for (parameter, exact) in known {
             let Estimate { mean, sd, mean_error, sd_error } = Estimate::of(all, parameter);
-            let [mean_error, sd_error] =
-                [mean_error, sd_error].map(|error: f64| error.hypot(truth.moments_error * exact.sd));
+            let own = truth.moments_error * exact.sd;
+            let [mean_error, sd_error] = [mean_error, sd_error].map(|error| (error * error + own * own).sqrt());
             let two = [(mean - exact.mean) / mean_error, (sd - exact.sd) / sd_error];
             distances.extend(two.map(|z| (parameter, z.abs())));
             squares += ((mean - exact.mean) / exact.sd).powi(2);

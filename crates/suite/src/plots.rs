@@ -69,7 +69,12 @@ fn without(case: &str, size: &str) -> String {
     let is_other = |word: &&str| !word.trim_end_matches(';').starts_with(&format!("{size}="));
     let words: Vec<&str> = case.split(' ').filter(is_other).collect();
     // The size may have been the last word before the method.
-    words.join(" ").replace(" noise=0.05 seed=42", "")
+    plain(&words.join(" "))
+}
+
+/// Returns a case without the settings of data that all suites have.
+pub(crate) fn plain(case: &str) -> String {
+    case.replace(" noise=0.05 seed=42", "")
 }
 
 /// Returns the device in the name of a case.
@@ -143,7 +148,7 @@ fn beside(summary: &[SuiteSummary], name: &str, measured: FrameworkMeasure) -> V
         };
         let why = if line.note.is_empty() { "not measured".to_owned() } else { line.note.clone() };
         let mark = if expected.contains(line.case.as_str()) { "no inference: " } else { "" };
-        let case = format!("{mark}{}", line.case.replace(" noise=0.05 seed=42", ""));
+        let case = format!("{mark}{}", plain(&line.case));
         FrameworkRow { case, framework: line.framework.clone(), value: value.ok_or(why) }
     };
     // Octopus is what the ratios are over.
@@ -163,7 +168,7 @@ fn short(label: &str, all: &[String]) -> String {
 
 /// Returns a picture of speed against error for each problem.
 fn pareto(results: &SuiteResults, summary: &[SuiteSummary]) -> Vec<Figure> {
-    let problem = |case: &str| case.split(';').next().unwrap_or_default().replace(" noise=0.05 seed=42", "");
+    let problem = |case: &str| plain(case.split(';').next().unwrap_or_default());
     let problems: BTreeSet<String> = summary.iter().map(|line| problem(&line.case)).collect();
     let figure = |name: &String| {
         let point = |line: &SuiteSummary| {
