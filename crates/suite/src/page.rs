@@ -30,7 +30,7 @@ pub fn results_page(results: &SuiteResults, figures: Vec<Figure>) -> Result<Stri
         "error of means, sd",
         "worst z",
         "evidence off by",
-        "result, share of the limit",
+        "result / limit",
     ];
     let part = |name: &str, words: &str| ResultsPart {
         name: name.to_owned(),
@@ -58,9 +58,16 @@ pub fn results_page(results: &SuiteResults, figures: Vec<Figure>) -> Result<Stri
     ResultsPage { title: metadata.name.clone(), line: metadata.suite.about.clone(), parts }.html()
 }
 
-/// Returns a table for each case, or of very many cases one.
-fn by_case(columns: &[&str], rows: Vec<(String, Vec<String>)>) -> Vec<Comparison> {
-    let names = |first: &[&str]| first.iter().chain(columns).map(|name| (*name).to_owned()).collect();
+/// Returns a table for each case, or of very many cases one. Columns in which there is nothing are left out.
+fn by_case(columns: &[&str], mut rows: Vec<(String, Vec<String>)>) -> Vec<Comparison> {
+    let is_empty = |cell: &String| cell == "-" || cell.is_empty();
+    let filled = |column: usize| !rows.iter().all(|(_, cells)| is_empty(&cells[column]));
+    let kept: Vec<usize> = (0..columns.len()).filter(|column| filled(*column)).collect();
+    let columns: Vec<&str> = kept.iter().map(|column| columns[*column]).collect();
+    for (_, cells) in &mut rows {
+        *cells = kept.iter().map(|column| cells[*column].clone()).collect();
+    }
+    let names = |first: &[&str]| first.iter().chain(&columns).map(|name| (*name).to_owned()).collect();
     let cases: Vec<Comparison> = rows
         .chunk_by(|a, b| a.0 == b.0)
         .map(|own| Comparison {
