@@ -9,10 +9,10 @@ use crate::run::{TURN, on_threads};
 use octopus_density::LogDensity;
 use octopus_diag::{Chains, fisher_above, limits, rhat, rhat_nested, rhat_split};
 use octopus_sampler::{Phase, Sampler, SamplerConfig};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The outcome of one seed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SeedRun {
     /// The seed.
     pub seed: u64,

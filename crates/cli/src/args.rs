@@ -15,6 +15,7 @@ mod predict;
 mod program;
 mod random;
 mod sample;
+mod share;
 mod sweep;
 mod validate;
 
@@ -34,6 +35,7 @@ pub(crate) use predict::PredictArgs;
 pub(crate) use program::{CopyArgs, ProgramArgs, ProgramCommand};
 pub(crate) use random::{DistributionName, ParameterArgs, RandomArgs};
 pub(crate) use sample::{DataArgs, MachineArgs, SampleArgs, SamplerArgs};
+pub(crate) use share::ShareArgs;
 pub(crate) use sweep::SweepArgs;
 pub(crate) use validate::ValidateArgs;
 
@@ -251,6 +253,13 @@ pub(crate) enum Command {
     ///
     /// Exit codes: 0 no run has an R-hat above 1.05, 1 one has, 130 interrupted, with nothing kept.
     Sweep(Box<SweepArgs>),
+    /// How far are the processes that share a folder by --part or --claim?
+    ///
+    /// Tells of each whether it is at work, stale (no sign of life for some seconds), interrupted, failed or complete, and
+    /// the time that is left.
+    ///
+    /// Exit codes: 0 all is done or everyone at work, 1 somebody should look.
+    Status(StatusArgs),
     /// Write a trace in another format.
     #[command(about = format!("Write a trace in another format: {WRITTEN_IN_SHORT}"))]
     Export(ExportArgs),
@@ -301,6 +310,13 @@ pub(crate) struct VerifyArgs {
     /// Print a block to paste into an issue: no names of users, hosts or processes, no UUIDs
     #[arg(long, conflicts_with = "json")]
     pub(crate) report: bool,
+}
+
+/// `octopus status`
+#[derive(Debug, Args)]
+pub(crate) struct StatusArgs {
+    /// The folder: --out of a batch or a calibration, --keep of a sweep
+    pub(crate) folder: PathBuf,
 }
 
 /// `octopus resume`

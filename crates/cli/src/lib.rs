@@ -24,6 +24,7 @@ mod output;
 mod outputs;
 mod profile;
 mod progress;
+mod share;
 
 use exit::Exit;
 use logging::LogFile;

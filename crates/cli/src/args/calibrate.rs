@@ -1,7 +1,7 @@
 //! The arguments of `octopus calibrate`, with their help and defaults: the level of the tests (`--false-alarm`), the
 //! numbers of data sets and of sequences.
 
-use super::{MachineArgs, ModelArgs, PictureFormat, SamplerArgs};
+use super::{MachineArgs, ModelArgs, PictureFormat, SamplerArgs, ShareArgs};
 use clap::builder::RangedU64ValueParser;
 use clap::{Arg, Args};
 use octopus_calibrate::GewekeSettings;
@@ -52,6 +52,9 @@ pub(crate) struct CalibrateArgs {
     /// Its settings.
     #[arg(skip)]
     pub(crate) model_settings: ModelArgs,
+    /// Who does which data sets.
+    #[command(flatten)]
+    pub(crate) share: ShareArgs,
     /// Sampler.
     #[command(flatten)]
     pub(crate) sampler: SamplerArgs,

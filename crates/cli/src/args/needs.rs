@@ -25,6 +25,11 @@ const TABLE: &str = "needs --data, the table that it is about; give --data FILE,
 const TABLE_OR_BATCH: &str =
     "needs --data or --batch, the table that it is about; give --data FILE or --batch DIR, or leave it out";
 const BATCH: &str = "needs --batch, the data sets that it is about; give --batch DIR or FILE, or leave it out";
+const KEEP: &str = "needs --keep, the folder that processes share; give --keep DIR, or leave it out";
+const CLAIM: &str = "needs --claim, which takes pieces over; give --claim, or leave it out";
+const ALONE: &str =
+    "begins anew what other processes do: give it once without --part and --claim, or remove the folder before";
+const RANKS: &str = "has no effect with --geweke, whose sequences one process makes; leave out one of both";
 const GPU: &str = "has no effect with --device cpu, as it is about GPUs; leave out one of both";
 const GEWEKE: &str = "needs --geweke, the test that it is about; give --geweke, or leave it out";
 const NOT_GEWEKE: &str = "has no effect with --geweke, whose chains are moved on the CPU; leave out one of both";
@@ -55,7 +60,15 @@ const NEEDS: &[Need] = &[
         "names the same column as --value; name the column of labels in one and that of numbers in the other",
     ),
     need(&["sample"], "batch_by", |given| given.has("batch"), BATCH),
-    need(&["sample"], "batch_part", |given| given.has("batch"), BATCH),
+    need(&["sample"], "part", |given| given.has("batch"), BATCH),
+    need(&["sample"], "claim", |given| given.has("batch"), BATCH),
+    need(&["sweep"], "part", |given| given.has("keep"), KEEP),
+    need(&["sweep"], "claim", |given| given.has("keep"), KEEP),
+    need(&["sample", "sweep", "calibrate"], "lease", |given| given.has("claim"), CLAIM),
+    need(&["sample"], "force", |given| !given.has("claim"), ALONE),
+    need(&["calibrate"], "force", |given| !given.has("claim") && !given.has("part"), ALONE),
+    need(&["calibrate"], "part", |given| !given.has("geweke"), RANKS),
+    need(&["calibrate"], "claim", |given| !given.has("geweke"), RANKS),
     need(
         &["sample"],
         "batch_by",

@@ -3,7 +3,7 @@
 //! They are about data, batches, the sampler (chains, draws, warm-up, target of acceptance, tree depth, metric), goals,
 //! and the machine (device, its memory, threads).
 
-use super::ModelArgs;
+use super::{ModelArgs, ShareArgs};
 use crate::config::StrategyChoice;
 use crate::exit::UsageError;
 use bytesize::ByteSize;
@@ -18,7 +18,6 @@ use serde::de::DeserializeOwned;
 use serde::de::value::{Error as ValueError, StrDeserializer};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 /// `octopus sample`
 #[derive(Debug, Default, Args)]
@@ -61,6 +60,9 @@ pub(crate) struct SampleArgs {
     /// Many data sets.
     #[command(flatten)]
     pub(crate) batch: BatchArgs,
+    /// Who samples which of them.
+    #[command(flatten)]
+    pub(crate) share: ShareArgs,
     /// Its settings.
     #[arg(skip)]
     pub(crate) model_settings: ModelArgs,
@@ -131,42 +133,6 @@ pub(crate) struct BatchArgs {
     /// The column that tells the data sets of the file apart
     #[arg(long, value_name = "COL")]
     pub(crate) batch_by: Option<String>,
-    /// Sample only part K of N, so that processes or machines share a batch
-    ///
-    /// All parts use one folder. Afterwards the same command without --batch-part writes the summary of all.
-    #[arg(long, value_name = "K/N")]
-    pub(crate) batch_part: Option<BatchPart>,
-}
-
-/// Part K of N of a batch: every Nth data set, from the Kth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct BatchPart {
-    /// From 1.
-    part: usize,
-    parts: usize,
-}
-
-impl BatchPart {
-    /// Whether the data set of this number, from 0, is in it.
-    pub(crate) fn has(self, number: usize) -> bool {
-        number % self.parts == self.part - 1
-    }
-
-    /// The suffix of this part's files.
-    pub(crate) fn suffix(self) -> String {
-        format!("-{}-of-{}", self.part, self.parts)
-    }
-}
-
-impl FromStr for BatchPart {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || "a part K/N is needed, K from 1 to N: 2/8".to_owned();
-        let (part, parts) = text.split_once('/').ok_or_else(wrong)?;
-        let (part, parts) = (part.parse().map_err(|_| wrong())?, parts.parse().map_err(|_| wrong())?);
-        if (1..=parts).contains(&part) { Ok(Self { part, parts }) } else { Err(wrong()) }
-    }
 }
 
 /// Settings of the sampler.
@@ -448,21 +414,6 @@ pub(super) fn thread_count(text: &str) -> Result<usize, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_part_has_every_so_many_th_data_set() {
-        let part: BatchPart = "2/3".parse().unwrap();
-        assert_eq!((0..9).filter(|&number| part.has(number)).collect::<Vec<_>>(), [1, 4, 7]);
-        assert_eq!(part.suffix(), "-2-of-3");
-    }
-
-    #[test]
-    fn a_part_is_one_of_those_that_there_are() {
-        assert!(["1/1", "1/3", "3/3"].into_iter().all(|part| part.parse::<BatchPart>().is_ok()));
-        for wrong in ["0/2", "3/2", "1", "1/0", "0/0", "a/b", "-1/2", "1/"] {
-            assert!(wrong.parse::<BatchPart>().unwrap_err().contains("K/N"), "{wrong}");
-        }
-    }
 
     #[test]
     fn a_table_is_read_as_the_options_say() {

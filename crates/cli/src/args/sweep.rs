@@ -1,7 +1,7 @@
 //! The arguments of `octopus sweep`, with their help, defaults and limits.
 
 use super::sample::thread_count;
-use super::{DataArgs, MachineArgs, ModelArgs, SampleArgs, SamplerArgs};
+use super::{DataArgs, MachineArgs, ModelArgs, SampleArgs, SamplerArgs, ShareArgs};
 use clap::Args;
 use octopus_device::DeviceChoice;
 use std::path::PathBuf;
@@ -17,6 +17,9 @@ pub(crate) struct SweepArgs {
     /// Write the result to this file too, as JSON
     #[arg(long, value_name = "FILE.json")]
     pub(crate) out: Option<PathBuf>,
+    /// Keep each run's outcome in this folder, and the result (sweep.json); a sweep in it continues
+    #[arg(long, value_name = "DIR", conflicts_with = "out")]
+    pub(crate) keep: Option<PathBuf>,
     /// Settings file (TOML), read as by `octopus sample`
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) config: Option<PathBuf>,
@@ -26,6 +29,9 @@ pub(crate) struct SweepArgs {
     /// Its settings.
     #[arg(skip)]
     pub(crate) model_settings: ModelArgs,
+    /// Who makes which runs.
+    #[command(flatten)]
+    pub(crate) share: ShareArgs,
     /// Sampler.
     #[command(flatten)]
     pub(crate) sampler: SamplerArgs,

@@ -85,7 +85,7 @@ impl CalibrationMachine {
         &self,
         simulator: &dyn Simulator,
         settings: &CalibrationSettings,
-        numbers: Vec<u32>,
+        numbers: impl Iterator<Item = u32> + Send,
         stop: &(dyn Fn() -> bool + Sync),
         keep: &mut dyn FnMut(CalibratedSet) -> Result<()>,
     ) -> Result<(), CalibrateError> {

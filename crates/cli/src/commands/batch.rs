@@ -1,5 +1,6 @@
 //! `octopus sample MODEL --batch DIR|FILE --out DIR` makes a run folder for each data set, and one summary.
 
+mod claimed;
 mod draw;
 mod sets;
 mod summary;
@@ -10,6 +11,7 @@ use crate::config::RunConfig;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
 use crate::output;
+use crate::share::{CLAIMS, Claims, RECORDS, Worker, WorkerState, clear, left_by_parts, tell_share};
 use anyhow::Result;
 use octopus_diag::counted;
 use octopus_runs::{Goal, PreparedRun, RunCost};
@@ -21,6 +23,11 @@ use summary::Summary;
 
 /// The most lines about data sets' data.
 const TOLD: usize = 10;
+
+/// Whether a path in the folder of a batch is the batch's, besides its summary.
+pub(crate) fn is_of_a_batch(path: &Path) -> bool {
+    ["sets", claimed::DRAWING, RECORDS, CLAIMS].iter().any(|name| path.starts_with(name))
+}
 
 /// Samples every data set of `source`.
 ///
@@ -34,7 +41,8 @@ pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Ex
         return Err(UsageError(why.into()).into());
     }
     let out = args.out.as_deref().ok_or_else(|| UsageError("--out DIR is needed".into()))?;
-    let mut sets = sets::read(source, args, &config, model, out)?;
+    args.share.without_auto(config.auto.is_some())?;
+    let (mut sets, all) = sets::read(source, args, &config, model, out)?;
     tell_of_data(&sets, global);
     let densities: Vec<_> = sets.iter().filter_map(Set::density).collect();
     let mut prepared = PreparedRun::of_batch(&densities, config.request(&args.machine)?)?;
@@ -50,7 +58,9 @@ pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Ex
     // The devices are opened before any folder is made, so that a batch that cannot start leaves nothing behind.
     let place = prepared.device.open()?;
     sets::settle(&mut sets, &config.sampler);
-    sets::take_up(&mut sets, args.force, config.auto.is_some(), &config.init)?;
+    if !args.share.claim {
+        sets::take_up(&mut sets, args.force, config.auto.is_some(), &config.init)?;
+    }
     let complete = sets.iter().filter(|set| matches!(set.state, SetState::Complete(_))).count();
     let mut notes: Vec<String> = prepared.plan.iter().map(|plan| format!("strategy: {}", plan.reason())).collect();
     notes.extend(prepared.device.lines());
@@ -58,15 +68,49 @@ pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Ex
     notes.push(format!("each run: {}, from which each has its own", octopus_runs::describe(&config.sampler)));
     notes.extend(already(complete));
     output::unless_quiet(global.quiet, &notes).iter().for_each(output::note);
-    let mut session = draw::BatchSession { prepared: &mut prepared, place: &place, interrupt, quiet: global.quiet };
-    let interrupted = session.draw(&mut sets).inspect_err(|error| {
+    let worker = Worker::begin(out, &args.share, all)?;
+    if !args.share.is_shared() && worker.is_some() {
+        let is_missing = |number: usize| sets.get(number).is_some_and(|set| !set.state.has_ended());
+        left_by_parts(out, "data sets", &is_missing)?.iter().for_each(output::note);
+    }
+    if let Some(worker) = &worker {
+        worker.are_done(sets.iter().filter(|set| set.state.has_ended()).count());
+    }
+    let mut session = draw::BatchSession {
+        prepared: &mut prepared,
+        place: &place,
+        interrupt,
+        worker: worker.as_ref(),
+        quiet: global.quiet,
+    };
+    let drawn = match &worker {
+        Some(worker) if args.share.claim => {
+            let mut claims = Claims::begin(out, worker, args.share.lease())?;
+            claimed::draw(&mut sets, &mut session, &config, (out, worker), &mut claims)
+        }
+        _ => session.draw(&mut sets),
+    };
+    let interrupted = drawn.inspect_err(|error| {
         if let (Some(cost), Some(error)) = (&one, error.downcast_ref::<SamplerError>()) {
             advise_memory(error, cost, groups.unwrap_or(0));
         }
     })?;
+    if let Some(worker) = worker {
+        worker.end(if interrupted { WorkerState::Interrupted } else { WorkerState::Complete })?;
+    }
+    if args.share.claim {
+        if interrupted {
+            output::note("interrupted: what is drawn is kept; the same command goes on");
+            return Ok(Exit::Interrupted);
+        }
+        return tell_share(out, &args.share, ("data sets", all, all), global.json);
+    }
+    if !args.share.is_shared() && !interrupted {
+        clear(out, &[claimed::DRAWING])?;
+    }
     let rows = prepared.pool.install(|| sets.par_iter().map(summary::row).collect::<Result<Vec<_>>>())?;
     let summary = Summary::new(source, &prepared, rows);
-    let suffix = args.batch.batch_part.map(|part| part.suffix()).unwrap_or_default();
+    let suffix = args.share.part.map(|part| format!("-{}", part.file_name())).unwrap_or_default();
     summary.write(out, &suffix)?;
     if global.json {
         output::print_json(&summary)?;

@@ -1,6 +1,6 @@
 //! `octopus calibrate MODEL --out DIR` tests the sampler with a model.
 //!
-//! How often parts of ranks are written stands here.
+//! How often sequences are written, and how many data sets are claimed together, stand here.
 
 use crate::args::{CalibrateArgs, Global, PictureFormat};
 use crate::calibration::{
@@ -11,7 +11,8 @@ use crate::config::RunConfig;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::output;
-use crate::progress::{Countdown, Timer};
+use crate::progress::Timer;
+use crate::share::{Outcomes, SharedWork, tell_share};
 use anyhow::Result;
 use octopus_calibrate::{
     CalibrateError, CalibratedSet, CalibrationSettings, GewekeSettings, SelfCheck, Table, found_bytes, geweke_bytes,
@@ -25,11 +26,13 @@ use octopus_report::{Figure, write_figures};
 use octopus_runs::{MemoryNeed, RunCost};
 use octopus_sampler::SamplerConfig;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// The time between two parts of ranks, which is what a power cut costs at most.
+/// The time between two files of sequences, which is what a power cut costs at most.
 const PART: Duration = Duration::from_secs(2);
+/// The number of data sets that are claimed together: some seconds of work, so that claims cost little.
+const BLOCK: usize = 8;
 
 /// The message that says how to go on when a calibration has ended before its last data set.
 const STOPPED: &str =
@@ -123,40 +126,37 @@ impl CalibrationWork<'_> {
         let machine = CalibrationMachine::open(&args.machine, self.asked.clone(), density, cost, self.global.quiet)?;
         machine.check_memory(density, &settings, args.datasets)?;
         let record = json!({ "schema": 2, "test": "ranks", "model": model, "sampler": sampler, "kept": kept });
-        let mut folder = Folder::open(&args.out, &record, Some(Table::of(simulator)), args.force)?;
-        let mut done = folder.data_sets()?;
-        let missing: Vec<u32> = (0..args.datasets).filter(|number| !done.contains_key(number)).collect();
-        let there =
-            |done: &BTreeMap<u32, CalibratedSet>| (0..args.datasets).filter(|number| done.contains_key(number)).count();
+        let folder = Folder::open(&args.out, &record, args.force, args.share.is_shared())?;
+        let work = SharedWork {
+            folder: &args.out,
+            share: &args.share,
+            all: args.datasets as usize,
+            first: 0,
+            pieces: "data sets",
+            block: BLOCK,
+            quiet: self.global.quiet,
+            stop: &|| interrupt.asked(),
+        };
+        let mut ranks = folder.ranks(Table::of(simulator), &work.label())?;
         let (all, model) = (args.datasets, &simulated.description);
-        let note = format!("{all} data sets of {model}, {} of them are there", there(&done));
+        let there = |ranks: &Outcomes<Table>| ranks.found().range(..u64::from(all)).count();
+        let note = format!("{all} data sets of {model}, {} of them are there", there(&ranks));
         output::unless_quiet(self.global.quiet, &[note]).iter().for_each(output::note);
-        let mut new: Vec<CalibratedSet> = Vec::new();
-        let mut part = Timer::start(PART, Instant::now());
-        let mut countdown = Countdown::begin(missing.len(), "data sets", self.global.quiet, Instant::now());
-        let run = machine.run(simulator, &settings, missing, &|| interrupt.asked(), &mut |data_set| {
-            new.push(data_set);
-            if part.due(Instant::now()) {
-                folder.add(&new)?;
-                done.extend(new.drain(..).map(|data_set| (data_set.number, data_set)));
-                part = Timer::start(PART, Instant::now());
-            }
-            countdown.one_more(Instant::now()).iter().for_each(output::note);
-            Ok(())
-        });
-        // The data sets that are done are kept even when the device was lost.
-        folder.add(&new)?;
-        run.map_err(in_options)?;
-        done.extend(new.into_iter().map(|data_set| (data_set.number, data_set)));
-        let there = there(&done);
-        if there < args.datasets as usize {
-            let kept = format!("{there} of {} data sets are kept, the same command goes on", args.datasets);
+        let is_complete = work.find(&mut ranks, &mut |numbers, keep| {
+            let numbers = numbers.filter_map(|number| u32::try_from(number).ok());
+            machine.run(simulator, &settings, numbers, &|| interrupt.asked(), keep).map_err(in_options)
+        })?;
+        if !is_complete {
+            let kept = format!("{} of {all} data sets are kept, the same command goes on", there(&ranks));
             return self.interrupted(&kept);
         }
-        folder.finish(&done.values().cloned().collect::<Vec<_>>())?;
+        if args.share.is_shared() {
+            return tell_share(&args.out, &args.share, ("data sets", work.all, there(&ranks)), self.global.json);
+        }
+        ranks.finish()?;
         // An earlier session that was asked for more data sets may have left more of them.
-        drop(done.split_off(&args.datasets));
-        let mut judged: Vec<CalibratedSet> = done.into_values().collect();
+        let mut judged: Vec<CalibratedSet> =
+            ranks.found().range(..u64::from(all)).map(|(_, one)| one.clone()).collect();
         let judgement = judge(simulator, &settings, &mut judged, args.false_alarm)?;
         let checks = self_check(simulator, settings.seed, sampler)?;
         let text = ranks_text(&judgement, &checks, &simulated.description);
@@ -185,7 +185,7 @@ impl CalibrationWork<'_> {
         settings.validate().map_err(in_options)?;
         let threads = threads(&args.machine);
         geweke_need(&*any_data_set(simulator)?, &settings, threads).check()?;
-        let folder = Folder::open(&args.out, &record, None, args.force)?;
+        let folder = Folder::open(&args.out, &record, args.force, false)?;
         let mut done = folder.sequences()?;
         // What somebody has changed in the file is done again.
         done.retain(|sequence| sequence.is_of(simulator, &settings));

@@ -20,9 +20,13 @@ mod program;
 mod random;
 mod resume;
 mod sample;
+mod status;
 mod sweep;
 mod validate;
 mod verify;
+
+pub(crate) use batch::is_of_a_batch;
+pub(crate) use sweep::is_of_a_sweep;
 
 use crate::args::{Cli, Command};
 use crate::exit::Exit;
@@ -48,6 +52,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Check(args) => check::run(*args, global),
         Command::Model(command) => program::run(&command, global),
         Command::Sweep(args) => sweep::run(*args, global),
+        Command::Status(args) => status::run(&args, global),
         Command::Export(args) => export::run(&args, global),
         Command::Predict(args) => predict::run(&args, global),
         Command::Validate(args) => validate::run(*args, global),

@@ -1,16 +1,18 @@
 //! `octopus sweep MODEL` runs one data set under many seeds.
 //!
-//! How many lost runs are named stands here.
+//! How many lost runs are named, and how many runs are claimed together, stand here.
 
 use super::sample::tell_of_data;
-use crate::args::{Global, SweepArgs};
+use crate::args::{Global, ShareArgs, SweepArgs};
 use crate::calibration::setting_in_options;
 use crate::config::RunConfig;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Countdown;
-use anyhow::{Result, bail};
+use crate::share::{KeptKind, OutcomeTable, Outcomes, SharedWork, tell_share};
+use anyhow::{Context, Result};
+use octopus::model_record;
 use octopus_calibrate::{SeedRun, SeedSweep, sweep_bytes, sweep_seeds};
 use octopus_density::LogDensity;
 use octopus_diag::{counted, limits};
@@ -23,19 +25,30 @@ use std::time::Instant;
 
 /// The most lost runs that are named.
 const NAMED: usize = 10;
+/// The number of runs that are claimed together: some seconds of work, so that claims cost little.
+const BLOCK: usize = 16;
+/// The result in the folder of a sweep.
+const RESULT: &str = "sweep.json";
+const KIND: KeptKind = KeptKind { work: "sweep", table: SeedTable::NAME, results: &[RESULT] };
+
+/// Whether a path in the folder of a sweep is the sweep's.
+pub(crate) fn is_of_a_sweep(path: &Path) -> bool {
+    KIND.owns(path)
+}
 
 /// Runs one data set under many seeds and counts the runs that have not converged.
 ///
 /// # Errors
 /// When the data or settings cannot be used, a run fails, or the file cannot be written.
 pub(crate) fn run(args: SweepArgs, global: Global) -> Result<Exit> {
-    let (seeds, out) = (args.seeds, args.out.clone());
+    let (seeds, out, keep, share) = (args.seeds, args.out.clone(), args.keep.clone(), args.share.clone());
     let asked = args.into_sample();
     let model = global.models.find(&asked.model)?;
     let mut config = RunConfig::from_args(&asked, model, global.models)?;
     config.without_particles("octopus sweep")?;
     config.of_draws_alone("sweep")?;
     config.on_cpu_alone("sweep")?;
+    share.without_auto(config.auto.is_some())?;
     let problem = config.problem(model)?;
     tell_of_data(&*problem, global);
     let (density, data) = (problem.density(), problem.data().source.clone());
@@ -46,11 +59,41 @@ pub(crate) fn run(args: SweepArgs, global: Global) -> Result<Exit> {
     request.settle_strategy(density)?;
     config.sampler = request.sampler;
     sweep_need(density, &config.sampler, threads.min(usize::try_from(seeds).unwrap_or(usize::MAX))).check()?;
-    let found = sweep.run(density, &config.sampler)?;
-    let Some(found) = found else {
-        output::note("interrupted: nothing is kept of a sweep");
-        return Ok(Exit::Interrupted);
+    let (found, out) = match keep {
+        None => {
+            let Some(runs) = sweep.run(density, &config.sampler)? else {
+                output::note("interrupted: nothing is kept of a sweep without --keep");
+                return Ok(Exit::Interrupted);
+            };
+            (runs, out)
+        }
+        Some(folder) => {
+            let (record, data) = (model_record(&*problem), problem.data());
+            let settings = json!({ "schema": 1, "model": record, "data": data, "sampler": config.sampler });
+            let kept = KIND.open(&folder, &settings, false, share.is_shared()).context("--keep")?;
+            let stop = || sweep.interrupt.asked();
+            let work = sweep.work(&folder, &share, config.sampler.seed, &stop)?;
+            let mut outcomes = Outcomes::open(&folder, SeedTable, &work.label())?;
+            let is_complete = work.find(&mut outcomes, &mut |numbers, keep| {
+                sweep_seeds(density, &config.sampler, numbers, threads, &stop, keep).map_err(setting_in_options)
+            })?;
+            let there: Vec<SeedRun> =
+                outcomes.found().range(work.first..work.first + seeds).map(|(_, run)| run.clone()).collect();
+            if !is_complete {
+                output::note(format!(
+                    "interrupted: {} of {seeds} runs are kept, the same command goes on",
+                    there.len()
+                ));
+                return Ok(Exit::Interrupted);
+            }
+            if share.is_shared() {
+                return tell_share(&folder, &share, ("runs", work.all, there.len()), global.json);
+            }
+            outcomes.finish()?;
+            (there, Some(kept.join(RESULT)))
+        }
     };
+    let found = SeedSweep::count(&found, &config.sampler, density.layout().width() + 1);
     let good = found.good();
     let result = json!({
         "schema": 1,
@@ -97,11 +140,28 @@ struct Sweep {
 }
 
 impl Sweep {
-    /// Makes all runs; returns `None` when the user has stopped them.
-    fn run(&self, density: &dyn LogDensity, sampler: &SamplerConfig) -> Result<Option<SeedSweep>> {
-        let Some(end) = sampler.seed.checked_add(self.seeds) else {
-            bail!(UsageError(format!("--seeds {}: there are not so many from --seed {} on", self.seeds, sampler.seed)));
-        };
+    /// The runs as pieces of work in a folder.
+    fn work<'a>(
+        &self,
+        folder: &'a Path,
+        share: &'a ShareArgs,
+        first: u64,
+        stop: &'a (dyn Fn() -> bool + Sync),
+    ) -> Result<SharedWork<'a>> {
+        self.end(first)?;
+        let all = usize::try_from(self.seeds).unwrap_or(usize::MAX);
+        Ok(SharedWork { folder, share, all, first, pieces: "runs", block: BLOCK, quiet: self.quiet, stop })
+    }
+
+    /// The seed after the last one.
+    fn end(&self, first: u64) -> Result<u64> {
+        let too_many = || UsageError(format!("--seeds {}: there are not so many from --seed {first} on", self.seeds));
+        Ok(first.checked_add(self.seeds).ok_or_else(too_many)?)
+    }
+
+    /// Makes all runs, by seed; returns `None` when the user has stopped them.
+    fn run(&self, density: &dyn LogDensity, sampler: &SamplerConfig) -> Result<Option<Vec<SeedRun>>> {
+        let end = self.end(sampler.seed)?;
         let all = usize::try_from(self.seeds).unwrap_or(usize::MAX);
         let mut countdown = Countdown::begin(all, "runs", self.quiet, Instant::now());
         let mut runs: Vec<SeedRun> = Vec::new();
@@ -116,7 +176,30 @@ impl Sweep {
             return Ok(None);
         }
         runs.sort_by_key(|run| run.seed);
-        Ok(Some(SeedSweep::count(&runs, sampler, density.layout().width() + 1)))
+        Ok(Some(runs))
+    }
+}
+
+/// The table of outcomes, `runs.csv`.
+struct SeedTable;
+
+impl OutcomeTable for SeedTable {
+    type Outcome = SeedRun;
+    const NAME: &'static str = "runs";
+    const PIECES: &'static str = "its runs";
+
+    fn number(outcome: &SeedRun) -> u64 {
+        outcome.seed
+    }
+
+    fn write(&self, outcomes: &[SeedRun]) -> Result<Vec<u8>> {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        outcomes.iter().try_for_each(|run| writer.serialize(run))?;
+        Ok(writer.into_inner()?)
+    }
+
+    fn read(&self, bytes: &[u8]) -> Result<Vec<SeedRun>> {
+        Ok(csv::Reader::from_reader(bytes).deserialize().collect::<Result<_, _>>()?)
     }
 }
 
@@ -157,7 +240,8 @@ mod tests {
     fn swept(sampler: &SamplerConfig, asked: &'static AtomicBool) -> Option<SeedSweep> {
         let problem = Registry::shipped().find("eight-schools").unwrap().build(&toml::Table::new(), None).unwrap();
         let sweep = Sweep { seeds: 3, threads: 1, quiet: true, interrupt: Interrupt::by_flag(asked) };
-        sweep.run(problem.density(), sampler).unwrap()
+        let runs = sweep.run(problem.density(), sampler).unwrap()?;
+        Some(SeedSweep::count(&runs, sampler, problem.density().layout().width() + 1))
     }
 
     /// The quantities of eight schools: mu, tau, theta and theta_trans of eight each, and the log density.
@@ -175,6 +259,28 @@ mod tests {
             let shown = text(&found, &SamplerConfig { strategy, ..sampler.clone() }, "these data");
             assert!(shown.lines().nth(2).is_some_and(|line| line.starts_with(name)), "{shown}");
         }
+    }
+
+    /// Also an infinite R-hat, a name with a comma, and numbers that no decimal is short for.
+    #[test]
+    fn outcomes_come_back_to_the_bit() {
+        let run = SeedRun {
+            seed: u64::MAX,
+            rhat: f64::INFINITY,
+            quantity: "theta[a, \"b\"]".to_owned(),
+            divergences: 2,
+            saturated: 1,
+            step_size: 0.1 + 0.2,
+            warm_up: 100,
+            warm_up_leapfrogs: 500,
+            leapfrogs: 900,
+        };
+        let runs = [run.clone(), SeedRun { seed: 3, rhat: 1.0 + 1.0 / 3.0, step_size: 5e-324, ..run }];
+        let bytes = SeedTable.write(&runs).unwrap();
+        assert_eq!(SeedTable.read(&bytes).unwrap(), runs);
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(SeedTable.read(text.replace(",900", "").as_bytes()).is_err(), "half a line is no line");
+        assert!(SeedTable.read(text.replace("rhat", "r_hat").as_bytes()).is_err(), "other columns");
     }
 
     #[test]

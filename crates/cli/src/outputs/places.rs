@@ -6,6 +6,7 @@ use crate::args::{
     BenchCommand, Cli, Command, DataArgs, DataCommand, DeviceCommand, ModelArgs, ProgramCommand, SampleArgs,
 };
 use crate::calibration::is_of_a_calibration;
+use crate::commands::{is_of_a_batch, is_of_a_sweep};
 use octopus_models::ShippedProgram;
 use octopus_runs::{Init, RunFolder};
 use std::path::{Path, PathBuf};
@@ -69,6 +70,7 @@ pub(crate) fn outputs_of(cli: &Cli) -> Outputs {
             found.model(&args.model_settings);
             found.settings(args.config.as_deref(), &args.data);
             found.outputs("--out", args.out.as_deref(), OutputKind::Result(SWEEP));
+            found.outputs("--keep", args.keep.as_deref(), OutputKind::Folder(is_of_a_sweep));
         }
         Command::Export(args) => {
             found.traces("TRACE", &args.trace);
@@ -95,7 +97,7 @@ pub(crate) fn outputs_of(cli: &Cli) -> Outputs {
         // Copies take no file's place.
         Command::Model(ProgramCommand::List | ProgramCommand::Copy(_)) => {}
         Command::Bench(command) => bench(command, &mut found),
-        Command::Verify(_) | Command::Completions(_) => {}
+        Command::Verify(_) | Command::Completions(_) | Command::Status(_) => {}
     }
     found.outputs("--log-file", cli.log.log_file.as_deref(), OutputKind::Result(Sign::Log));
     found.outputs("--profile", cli.log.profile.as_deref(), OutputKind::Result(Sign::Profile));
@@ -112,8 +114,11 @@ fn sample(args: &SampleArgs, found: &mut Outputs) {
     let Some(out) = args.out.as_deref() else { return };
     let Some(source) = &args.batch.batch else { return found.output("--out", out, OutputKind::Run(args.force)) };
     found.input("--batch", source);
-    found.output("--out", out, OutputKind::Folder(|path| path.starts_with("sets")));
-    let suffix = args.batch.batch_part.map(|part| part.suffix()).unwrap_or_default();
+    found.output("--out", out, OutputKind::Folder(is_of_a_batch));
+    if args.share.claim {
+        return;
+    }
+    let suffix = args.share.part.map(|part| format!("-{}", part.file_name())).unwrap_or_default();
     for (name, sign) in [(format!("batch{suffix}.json"), BATCH), (format!("summary{suffix}.csv"), SUMMARY)] {
         let kind = if args.force { OutputKind::Forced } else { OutputKind::Result(sign) };
         found.output("--out", &out.join(name), kind);
@@ -325,7 +330,7 @@ mod tests {
                 &["--out o", "--out o/batch.json", "--out o/summary.csv"],
             ),
             (
-                "sample hierarchical-normal --batch b --group g --value y --out o --batch-part 2/3",
+                "sample hierarchical-normal --batch b --group g --value y --out o --part 2/3",
                 &["--batch b"],
                 &["--out o", "--out o/batch-2-of-3.json", "--out o/summary-2-of-3.csv"],
             ),
@@ -340,6 +345,8 @@ mod tests {
             (&format!("check hierarchical-normal {TABLE}"), &["--data d.csv", "--config c.toml"], &[]),
             (&format!("sweep hierarchical-normal {TABLE} --out o"), &["--data d.csv", "--config c.toml"], &["--out o"]),
             ("sweep eight-schools", &[], &[]),
+            ("sweep eight-schools --keep o --part 1/2", &[], &["--keep o"]),
+            ("sample hierarchical-normal --batch b --group g --value y --out o --claim", &["--batch b"], &["--out o"]),
             ("export r --to netcdf --out o.nc", &["TRACE r"], &["--out o.nc"]),
             ("predict r --data d.csv --to netcdf --out o.nc", &["RUN r", "--data d.csv"], &["--out o.nc"]),
             (&format!("validate {TABLE} --out o"), &["--data d.csv", "--config c.toml"], &["--out o"]),

@@ -157,7 +157,7 @@ fn parts_of_a_batch_are_the_batch() {
     let of = |out: &str| format!("sample hierarchical-normal --batch {{}}/in --out {{}}/{out} {OPTIONS}");
     let whole = run(dir.path(), &format!("{} --json", of("whole"))).json();
     for (part, own) in [("1/2", 2), ("2/2", 1)] {
-        let found = run(dir.path(), &format!("{} --batch-part {part} --threads 1 --json", of("parts"))).json();
+        let found = run(dir.path(), &format!("{} --part {part} --threads 1 --json", of("parts"))).json();
         assert_eq!(found["sets"].as_array().unwrap().len(), own, "{found}");
     }
     let record = || fs::read_to_string(dir.path().join("parts/sets/10/run.toml")).unwrap();
@@ -176,9 +176,9 @@ fn parts_of_a_batch_are_the_batch() {
         assert_eq!(of("parts"), of("whole"), "{name}");
     }
     for wrong in ["0/2", "3/2", "1", "a/b", "1/0"] {
-        run(dir.path(), &format!("{} --batch-part {wrong}", of("x"))).fails(2, &["--batch-part", "K/N"]);
+        run(dir.path(), &format!("{} --part {wrong}", of("x"))).fails(2, &["--part", "K/N"]);
     }
-    run(dir.path(), &format!("{} --batch-part 4/4", of("x"))).fails(2, &["--batch-part", "3 data sets"]);
+    run(dir.path(), &format!("{} --part 4/4", of("x"))).fails(2, &["--part", "3 data sets"]);
 }
 
 #[test]

@@ -154,6 +154,16 @@ const TABLE: &[(&str, i32, Seen)] = &[
     ("sweep", 3, By("sweep eight-schools --config {}/none.toml")),
     ("sweep", 130, Interrupted("sweep eight-schools --seeds 1000000")),
 
+    ("status", 0, In("sharing.rs", "parts_of_a_sweep_are_the_sweep")),
+    ("status", 1, In("sharing.rs", "parts_of_a_sweep_are_the_sweep")),
+    ("status", 2, By("status")),
+    ("status", 3, By("status {}/good")),
+
+    ("submit", 0, By("submit --slurm sweep eight-schools --seeds 4 --draws 20 --tune 20 --keep {}/swept")),
+    ("submit", 2, By("submit --slurm sweep eight-schools")),
+    ("submit", 3, By("submit --slurm calibrate eight-schools --config {}/none.toml --out {}/x")),
+    ("submit", 4, In("submitted.rs", "what_is_run_goes_to_the_scheduler")),
+
     ("bench", 0, By("bench --help")),
     ("bench", 2, By("bench arrays")),
     ("bench list", 0, By("bench list")),

@@ -71,7 +71,7 @@ const WAYS: [Way; 7] = [
 ];
 
 /// The commands that run no chains on a posterior of the user's.
-const OTHERS: [&str; 36] = [
+const OTHERS: [&str; 38] = [
     "",
     "verify",
     "device-list",
@@ -92,6 +92,8 @@ const OTHERS: [&str; 36] = [
     "model-copy",
     "model-check",
     "model-show",
+    "status",
+    "submit",
     "export",
     "predict",
     "random",
@@ -143,6 +145,7 @@ const PROGRAM: Cell = In("programs.rs", "a_program_goes_every_way");
 const POPULATION: Cell = In("algorithms.rs", "a_population_goes_every_way");
 const ALGORITHM: Cell = In("algorithms.rs", "a_sampler_goes_every_way");
 const ON_GPU: Cell = In("told.rs", "notes_on_a_gpu_are_told_unless_quiet");
+const CLAIMED: Cell = In("sharing.rs", "data_sets_are_claimed_by_processes_that_are_killed");
 const F32: Cell = Refused("--precision f32", "the CPU computes in f64");
 
 /// In the order of [`WAYS`]: single, batch, dry run, resume, sweep, validate, calibrate.
@@ -180,8 +183,11 @@ const CELLS: &[(&str, [Cell; WAYS.len()])] = &[
     ("--batch", [Makes("--batch"), Makes("--batch"), Refused("--batch {}/in --group g --value y", "--dry-run"), No, No, No, No]),
     ("--batch-by", [Refused("--batch-by s", "needs --batch"), In("batch.rs", "one_table_of_many_data_sets"),
                     Refused("--batch-by s", "needs --batch"), No, No, No, No]),
-    ("--batch-part", [Refused("--batch-part 1/2", "needs --batch"), In("batch.rs", "parts_of_a_batch_are_the_batch"),
-                      Refused("--batch-part 1/2", "needs --batch"), No, No, No, No]),
+    ("--part", [Refused("--part 1/2", "needs --batch"), In("batch.rs", "parts_of_a_batch_are_the_batch"),
+                Refused("--part 1/2", "needs --batch"), No, Row, No, Row]),
+    ("--claim", [Refused("--claim", "needs --batch"), CLAIMED, Refused("--claim", "needs --batch"), No, Row, No, Row]),
+    ("--lease", [Refused("--lease 9", "needs --claim"), CLAIMED, Refused("--lease 9", "needs --claim"), No, Row, No, Row]),
+    ("--keep", [No, No, No, No, Row, No, No]),
 
     ("--draws", [Set, Set, Set, No, Set, No, Set]),
     ("--tune", [Set, Set, Set, No, Set, No, Set]),

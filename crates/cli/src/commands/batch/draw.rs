@@ -7,6 +7,7 @@ use super::sets::{Set, SetState};
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Timer;
+use crate::share::Worker;
 use anyhow::{Context, Result};
 use octopus::{TraceError, begin, run_record};
 use octopus_models::Problem;
@@ -34,6 +35,8 @@ pub(super) struct BatchSession<'a> {
     pub(super) prepared: &'a mut PreparedRun,
     pub(super) place: &'a Placement,
     pub(super) interrupt: Interrupt,
+    /// Where this process notes what it has done, if it shares the batch.
+    pub(super) worker: Option<&'a Worker>,
     pub(super) quiet: bool,
 }
 
@@ -109,6 +112,9 @@ impl BatchSession<'_> {
                         open[set].writer = None;
                         open[set].set.state = SetState::Failed(error.to_string());
                     }
+                }
+                if let (Some(worker), true) = (self.worker, open[set].set.state.has_ended()) {
+                    worker.one_more(matches!(open[set].set.state, SetState::Failed(_)));
                 }
             }
             if kept.due(Instant::now()) {
@@ -212,13 +218,13 @@ mod tests {
         let mut prepared = on_one_thread();
         let place = prepared.device.open().unwrap();
         let interrupt = Interrupt::by_flag(&GOES_ON);
-        let mut session = BatchSession { prepared: &mut prepared, place: &place, interrupt, quiet: true };
+        let mut session = BatchSession { prepared: &mut prepared, place: &place, interrupt, worker: None, quiet: true };
         let run = dir.path().join("schools");
         for (keep_warmup, seed) in [(true, 1), (false, 2)] {
             let config = SamplerConfig { chains: 2, draws: 6, tune: 20, seed, ..SamplerConfig::default() };
             let state = SetState::Open(Begin::Anew(config.clone()), None);
             let problem = Some(Arc::clone(&problem));
-            let mut sets = [Set { name: "schools".to_owned(), dir: run.clone(), config, problem, state }];
+            let mut sets = [Set { number: 0, name: "schools".to_owned(), dir: run.clone(), config, problem, state }];
             session.prepared.request.keep_warmup = keep_warmup;
             assert!(!session.draw(&mut sets).unwrap(), "nobody has stopped it");
             let SetState::Complete(record) = &sets[0].state else { panic!("not complete") };
@@ -254,10 +260,16 @@ mod tests {
         let mut resumed = RunWriter::resume(&run).unwrap();
         let begin = Begin::GoOn(resumed.state.take().unwrap());
         let state = SetState::Open(begin, Some(Box::new(resumed.go_on().unwrap())));
-        let mut sets =
-            [Set { name: "schools".to_owned(), dir: run.clone(), config, problem: Some(Arc::clone(&problem)), state }];
+        let mut sets = [Set {
+            number: 0,
+            name: "schools".to_owned(),
+            dir: run.clone(),
+            config,
+            problem: Some(Arc::clone(&problem)),
+            state,
+        }];
         let interrupt = Interrupt::by_flag(&GOES_ON);
-        let mut session = BatchSession { prepared: &mut prepared, place: &place, interrupt, quiet: true };
+        let mut session = BatchSession { prepared: &mut prepared, place: &place, interrupt, worker: None, quiet: true };
         assert!(!session.draw(&mut sets).unwrap() && sets[0].state.has_ended());
         let folder = RunFolder::open(&run).unwrap();
         assert_eq!(folder.record().status, RunStatus::Complete);
@@ -274,11 +286,11 @@ mod tests {
         let config = SamplerConfig { chains: 2, draws: 100_000_000, tune: 50, ..SamplerConfig::default() };
         let state = SetState::Open(Begin::Anew(config.clone()), None);
         let (name, run) = ("schools".to_owned(), dir.path().join("schools"));
-        let mut sets = [Set { name, dir: run.clone(), config, problem: Some(Arc::clone(&problem)), state }];
+        let mut sets = [Set { number: 0, name, dir: run.clone(), config, problem: Some(Arc::clone(&problem)), state }];
         let mut prepared = on_one_thread();
         let place = prepared.device.open().unwrap();
         let interrupt = Interrupt::by_flag(&STOPS);
-        let mut session = BatchSession { prepared: &mut prepared, place: &place, interrupt, quiet: true };
+        let mut session = BatchSession { prepared: &mut prepared, place: &place, interrupt, worker: None, quiet: true };
         let stopped = std::thread::scope(|scope| {
             scope.spawn(|| {
                 for _ in 0..10_000 {

@@ -1,12 +1,12 @@
 //! The data sets of a batch: their names, seeds and folders, and how far their runs are.
 //!
-//! Their order, and which of them belong to a part (`--batch-part`), are decided here; `BatchPart` (`args/sample.rs`) counts.
+//! Their order, and which of them belong to a part (`--part`), are decided here; `Part` (`share/part.rs`) counts.
 
 use crate::args::SampleArgs;
 use crate::config::RunConfig;
 use crate::exit::UsageError;
 use crate::output;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use octopus::model_record;
 use octopus_density::LogDensity;
 use octopus_diag::counted;
@@ -21,6 +21,8 @@ use std::sync::Arc;
 
 /// A data set of a batch.
 pub(super) struct Set {
+    /// Its number among all of the batch, from 0.
+    pub(super) number: usize,
     /// The name of the data set: the file's name without its extension, or the label in the table.
     pub(super) name: String,
     /// The run folder of the data set.
@@ -50,6 +52,13 @@ impl SetState {
 }
 
 impl Set {
+    /// Returns the same data set with a run that is to be drawn from its beginning.
+    pub(super) fn to_draw(&self) -> Self {
+        let (name, dir, config) = (self.name.clone(), self.dir.clone(), self.config.clone());
+        let state = SetState::Open(Begin::Anew(config.clone()), None);
+        Self { number: self.number, name, dir, config, problem: self.problem.clone(), state }
+    }
+
     /// Returns the density, unless the data cannot be used.
     pub(super) fn density(&self) -> Option<&dyn LogDensity> {
         self.problem.as_ref().map(|problem| problem.density())
@@ -67,7 +76,7 @@ fn seed(batch: u64, number: usize) -> u64 {
 }
 
 /// Reads the data sets of a folder or a table, in the order of their names. If the command line asks for a part of
-/// them, only the data sets of this part are returned.
+/// them, only the data sets of this part are returned; beside them is the number of all.
 ///
 /// # Errors
 /// When there are no data sets, or the folder or the table cannot be read.
@@ -77,7 +86,7 @@ pub(super) fn read(
     config: &RunConfig,
     model: &dyn Model,
     out: &Path,
-) -> Result<Vec<Set>> {
+) -> Result<(Vec<Set>, usize)> {
     let file = |path: &Path, only| args.data.table(path, only, &config.columns);
     std::fs::metadata(source).with_context(|| format!("--batch: cannot read {}", source.display()))?;
     // A file is read when its model is built.
@@ -118,14 +127,15 @@ pub(super) fn read(
             Ok(problem) => (Some(problem), SetState::Open(Begin::Anew(sampler.clone()), None)),
             Err(error) => (None, SetState::Failed(output::chain(&error))),
         };
-        Set { dir: out.join("sets").join(folder(&name)), name, config: sampler, problem, state }
+        Set { number, dir: out.join("sets").join(folder(&name)), name, config: sampler, problem, state }
     };
-    let mine = |number| args.batch.batch_part.is_none_or(|part| part.has(number));
+    let mine = |number| args.share.part.is_none_or(|part| part.has(number));
     if !(0..found.len()).any(mine) {
-        let why = format!("--batch-part: there are {} data sets, and none is in this part", found.len());
+        let why = format!("--part: there are {} data sets, and none is in this part", found.len());
         return Err(UsageError(why).into());
     }
-    Ok(found.into_iter().enumerate().filter(|(number, _)| mine(*number)).map(set).collect())
+    let all = found.len();
+    Ok((found.into_iter().enumerate().filter(|(number, _)| mine(*number)).map(set).collect(), all))
 }
 
 /// Lists the files of a folder by their names without extension; hidden files are left out.
@@ -179,42 +189,74 @@ pub(super) fn settle(sets: &mut [Set], chosen: &SamplerConfig) {
 /// chosen by the machine (`auto`), a run goes on with those that were chosen when it began.
 ///
 /// # Errors
-/// When a folder holds a run of other settings or data, or is damaged.
+/// When folders hold runs of other settings or data, or are damaged; each is named.
 pub(super) fn take_up(sets: &mut [Set], force: bool, auto: bool, init: &Init) -> Result<()> {
+    let mut failed = Vec::new();
     for set in sets.iter_mut().filter(|set| !force && set.dir.exists()) {
-        let (Some(problem), SetState::Open(..)) = (&set.problem, &set.state) else { continue };
-        // A batch that was killed before it had written the run's record has left nothing that could be taken up.
-        if !RunFolder::is_run(&set.dir) && is_vacant(&set.dir)? {
-            continue;
+        failed.extend(set.take_up(auto, init).err());
+    }
+    let Some(first) = failed.pop() else { return Ok(()) };
+    if failed.is_empty() {
+        return Err(first);
+    }
+    failed.push(first);
+    let is_usage = failed.iter().all(|error| error.is::<UsageError>());
+    let lines: Vec<String> = failed.iter().map(output::chain).collect();
+    let why = format!("{} cannot be taken up:\n{}", counted(lines.len(), "run"), lines.join("\n"));
+    if is_usage { Err(UsageError(why).into()) } else { Err(anyhow!(why)) }
+}
+
+impl Set {
+    /// Checks that a run that was begun in its folder, if there is one, is of its settings and data.
+    pub(super) fn check_begun(&self, init: &Init) -> Result<()> {
+        match &self.problem {
+            Some(problem) if self.dir.exists() && (RunFolder::is_run(&self.dir) || !is_vacant(&self.dir)?) => {
+                self.check(&**problem, RunFolder::open(&self.dir)?.record(), init)
+            }
+            _ => Ok(()),
         }
-        let folder = RunFolder::open(&set.dir)?;
+    }
+
+    fn check(&self, problem: &dyn Problem, record: &RunRecord, init: &Init) -> Result<()> {
+        let same = record.sampler == self.config
+            && record.init == *init
+            && record.model == model_record(problem)
+            && record.data.as_ref() == Some(problem.data());
+        if same {
+            return Ok(());
+        }
+        let why = format!(
+            "--out: {} holds a run of other settings or data than this batch's: give another folder, or begin all runs \
+             again with --force",
+            self.dir.display()
+        );
+        Err(UsageError(why).into())
+    }
+
+    /// Takes up the run in its folder.
+    fn take_up(&mut self, auto: bool, init: &Init) -> Result<()> {
+        let (Some(problem), SetState::Open(..)) = (&self.problem, &self.state) else { return Ok(()) };
+        // A batch that was killed before it had written the run's record has left nothing that could be taken up.
+        if !RunFolder::is_run(&self.dir) && is_vacant(&self.dir)? {
+            return Ok(());
+        }
+        let folder = RunFolder::open(&self.dir)?;
         let record = folder.record();
         if auto && !record.strategy_reason.is_empty() {
             let SamplerConfig { strategy, chains, superchains, draws, tune, .. } = record.sampler;
-            set.config = SamplerConfig { strategy, chains, superchains, draws, tune, ..set.config.clone() };
+            self.config = SamplerConfig { strategy, chains, superchains, draws, tune, ..self.config.clone() };
         }
-        let same = record.sampler == set.config
-            && record.init == *init
-            && record.model == model_record(&**problem)
-            && record.data.as_ref() == Some(problem.data());
-        if !same {
-            let why = format!(
-                "--out: {} holds a run of other settings or data than this batch's: give another folder, or begin all \
-                 runs again with --force",
-                set.dir.display()
-            );
-            return Err(UsageError(why).into());
-        }
-        set.state = if record.status == RunStatus::Complete {
-            RunWriter::clear_complete(&set.dir);
+        self.check(&**problem, record, init)?;
+        self.state = if record.status == RunStatus::Complete {
+            RunWriter::clear_complete(&self.dir);
             SetState::Complete(Box::new(record.clone()))
         } else {
-            let mut resumed = RunWriter::resume(&set.dir)?;
-            let begin = resumed.state.take().map_or_else(|| Begin::Anew(set.config.clone()), Begin::GoOn);
+            let mut resumed = RunWriter::resume(&self.dir)?;
+            let begin = resumed.state.take().map_or_else(|| Begin::Anew(self.config.clone()), Begin::GoOn);
             SetState::Open(begin, Some(Box::new(resumed.go_on()?)))
         };
+        Ok(())
     }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -234,7 +276,8 @@ mod tests {
         let models = Registry::shipped();
         let Command::Sample(args) = Cli::read(models, words).unwrap().command else { panic!("another command") };
         let model = models.find("hierarchical-normal").unwrap();
-        read(source, &args, &RunConfig::from_args(&args, model, models)?, model, Path::new("out"))
+        let config = RunConfig::from_args(&args, model, models)?;
+        Ok(read(source, &args, &config, model, Path::new("out"))?.0)
     }
 
     #[test]
@@ -257,9 +300,9 @@ mod tests {
         let all = sets_of(dir.path(), &[]).unwrap();
         assert_eq!(facts(&all), [expected(0, "9"), expected(1, "10"), expected(2, "b"), expected(3, "torn")]);
         assert!(all.iter().all(|set| set.state.has_ended() == (set.name == "torn")));
-        let part = sets_of(dir.path(), &["--batch-part", "2/2"]).unwrap();
+        let part = sets_of(dir.path(), &["--part", "2/2"]).unwrap();
         assert_eq!(facts(&part), [expected(1, "10"), expected(3, "torn")]);
-        assert!(sets_of(dir.path(), &["--batch-part", "5/5"]).err().unwrap().is::<UsageError>());
+        assert!(sets_of(dir.path(), &["--part", "5/5"]).err().unwrap().is::<UsageError>());
         fs::write(at("b.parquet"), "").unwrap();
         assert!(tables(dir.path()).unwrap_err().to_string().contains("both called `b`"));
     }

@@ -309,7 +309,7 @@ mod tests {
     fn a_row_tells_its_data_set_and_why_it_has_failed() {
         let config = SamplerConfig { seed: 17, ..SamplerConfig::default() };
         let state = SetState::Failed("torn".to_owned());
-        let set = Set { name: "oslo".to_owned(), dir: "out/sets/oslo".into(), config, problem: None, state };
+        let set = Set { number: 0, name: "oslo".to_owned(), dir: "out/sets/oslo".into(), config, problem: None, state };
         let found = row(&set).unwrap();
         assert_eq!((found.name.as_str(), found.run.as_path(), found.seed), ("oslo", Path::new("out/sets/oslo"), 17));
         assert_eq!((found.status, found.error.as_deref()), (Ended::Failed, Some("torn")));
