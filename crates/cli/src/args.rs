@@ -16,6 +16,7 @@ mod program;
 mod random;
 mod sample;
 mod share;
+mod submit;
 mod sweep;
 mod validate;
 
@@ -36,6 +37,7 @@ pub(crate) use program::{CopyArgs, ProgramArgs, ProgramCommand};
 pub(crate) use random::{DistributionName, ParameterArgs, RandomArgs};
 pub(crate) use sample::{DataArgs, MachineArgs, SampleArgs, SamplerArgs};
 pub(crate) use share::ShareArgs;
+pub(crate) use submit::SubmitArgs;
 pub(crate) use sweep::SweepArgs;
 pub(crate) use validate::ValidateArgs;
 
@@ -260,6 +262,11 @@ pub(crate) enum Command {
     ///
     /// Exit codes: 0 all is done or everyone at work, 1 somebody should look.
     Status(StatusArgs),
+    /// Make an array job of a command: a script for Slurm or PBS, or a manifest for Kubernetes
+    ///
+    /// Each part is the command with `--part auto`; a job after them is the command itself, which finds the result of all.
+    /// Options of submit stand before COMMAND. Memory and time are foretold, by a short measurement of this machine.
+    Submit(SubmitArgs),
     /// Write a trace in another format.
     #[command(about = format!("Write a trace in another format: {WRITTEN_IN_SHORT}"))]
     Export(ExportArgs),
@@ -317,6 +324,9 @@ pub(crate) struct VerifyArgs {
 pub(crate) struct StatusArgs {
     /// The folder: --out of a batch or a calibration, --keep of a sweep
     pub(crate) folder: PathBuf,
+    /// Wait until all is done
+    #[arg(long)]
+    pub(crate) wait: bool,
 }
 
 /// `octopus resume`

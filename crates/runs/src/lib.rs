@@ -129,7 +129,7 @@ pub use reach::{Reach, reach};
 pub use read::RunFolder;
 pub use record::{EndedBy, Ending, Goal, ModelRecord, PartRecord, RECORD_SCHEMA, RunRecord, RunStatus, Timing};
 pub use run_cost::{MEASURED_GROUPS, MEASURED_OBSERVATIONS, RunCost, kernel_name};
-pub use step_time::seconds_a_step;
+pub use step_time::{cpu_step_seconds, seconds_a_step};
 pub use strategy::{CountedRun, DrawsLimit, DrawsWanted, StrategyPlan, plan};
 pub use tally::Tally;
 pub use timestamp::now_utc;

@@ -39,7 +39,7 @@ pub fn seconds_a_step(
 ///
 /// # Errors
 /// When the model cannot be sampled.
-pub(crate) fn cpu_step_seconds(model: &dyn LogDensity) -> Result<f64, RunError> {
+pub fn cpu_step_seconds(model: &dyn LogDensity) -> Result<f64, RunError> {
     short_step_seconds(model, 1, &Placement::Cpu, &pool(Some(1))?)
 }
 

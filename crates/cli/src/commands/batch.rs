@@ -6,13 +6,14 @@ mod sets;
 mod summary;
 
 use super::sample::{advise_memory, read_back};
+use super::submit::{Foretold, core_seconds};
 use crate::args::{Global, SampleArgs};
 use crate::config::RunConfig;
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::share::{CLAIMS, Claims, RECORDS, Worker, WorkerState, clear, left_by_parts, tell_share};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use octopus_diag::counted;
 use octopus_runs::{Goal, PreparedRun, RunCost};
 use octopus_sampler::SamplerError;
@@ -122,6 +123,27 @@ pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Ex
         return Ok(Exit::Interrupted);
     }
     Ok(if summary.all_fit() { Exit::Fine } else { Exit::Bad })
+}
+
+/// Foretells what a batch takes in a process of so many threads.
+///
+/// # Errors
+/// When the data sets cannot be read.
+pub(super) fn foretold_batch(args: &SampleArgs, threads: usize, global: Global) -> Result<Foretold> {
+    let source = args.batch.batch.as_deref().unwrap_or(Path::new(""));
+    let model = global.models.find(&args.model)?;
+    let config = RunConfig::from_args(args, model, global.models)?;
+    if config.auto.is_some() {
+        return Err(UsageError("--strategy auto: each machine would choose by itself; give a strategy".into()).into());
+    }
+    let (sets, pieces) = sets::read(source, args, &config, model, args.out.as_deref().unwrap_or(Path::new("")))?;
+    let densities: Vec<_> = sets.iter().filter_map(Set::density).collect();
+    let Some(&largest) = densities.iter().max_by_key(|density| density.dim()) else {
+        bail!("--batch: no data set of {} can be sampled", source.display());
+    };
+    let cost = RunCost::of_batch(&densities, &config.sampler);
+    let bytes = cost.host_bytes.saturating_mul((draw::SETS_OF_A_THREAD * threads) as u64);
+    Ok(Foretold { pieces, called: "data sets", bytes, seconds: core_seconds(largest, &cost)? })
 }
 
 /// Says what was left out of the data sets' tables, and warns of what their data cannot tell: of so many data sets.

@@ -21,6 +21,7 @@ mod random;
 mod resume;
 mod sample;
 mod status;
+mod submit;
 mod sweep;
 mod validate;
 mod verify;
@@ -53,6 +54,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Model(command) => program::run(&command, global),
         Command::Sweep(args) => sweep::run(*args, global),
         Command::Status(args) => status::run(&args, global),
+        Command::Submit(args) => submit::run(&args, global),
         Command::Export(args) => export::run(&args, global),
         Command::Predict(args) => predict::run(&args, global),
         Command::Validate(args) => validate::run(*args, global),

@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 /// The time in which a process that is at work gives a sign of life, and how often the records are read meanwhile.
 const LOOK: Duration = BEAT.saturating_mul(3);
 const AGAIN: Duration = Duration::from_millis(200);
+/// The time until it looks again whether all is done.
+const WAIT: Duration = Duration::from_secs(5);
 
 /// What a process is found to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -71,6 +73,26 @@ struct FolderStatus {
 /// # Errors
 /// When nobody shares or has shared the folder, or it cannot be read.
 pub(crate) fn run(args: &StatusArgs, global: Global) -> Result<Exit> {
+    let status = loop {
+        let status = look(args)?;
+        match status {
+            Some(status) if !args.wait || status.is_complete || status.done == status.all => break status,
+            None if !args.wait => {
+                bail!("{}: nobody shares it, or has shared it (--part, --claim)", args.folder.display())
+            }
+            _ => std::thread::sleep(WAIT),
+        }
+    };
+    if global.json {
+        output::print_json(&status)?;
+    } else {
+        output::print(&status.to_text())?;
+    }
+    Ok(if status.is_well() { Exit::Fine } else { Exit::Bad })
+}
+
+/// Looks at the records of a folder until it is clear who is at work; `None` where there are none.
+fn look(args: &StatusArgs) -> Result<Option<FolderStatus>> {
     let (first, _) = read_records(&args.folder)?;
     let is_running = |record: &WorkerRecord| record.state == WorkerState::Running;
     let before: BTreeMap<String, WorkerRecord> =
@@ -85,7 +107,7 @@ pub(crate) fn run(args: &StatusArgs, global: Global) -> Result<Exit> {
         std::thread::sleep(AGAIN);
     };
     if records.is_empty() && damaged.is_empty() {
-        bail!("{}: nobody shares it, or has shared it (--part, --claim)", args.folder.display());
+        return Ok(None);
     }
     let state = |record: &WorkerRecord| match record.state {
         WorkerState::Running if before.get(&record.name) == Some(record) => Seen::Stale,
@@ -95,13 +117,7 @@ pub(crate) fn run(args: &StatusArgs, global: Global) -> Result<Exit> {
         WorkerState::Failed => Seen::Failed,
     };
     let seen: Vec<(WorkerRecord, Seen)> = records.into_iter().map(|record| (record.clone(), state(&record))).collect();
-    let status = FolderStatus::of(args.folder.clone(), seen, damaged);
-    if global.json {
-        output::print_json(&status)?;
-    } else {
-        output::print(&status.to_text())?;
-    }
-    Ok(if status.is_well() { Exit::Fine } else { Exit::Bad })
+    Ok(Some(FolderStatus::of(args.folder.clone(), seen, damaged)))
 }
 
 /// The part of a record, if it is of a part.

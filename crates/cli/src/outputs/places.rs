@@ -97,7 +97,7 @@ pub(crate) fn outputs_of(cli: &Cli) -> Outputs {
         // Copies take no file's place.
         Command::Model(ProgramCommand::List | ProgramCommand::Copy(_)) => {}
         Command::Bench(command) => bench(command, &mut found),
-        Command::Verify(_) | Command::Completions(_) | Command::Status(_) => {}
+        Command::Verify(_) | Command::Completions(_) | Command::Status(_) | Command::Submit(_) => {}
     }
     found.outputs("--log-file", cli.log.log_file.as_deref(), OutputKind::Result(Sign::Log));
     found.outputs("--profile", cli.log.profile.as_deref(), OutputKind::Result(Sign::Profile));

@@ -115,6 +115,10 @@ pub(crate) const LIMITS: &[Limits] = &[
     Limits { with: "student-t", ..of("random", "--df", &["0.06", "1e300"], &["0", "0.05", "inf", "nan"]) },
     Limits { with: "uniform", ..of("random", "--low", &["-1e308", "1"], &["-inf", "inf", "nan"]) },
     Limits { with: "uniform", ..of("random", "--high", &["0", "1e308"], &["-5e-324", "inf", "nan"]) },
+    of("submit", "--parts", &["1", "100000"], &["0", "100001"]),
+    of("submit", "--minutes", &["1", "1000000"], &["0", "1000001"]),
+    of("submit", "--gpus", &["0", "64"], &["-1", "65"]),
+    of("submit", "--memory", &["1MiB", "1TiB"], &["much"]),
     // Devices.
     // There is no such GPU: nothing is timed.
     of("data-polynomial", "--n", &["1", "1000000", "1e3", "xlarge"], &["0", "1000001", "1.5", "huge"]),
@@ -133,6 +137,7 @@ pub(crate) const LIMITS: &[Limits] = &[
 /// A short command line of each command with options in the table. Where it has the option already, that value is
 /// replaced.
 const LINES: &[(&str, &str)] = &[
+    ("submit", "submit --slurm"),
     ("sample", "sample hierarchical-normal --per-group 2 --groups 2 --dry-run --device cpu"),
     ("check", "check hierarchical-normal --per-group 2 --groups 2"),
     ("sweep", "sweep hierarchical-normal --per-group 2 --groups 2 --seeds 1 --draws 4 --tune 20 --threads 1"),
@@ -170,7 +175,10 @@ fn line(command: &str, limits: &Limits, value: &str) -> String {
         _ => &[],
     };
     let line = without(line, |name| name == limits.option || limits.with.contains(name) || drops.contains(&name));
-    format!("{line} {} {} {value}", limits.with, limits.option)
+    // The command that is submitted stands behind all options.
+    let behind =
+        if command == "submit" { "sweep eight-schools --seeds 2 --draws 9 --tune 9 --keep {}/kept" } else { "" };
+    format!("{line} {} {} {value} {behind}", limits.with, limits.option)
 }
 
 /// A command line without some of its options that take a value.

@@ -147,6 +147,8 @@ const TABLE: &[Refused] = &[
     refused("sweep", "--config", "sweep eight-schools --config {}/warm.toml", &["keep_warmup"]),
     refused("sweep", "--config", "sweep eight-schools --config {}/gpu.toml", &["`device`"]),
 
+    refused("submit", "--image", "submit --slurm --image i sweep eight-schools --keep {}/x", &["--kubernetes"]),
+    refused("submit", "--volume", "submit --slurm --volume v sweep eight-schools --keep {}/x", &["--kubernetes"]),
     refused("export", "--predictive", "export {}/run --predictive 3 --to csv --out {}/x.csv", &["csv"]),
     refused("export", "--prior", "export {}/run --prior 3 --to csv --out {}/x.csv", &["csv"]),
 
@@ -209,6 +211,8 @@ const HEARD: &[(&str, &[&str])] = &[
     ("predict", &["--data", "--set", "--draws", "--to", "--out", "--force"]),
     ("random", &["--n", "--out", "--dtype", "--seed", "--device", "--memory", "--threads"]),
     ("data-polynomial", &["--n", "--seed", "--noise", "--out"]),
+    ("status", &["--wait"]),
+    ("submit", &["--slurm", "--kubernetes", "--pbs", "--run", "--parts", "--threads", "--memory", "--minutes", "--gpus"]),
     ("man", &["--out"]),
 ];
 

@@ -102,6 +102,7 @@ const TABLE: &[(&str, &str, Shown)] = &[
     ("calibrate", "--part", In("sharing.rs", "parts_of_a_calibration_are_the_calibration")),
     ("calibrate", "--claim", In("sharing.rs", "parts_of_a_calibration_are_the_calibration")),
     ("calibrate", "--lease", In("sharing.rs", "parts_of_a_calibration_are_the_calibration")),
+    ("status", "--wait", In("sharing.rs", "parts_of_a_sweep_are_the_sweep")),
     ("submit", "--slurm", In("submitted.rs", "scripts_say_what_is_asked")),
     ("submit", "--pbs", In("submitted.rs", "scripts_say_what_is_asked")),
     ("submit", "--kubernetes", In("submitted.rs", "scripts_say_what_is_asked")),

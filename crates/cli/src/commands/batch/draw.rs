@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 const CHECKPOINT: Duration = Duration::from_secs(1);
 const SHARE: u32 = 20;
 /// The number of data sets on the CPU at once for each thread: enough that no thread is idle while a long run ends.
-const SETS_OF_A_THREAD: usize = 4;
+pub(super) const SETS_OF_A_THREAD: usize = 4;
 
 /// The message that says how to go on when all runs have stopped.
 const STOPPED: &str =
