@@ -1,5 +1,5 @@
 //! Array jobs in a real Slurm on this machine: one controller and two nodes on loopback, of which nodes are killed and
-//! drained in the middle of the work. The whole is bit for bit that of one process.
+//! drained in the middle of the work. The whole is bit for bit what one process finds.
 //!
 //! It needs slurmctld, slurmd and munged (Debian: `apt-get install slurm-wlm munge`), and root; without them it is SKIPPED.
 #![cfg(target_os = "linux")]

@@ -1,7 +1,7 @@
 //! The options with which processes or machines share a command's work.
 
 use crate::exit::UsageError;
-use crate::share::Part;
+use crate::share::WorkPart;
 use clap::Args;
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ pub(crate) struct ShareArgs {
     ///
     /// All parts use one folder. Afterwards the same command without --part finds the result of all.
     #[arg(long, value_name = "K/N")]
-    pub(crate) part: Option<Part>,
+    pub(crate) part: Option<WorkPart>,
     /// Take from the folder what no other process has taken, piece by piece, until none is left
     ///
     /// What a process that is gone had taken is taken over. Afterwards the same command without --claim finds the result.

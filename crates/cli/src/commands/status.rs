@@ -6,7 +6,7 @@
 use crate::args::{Global, StatusArgs};
 use crate::exit::Exit;
 use crate::output;
-use crate::share::{BEAT, Part, WHOLE, WorkerRecord, WorkerState, read_records};
+use crate::share::{BEAT, WHOLE, WorkPart, WorkerRecord, WorkerState, read_records};
 use anyhow::{Result, bail};
 use octopus_diag::{TableLook, TextColumn, counted, text_table};
 use serde::Serialize;
@@ -121,7 +121,7 @@ fn look(args: &StatusArgs) -> Result<Option<FolderStatus>> {
 }
 
 /// The part of a record, if it is of a part.
-fn part_of(record: &WorkerRecord) -> Option<Part> {
+fn part_of(record: &WorkerRecord) -> Option<WorkPart> {
     record.part.as_ref()?.parse().ok()
 }
 
@@ -136,15 +136,16 @@ impl FolderStatus {
             let speed = if record.part.is_some() { speed(record) } else { together };
             (state == Seen::Running && speed > 0.0).then(|| record.own.saturating_sub(record.done) as f64 / speed)
         };
-        let numbers: BTreeSet<usize> = seen.iter().filter_map(|(record, _)| part_of(record)).map(Part::parts).collect();
+        let numbers: BTreeSet<usize> =
+            seen.iter().filter_map(|(record, _)| part_of(record)).map(WorkPart::parts).collect();
         let of_parts = |parts: usize| {
             let own = seen.iter().filter(move |(record, _)| part_of(record).is_some_and(|part| part.parts() == parts));
             own.map(|(record, _)| record.done).sum::<usize>()
         };
         let heap = seen.iter().filter(|(record, _)| record.part.is_none()).map(|(record, _)| record.done);
         let done = numbers.iter().map(|&parts| of_parts(parts)).chain(heap).max().unwrap_or_default();
-        let missing = numbers.iter().flat_map(|&parts| (1..=parts).filter_map(move |part| Part::new(part, parts)));
-        let has_begun = |part: &Part| seen.iter().any(|(record, _)| part_of(record) == Some(*part));
+        let missing = numbers.iter().flat_map(|&parts| (1..=parts).filter_map(move |part| WorkPart::new(part, parts)));
+        let has_begun = |part: &WorkPart| seen.iter().any(|(record, _)| part_of(record) == Some(*part));
         let missing = missing.filter(|part| !has_begun(part)).map(|part| part.to_string()).collect();
         let is_complete = seen.iter().any(|(record, state)| record.name == WHOLE && *state == Seen::Complete);
         let processes: Vec<SeenProcess> = seen

@@ -49,10 +49,10 @@ struct ArrayJob {
 /// Prints the script or the manifest, and submits it if asked to.
 ///
 /// # Errors
-/// When the command is none that parts share, or cannot be carried out; and when the scheduler is not there or refuses.
+/// When parts cannot share the command, or it cannot be carried out; and when the scheduler is not there or refuses.
 pub(crate) fn run(args: &SubmitArgs, global: Global) -> Result<Exit> {
     let words = &args.command;
-    // Who mistypes the command is told as by the command itself.
+    // A mistyped command is refused in the words of the command itself.
     let cli = Cli::read(global.models, std::iter::once("octopus").chain(words.iter().map(String::as_str)));
     let cli = cli.map_err(|error| UsageError(format!("COMMAND: {}", error.render())))?;
     for (option, instead) in [("--part", "--parts"), ("--claim", "--parts"), ("--threads", "--threads")] {

@@ -13,6 +13,6 @@ mod worker;
 pub(crate) use claims::{CLAIMS, Claims, clear};
 pub(crate) use kept::{KeptFolder, KeptKind};
 pub(crate) use outcomes::{OutcomeTable, Outcomes};
-pub(crate) use part::{PARTS, Part};
+pub(crate) use part::{PARTS, WorkPart};
 pub(crate) use work::{SharedWork, WAIT, left_by_parts, tell_share};
 pub(crate) use worker::{BEAT, RECORDS, WHOLE, Worker, WorkerRecord, WorkerState, read_records};

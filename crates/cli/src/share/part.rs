@@ -8,7 +8,7 @@ pub(crate) const PARTS: &str = "OCTOPUS_PARTS";
 
 /// Part K of N: every Nth piece of the work, from the Kth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Part {
+pub(crate) struct WorkPart {
     parts: usize,
     /// From 1.
     part: usize,
@@ -45,7 +45,7 @@ const SCHEDULERS: [Scheduler; 4] = [
     },
 ];
 
-impl Part {
+impl WorkPart {
     /// Returns part `part` of `parts`, from 1; `None` where there is no such part.
     pub(crate) fn new(part: usize, parts: usize) -> Option<Self> {
         (1..=parts).contains(&part).then_some(Self { parts, part })
@@ -118,7 +118,7 @@ impl Part {
     }
 }
 
-impl FromStr for Part {
+impl FromStr for WorkPart {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -131,7 +131,7 @@ impl FromStr for Part {
 }
 
 /// As `--part` takes it.
-impl fmt::Display for Part {
+impl fmt::Display for WorkPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.part, self.parts)
     }
@@ -143,16 +143,16 @@ mod tests {
 
     #[test]
     fn a_part_has_every_nth_piece() {
-        let part: Part = "2/3".parse().unwrap();
+        let part: WorkPart = "2/3".parse().unwrap();
         assert_eq!((0..9).filter(|&number| part.has(number)).collect::<Vec<_>>(), [1, 4, 7]);
         assert_eq!((part.file_name(), part.to_string()), ("2-of-3".to_owned(), "2/3".to_owned()));
     }
 
     #[test]
     fn a_part_is_one_of_those_that_there_are() {
-        assert!(["1/1", "1/3", "3/3"].into_iter().all(|part| part.parse::<Part>().is_ok()));
+        assert!(["1/1", "1/3", "3/3"].into_iter().all(|part| part.parse::<WorkPart>().is_ok()));
         for wrong in ["0/3", "4/3", "1/0", "1", "one/two", "-1/3", "Auto"] {
-            assert!(wrong.parse::<Part>().unwrap_err().contains("K/N"), "{wrong}");
+            assert!(wrong.parse::<WorkPart>().unwrap_err().contains("K/N"), "{wrong}");
         }
     }
 
@@ -194,7 +194,7 @@ mod tests {
                 let given = variables.split(' ').filter_map(|one| one.split_once('='));
                 given.filter(|(of, _)| *of == name).map(|(_, value)| value.to_owned()).next()
             };
-            match (Part::of_task(&variable), expected) {
+            match (WorkPart::of_task(&variable), expected) {
                 (Ok(part), Ok(expected)) => assert_eq!(part.to_string(), expected, "{variables}"),
                 (Err(why), Err(expected)) => assert!(why.contains(expected), "{variables}: {why}"),
                 (found, expected) => panic!("{variables}: {found:?}, {expected:?}"),

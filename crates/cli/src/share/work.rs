@@ -1,9 +1,9 @@
-//! Finding the outcomes that a folder lacks: all of them, those of a part, or what can be claimed.
+//! Finding the outcomes that a folder lacks: all of them, the ones of a part, or what can be claimed.
 //!
 //! How often outcomes are written, and how long a process waits for others that have the rest, stand here.
 
 use super::worker::{Worker, WorkerRecord, WorkerState, process_name, read_records};
-use super::{Claims, OutcomeTable, Outcomes, Part, clear};
+use super::{Claims, OutcomeTable, Outcomes, WorkPart, clear};
 use crate::args::ShareArgs;
 use crate::exit::Exit;
 use crate::output;
@@ -37,7 +37,7 @@ pub(crate) struct SharedWork<'a> {
 }
 
 /// The numbers of the pieces that are to be done, and what takes each outcome.
-pub(crate) type Numbers<'a> = Box<dyn Iterator<Item = u64> + Send + 'a>;
+pub(crate) type MissingNumbers<'a> = Box<dyn Iterator<Item = u64> + Send + 'a>;
 pub(crate) type Keep<'a, O> = &'a mut dyn FnMut(O) -> Result<()>;
 
 impl SharedWork<'_> {
@@ -65,7 +65,7 @@ impl SharedWork<'_> {
     pub(crate) fn find<T: OutcomeTable>(
         &self,
         outcomes: &mut Outcomes<T>,
-        run: &mut dyn FnMut(Numbers<'_>, Keep<'_, T::Outcome>) -> Result<()>,
+        run: &mut dyn FnMut(MissingNumbers<'_>, Keep<'_, T::Outcome>) -> Result<()>,
     ) -> Result<bool> {
         let worker = Worker::begin(self.folder, self.share, self.all)?;
         let mut claims = match &worker {
@@ -95,7 +95,7 @@ impl SharedWork<'_> {
                 Ok(())
             };
             let (mut taken, mut failed) = (0, None);
-            let numbers: Numbers<'_> = match &mut claims {
+            let numbers: MissingNumbers<'_> = match &mut claims {
                 None => Box::new(missing.iter().map(|&piece| self.first + piece as u64)),
                 Some(claims) => Box::new(self.claimed(claims, &missing, &mut taken, &mut failed)),
             };
@@ -197,12 +197,12 @@ pub(crate) fn left_by_parts(folder: &Path, pieces: &str, is_missing: &dyn Fn(usi
     let (records, damaged) = read_records(folder)?;
     let mut lines: Vec<String> =
         damaged.iter().map(|path| format!("{}: a damaged record of a part", path.display())).collect();
-    let part_of = |record: &WorkerRecord| record.part.as_ref().and_then(|part| part.parse::<Part>().ok());
-    let numbers: BTreeSet<usize> = records.iter().filter_map(part_of).map(Part::parts).collect();
+    let part_of = |record: &WorkerRecord| record.part.as_ref().and_then(|part| part.parse::<WorkPart>().ok());
+    let numbers: BTreeSet<usize> = records.iter().filter_map(part_of).map(WorkPart::parts).collect();
     for parts in numbers {
         let all = records.iter().filter(|record| part_of(record).is_some_and(|part| part.parts() == parts));
         let all = all.map(|record| record.all).max().unwrap_or_default();
-        for part in (1..=parts).filter_map(|part| Part::new(part, parts)) {
+        for part in (1..=parts).filter_map(|part| WorkPart::new(part, parts)) {
             let missing = (0..all).filter(|&piece| part.has(piece) && is_missing(piece)).count();
             if missing == 0 {
                 continue;

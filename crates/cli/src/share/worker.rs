@@ -3,7 +3,7 @@
 //! Clocks of machines differ, so nobody compares a time in it with a clock: a record that changes is of a process that
 //! lives. How often it is renewed stands here.
 
-use super::Part;
+use super::WorkPart;
 use crate::args::ShareArgs;
 use anyhow::{Context, Result, bail};
 use octopus_files::{lock_file, read_regular, write_file};
@@ -42,7 +42,7 @@ pub(crate) enum WorkerState {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct WorkerRecord {
     schema: u32,
-    /// Its name: that of its file.
+    /// Its name, which its file has too.
     pub(crate) name: String,
     /// The part K/N that it does; none where it claims pieces.
     pub(crate) part: Option<String>,
@@ -68,7 +68,7 @@ pub(crate) struct WorkerRecord {
     beats: u64,
 }
 
-/// Reads all records in a folder that is shared, by name; with them the paths of those that cannot be read.
+/// Reads all records in a folder that is shared, by name; with them the paths of files that cannot be read.
 ///
 /// # Errors
 /// When the folder cannot be read.
@@ -88,8 +88,9 @@ pub(crate) fn read_records(folder: &Path) -> Result<(Vec<WorkerRecord>, Vec<Path
             None => damaged.push(path),
         }
     }
-    let key =
-        |record: &WorkerRecord| (record.part.as_ref().and_then(|part| part.parse::<Part>().ok()), record.name.clone());
+    let key = |record: &WorkerRecord| {
+        (record.part.as_ref().and_then(|part| part.parse::<WorkPart>().ok()), record.name.clone())
+    };
     found.sort_by_key(key);
     Ok((found, damaged))
 }
@@ -136,7 +137,7 @@ impl Worker {
         Self::begin_as(&name, folder, share, all).map(Some)
     }
 
-    /// The same under a name; that of a part is its own.
+    /// The same under a name; a part has its own.
     pub(super) fn begin_as(name: &str, folder: &Path, share: &ShareArgs, all: usize) -> Result<Self> {
         let records = folder.join(RECORDS);
         fs::create_dir_all(&records).with_context(|| format!("cannot create the folder {}", records.display()))?;

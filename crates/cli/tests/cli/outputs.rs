@@ -41,6 +41,7 @@ const ROLES: &[(&str, &str, Role)] = &[
     ("model-check", "--data", Reads),
     ("model-show", "--data", Reads),
     ("sweep", "--out", Writes),
+    ("sweep", "--keep", Writes),
     ("sweep", "--config", Reads),
     ("sweep", "--data", Reads),
     ("sweep", "--program", Reads),

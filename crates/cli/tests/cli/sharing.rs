@@ -139,7 +139,7 @@ fn tables(dir: &Path, count: usize) {
     }
 }
 
-/// All that is wrong is told at once, and by whose part it was.
+/// One error names all that is wrong, and says whose part it was.
 #[test]
 fn what_parts_of_a_batch_have_left_is_told() {
     let dir = tempfile::tempdir().unwrap();

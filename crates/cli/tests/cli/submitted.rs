@@ -221,3 +221,29 @@ fn a_manifest_is_of_the_schema_and_its_parts_are_the_whole() {
     };
     assert_eq!([0, 1, 2, 130].map(|code| shell(&format!("exit {code}"))), [0, 0, 2, 130].map(Some));
 }
+
+/// Every line of `docs/clusters.md` that a shell can run works as it is printed.
+#[test]
+fn the_commands_of_the_page_on_clusters_run() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = fs::read_to_string(root.join("docs/clusters.md")).unwrap();
+    let blocks = page.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let lines: Vec<&str> = blocks.flat_map(str::lines).collect();
+    assert!(lines.len() >= 9, "{lines:?}");
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("studies")).unwrap();
+    ["north", "south"].iter().for_each(|name| {
+        fs::copy(root.join("docs/example.csv"), dir.path().join(format!("studies/{name}.csv"))).unwrap();
+    });
+    fs::create_dir(dir.path().join("bin")).unwrap();
+    std::os::unix::fs::symlink(program(), dir.path().join("bin/octopus")).unwrap();
+    let path = format!("{}:{}", dir.path().join("bin").display(), std::env::var("PATH").unwrap());
+    for line in lines {
+        let found =
+            answer(assert_cmd::Command::new("sh").args(["-c", line]).env("PATH", &path).current_dir(dir.path()));
+        assert_eq!(found.code, Some(0), "{line}: {found:#?}");
+    }
+    for name in ["sweep/sweep.json", "calibration/calibration.json"] {
+        assert!(dir.path().join("runs").join(name).exists(), "{name}");
+    }
+}

@@ -82,7 +82,7 @@ pub(super) fn pbs(job: &ArrayJob, program: &str) -> String {
         minutes % 60
     );
     let (part, whole) = (line(&job.command(program, true)), line(&job.command(program, false)));
-    // An array of one job is none to PBS: its step of 2 leaves the first alone.
+    // PBS refuses an array of one job: a step of 2 leaves the first alone.
     let array = if *parts == 1 { "1-2:2".to_owned() } else { format!("1-{parts}") };
     format!(
         r#"#!/bin/sh
