@@ -253,7 +253,7 @@ pub(crate) enum Command {
     /// Takes the options of `octopus sample`. Counts the runs with a large R-hat and names runs that have lost a chain.
     /// Each run has a thread of its own: a thousand runs of phase 0 take about a minute.
     ///
-    /// Exit codes: 0 no run has an R-hat above 1.05, 1 one has, 130 interrupted, with nothing kept but in --keep.
+    /// Exit codes: 0 no run has an R-hat above 1.05, 1 one has, 130 interrupted; a folder (--keep) keeps the runs.
     Sweep(Box<SweepArgs>),
     /// How far are the processes that share a folder by --part or --claim?
     ///

@@ -68,7 +68,6 @@ pub(crate) const LIMITS: &[Limits] = &[
     limits("--max-seconds", &["5e-324", "1e308"], &["0", "inf", "nan"]),
     limits("--threads", &["1", "64"], &["0", "4097"]),
     Limits { with: "--device auto", ..limits("--gpu-memory", &["1MiB", "1048576", "1.5GB", "15EiB"], &["0", "1048575", "1", "1023KiB", "much"]) },
-    Limits { with: "--claim", ..of("calibrate", "--lease", &["2", "86400"], &["1", "86401"]) },
     Limits { with: "--claim --keep {}/x", ..of("sweep", "--lease", &["2", "86400"], &["1", "86401"]) },
     limits("--lease", &[], &["1", "86401"]),
     limits("--checkpoint-every", &["1", "18446744073709551615"], &["0", "18446744073709551616"]),

@@ -17,6 +17,8 @@ const OF_OTHERS: &[(&str, &[&str])] = &[
     ("ncu", &["--page", "--set"]),
     ("nvcc", &["--fmad"]),
     ("nvidia-smi", &["--query-gpu"]),
+    ("sbatch", &["--array", "--cpus-per-task", "--dependency", "--gres", "--job-name", "--mem", "--open-mode", "--parsable",
+                 "--requeue", "--signal", "--time"]),
     ("systemctl", &["--now"]),
     ("wsl", &["--set-version", "--shutdown", "--update"]),
     ("octopus, hidden", &["--first-draw"]),
@@ -156,7 +158,13 @@ fn every_option_in_a_command_line_is_one_of_the_command() {
             let Some((command, own)) = named(&of_two).or_else(|| named(first)) else { continue };
             lines += 1;
             for option in options(line) {
-                let has = own.iter().any(|one| one.option == option) || GLOBAL.contains(&option.as_str());
+                // Behind the options of submit is another command.
+                let is_behind = |of: &str| {
+                    listed.iter().any(|(name, all)| name == of && all.iter().any(|one| one.option == option))
+                };
+                let is_submitted = command == "submit" && ["sample", "sweep", "calibrate"].into_iter().any(is_behind);
+                let has =
+                    own.iter().any(|one| one.option == option) || GLOBAL.contains(&option.as_str()) || is_submitted;
                 if !has && option != "--help" && option != "--first-draw" {
                     wrong.push(format!("{}: octopus {line}: {command} has no {option}", path.display()));
                 }
