@@ -39,6 +39,8 @@ pub(crate) struct SharedWork<'a> {
 /// The numbers of the pieces that are to be done, and what takes each outcome.
 pub(crate) type MissingNumbers<'a> = Box<dyn Iterator<Item = u64> + Send + 'a>;
 pub(crate) type Keep<'a, O> = &'a mut dyn FnMut(O) -> Result<()>;
+/// What finds the outcomes of pieces.
+pub(crate) type FindMissing<'a, O> = &'a mut dyn FnMut(MissingNumbers<'_>, Keep<'_, O>) -> Result<()>;
 
 impl SharedWork<'_> {
     /// The beginning of the names of this process's files of outcomes.
@@ -65,7 +67,7 @@ impl SharedWork<'_> {
     pub(crate) fn find<T: OutcomeTable>(
         &self,
         outcomes: &mut Outcomes<T>,
-        run: &mut dyn FnMut(MissingNumbers<'_>, Keep<'_, T::Outcome>) -> Result<()>,
+        run: FindMissing<'_, T::Outcome>,
     ) -> Result<bool> {
         let worker = Worker::begin(self.folder, self.share, self.all)?;
         let mut claims = match &worker {
@@ -120,12 +122,9 @@ impl SharedWork<'_> {
         if is_complete && !self.share.is_shared() {
             clear(self.folder, &[])?;
         }
-        match worker {
-            Some(worker) => {
-                worker.are_done(worker.own() - missing.len());
-                worker.end(if is_complete { WorkerState::Complete } else { WorkerState::Interrupted })?;
-            }
-            None => {}
+        if let Some(worker) = worker {
+            worker.are_done(worker.own() - missing.len());
+            worker.end(if is_complete { WorkerState::Complete } else { WorkerState::Interrupted })?;
         }
         Ok(is_complete)
     }
