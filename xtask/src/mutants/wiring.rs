@@ -237,8 +237,8 @@ pub(super) const WIRING: [Fault; 100] = [
     Fault {
         name: "wiring: an interrupted sweep ends with 0",
         file: SWEEP,
-        old: "return Ok(Exit::Interrupted);",
-        new: "return Ok(Exit::Fine);",
+        old: "without --keep\");\n                return Ok(Exit::Interrupted);",
+        new: "without --keep\");\n                return Ok(Exit::Fine);",
     },
     Fault {
         name: "wiring: an interrupted run ends with 0",
@@ -255,8 +255,8 @@ pub(super) const WIRING: [Fault; 100] = [
     Fault {
         name: "wiring: an interrupted batch ends with 0",
         file: "crates/cli/src/commands/batch.rs",
-        old: "return Ok(Exit::Interrupted);",
-        new: "return Ok(Exit::Fine);",
+        old: "goes on\");\n        return Ok(Exit::Interrupted);",
+        new: "goes on\");\n        return Ok(Exit::Fine);",
     },
     Fault {
         name: "wiring: calibrate ends with 0 whatever it finds",
@@ -584,7 +584,7 @@ pub(super) const WIRING: [Fault; 100] = [
     },
     Fault {
         name: "wiring: a batch of one part has every data set",
-        file: "crates/cli/src/args/sample.rs",
+        file: "crates/cli/src/share/part.rs",
         old: "number % self.parts == self.part - 1",
         new: "number % self.parts == self.part - 1 || true",
     },
