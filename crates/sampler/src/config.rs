@@ -225,8 +225,8 @@ impl SamplerConfig {
         }
     }
 
-    /// Returns the lengths of the parts of warm-up, with what the sampler learns last.
-    pub(crate) fn parts_of_warm_up(&self) -> WindowConfig {
+    /// Returns the lengths of the parts of warm-up: the last is longer for a sampler that learns more than a step size then.
+    pub fn parts_of_warm_up(&self) -> WindowConfig {
         let times = self.algorithm.kernel().map_or(1, |kernel| kernel.settling());
         WindowConfig { term_buffer: self.windows.term_buffer.saturating_mul(times), ..self.windows }
     }

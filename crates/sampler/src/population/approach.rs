@@ -15,7 +15,8 @@ const GAIN: f64 = 1.0;
 /// The least gain of a step, however few the coordinates.
 const LEAST_GAIN: f64 = 10.0;
 
-/// Returns a point nearer to where the density is, with the gradient there: `start` itself unless it is far off.
+/// Returns a point nearer to where the density is, with the gradient there: the start itself unless it is far off. A density
+/// that has a center says itself where to start.
 ///
 /// # Errors
 /// When the density is broken.
@@ -23,7 +24,8 @@ pub(crate) fn approach(
     coordinates: &SamplerCoordinates<'_>,
     (x, gradient): (Vec<f64>, Vec<f64>),
 ) -> Result<(Vec<f64>, Vec<f64>), Halted> {
-    if gradient.iter().zip(&coordinates.units).all(|(slope, unit)| (slope * unit).abs() <= FAR) {
+    let is_near = |(slope, unit): (&f64, &f64)| (slope * unit).abs() <= FAR;
+    if coordinates.density().center().is_some() || gradient.iter().zip(&coordinates.units).all(is_near) {
         return Ok((x, gradient));
     }
     let least = (GAIN * coordinates.dim() as f64).max(LEAST_GAIN);

@@ -28,10 +28,6 @@ pub(super) fn a_hundred_groups() -> Vec<Case> {
     ]
 }
 
-pub(super) fn a_few_draws_of_a_hundred_groups() -> Case {
-    (model(100, true, Likelihood::Collapsed), SamplerConfig { draws: 5, tune: 20, ..prd() })
-}
-
 /// Kernels of 128x4.
 pub(super) fn five_hundred_groups() -> Vec<Case> {
     let config = SamplerConfig { draws: 10, tune: 60, ..prd() };
@@ -83,16 +79,10 @@ pub(super) fn soft_directions() -> Vec<Case> {
 pub(super) fn narrow_limits() -> Vec<Case> {
     let config = SamplerConfig { draws: 20, tune: 100, seed: 1, ..short() };
     let shallow = SamplerConfig { max_depth: 2, parameterization: Parameterization::NonCentered, ..config.clone() };
-    let strict = SamplerConfig { max_energy_error: 0.5, target_accept: 0.6, ..config };
-    let model = || model(12, false, Likelihood::Collapsed);
-    vec![(model(), shallow), (model(), strict)]
-}
-
-/// Kernels of 32x1.
-pub(super) fn centered_effects() -> Vec<Case> {
-    let parameterization = Parameterization::Centered;
-    let config = SamplerConfig { draws: 20, tune: 100, seed: 1, parameterization, ..short() };
-    vec![(model(25, true, Likelihood::Collapsed), config)]
+    let strict = SamplerConfig { max_energy_error: 0.5, target_accept: 0.6, ..config.clone() };
+    let far = SamplerConfig { parameterization: Parameterization::Centered, ..config };
+    let model = |groups, balanced| model(groups, balanced, Likelihood::Collapsed);
+    vec![(model(12, false), shallow), (model(12, false), strict), (model(25, true), far)]
 }
 
 /// Groups about the sizes from which a group is shared by lanes, and more than one tile of them: kernels of 32x8 for teams.
