@@ -61,8 +61,7 @@ impl<'d> SamplerCoordinates<'d> {
         Self::of(density, Parameterization::NonCentered)
     }
 
-    /// Returns those of a sampler with these settings.
-    pub(crate) fn of(density: &'d dyn LogDensity, parameterization: Parameterization) -> Self {
+    fn of(density: &'d dyn LogDensity, parameterization: Parameterization) -> Self {
         let space = Space::new(density, centerings(density, parameterization));
         let dim = density.dim();
         let own = density.init_scale().unwrap_or_else(|| vec![1.0; dim]);

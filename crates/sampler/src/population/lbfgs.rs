@@ -3,7 +3,6 @@
 use super::evaluate::{Halted, SamplerCoordinates};
 use super::inverse_hessian::InverseHessian;
 use super::linear::dot;
-use std::ops::ControlFlow;
 
 /// The most iterations, as in Stan.
 const ITERATIONS: usize = 1000;
@@ -34,16 +33,16 @@ pub(super) struct AscentPath {
     pub(super) evaluations: u64,
 }
 
-/// Walks from `x` uphill until a Newton step promises nothing, no line search finds a higher point, the iterations are
-/// spent, or `visit` breaks it off, which sees each point behind the start with what the path has learned there. The first
-/// step is no longer than a unit of the coordinates.
+/// Walks from `x` uphill until a Newton step promises nothing, no line search finds a higher point, or the iterations are
+/// spent. The first step is no longer than a unit of the coordinates. `visit` sees each point behind the start with what
+/// the path has learned there.
 ///
 /// # Errors
 /// When the density is broken, evaluations are to stop, or `visit` fails.
 pub(super) fn ascend(
     coordinates: &SamplerCoordinates<'_>,
     x: Vec<f64>,
-    mut visit: impl FnMut(&PathPoint, &InverseHessian) -> Result<ControlFlow<()>, Halted>,
+    mut visit: impl FnMut(&PathPoint, &InverseHessian) -> Result<(), Halted>,
 ) -> Result<AscentPath, Halted> {
     let mut gradient = vec![0.0; x.len()];
     let logp = coordinates.value_at(&x, &mut gradient)?;
@@ -63,9 +62,7 @@ pub(super) fn ascend(
         let change = path.end.gradient.iter().zip(&next.gradient).map(|(last, next)| last - next).collect();
         path.inverse_hessian.learn(step, change);
         path.end = next;
-        if visit(&path.end, &path.inverse_hessian)?.is_break() {
-            break;
-        }
+        visit(&path.end, &path.inverse_hessian)?;
     }
     Ok(path)
 }

@@ -23,7 +23,6 @@ use crate::draw::{ChainBlock, Phase};
 use crate::engine::{ChainState, EngineChains, NEVER, Shared, Tuning};
 use crate::error::SamplerError;
 use crate::kernel::{Address, Algorithm, Space};
-use crate::population::{SamplerCoordinates, approach, halted};
 use crate::run::{Starts, because, jittered_start};
 use coordinates::are_centerings;
 use octopus_density::{DensityError, LogDensity};
@@ -114,13 +113,10 @@ impl<'d> RunState<'d> {
         };
         let starts: Vec<(Vec<f64>, Vec<f64>)> = match starts {
             Some(starts) => starts.points(&space, &config, first)?,
-            None => {
-                let coordinates = SamplerCoordinates::of(density, config.parameterization);
-                let start = |chain| {
-                    approach(&coordinates, starting_point(&space, &config, chain)?).map_err(|why| halted(chain, why))
-                };
-                (0..first).into_par_iter().map(start).collect::<Result<_, _>>()?
-            }
+            None => (0..first)
+                .into_par_iter()
+                .map(|number| starting_point(&space, &config, number))
+                .collect::<Result<_, _>>()?,
         };
         gradient::check_starts(&space, starts.iter().map(|(x, _)| &x[..]))?;
         let gradients: Vec<Vec<f64>> = starts.iter().map(|(_, gradient)| gradient.clone()).collect();
