@@ -16,9 +16,9 @@ use serde::Serialize;
 
 /// The data set that the sampler is checked on: none that is ranked.
 const NUMBER: u32 = u32::MAX;
-/// Chains and draws of the run that is looked at, and the iteration at which the last of its three windows ends.
+/// Chains, warm-up and draws of the run that is looked at; with the default windows warm-up has three of them.
 const CHAINS: usize = 4;
-const WINDOWS_END: usize = 150;
+const TUNE: usize = 200;
 const DRAWS: usize = 20;
 
 /// One property of the sampler that was computed twice and compared.
@@ -104,8 +104,9 @@ pub fn self_check(
 ) -> Result<Vec<SelfCheck>, CalibrateError> {
     let truth = simulator.draw_parameters(&mut stream(seed, NUMBER, StreamPurpose::Parameters));
     let density = simulator.simulate(&truth, &mut stream(seed, NUMBER, StreamPurpose::Data))?;
-    let mut config = SamplerConfig {
+    let config = SamplerConfig {
         draws: DRAWS,
+        tune: TUNE,
         chains: CHAINS,
         seed: sampler_seed(seed, NUMBER),
         strategy: Strategy::FourLong,
@@ -117,7 +118,6 @@ pub fn self_check(
         algorithm: sampler.algorithm.clone(),
         ..SamplerConfig::default()
     };
-    config.tune = WINDOWS_END + config.parts_of_warm_up().term_buffer;
     let (name, population) = (config.algorithm.name(), config.algorithm.draws_population());
     let unknown = (!replay::repeats(&config.algorithm)).then(|| match population {
         true => format!("{name} draws a population, which has no transitions"),

@@ -225,12 +225,6 @@ impl SamplerConfig {
         }
     }
 
-    /// Returns the lengths of the parts of warm-up: the last is longer for a sampler that learns more than a step size then.
-    pub fn parts_of_warm_up(&self) -> WindowConfig {
-        let times = self.algorithm.kernel().map_or(1, |kernel| kernel.settling());
-        WindowConfig { term_buffer: self.windows.term_buffer.saturating_mul(times), ..self.windows }
-    }
-
     /// The most superchains that [`many_short`](Self::many_short) chooses where their number divides that of the chains:
     /// more chains than this hardly learn faster, and each must find its own way from where it begins.
     pub const MOST_SUPERCHAINS: usize = 64;

@@ -99,17 +99,6 @@ pub(crate) trait Kernel: Send + Sync {
         false
     }
 
-    /// Returns whether NUTS moves its chains until they have a metric. It comes from afar to where the density is, which a
-    /// kernel that needs a metric may not.
-    fn learns_metric_by_nuts(&self) -> bool {
-        false
-    }
-
-    /// Returns how many times as long as a step size takes what it learns once there is a metric.
-    fn settling(&self) -> usize {
-        1
-    }
-
     /// Checks its settings.
     fn validate(&self) -> Result<(), ConfigError> {
         Ok(())

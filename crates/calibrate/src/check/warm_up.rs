@@ -25,9 +25,8 @@ pub(super) struct WarmUp<'a> {
 
 /// Returns the windows of warm-up; all lengths must fit.
 fn windows(config: &SamplerConfig) -> Vec<std::ops::Range<usize>> {
-    let parts = config.parts_of_warm_up();
-    let last = config.tune - parts.term_buffer;
-    let (mut begin, mut length) = (parts.init_buffer, parts.base_window);
+    let last = config.tune - config.windows.term_buffer;
+    let (mut begin, mut length) = (config.windows.init_buffer, config.windows.base_window);
     let mut windows = Vec::new();
     while begin < last {
         // Another window of twice the length must fit behind this one.

@@ -20,8 +20,8 @@ impl Schedule {
     pub(crate) fn of(config: &SamplerConfig) -> Self {
         match config.nested() {
             Some(first) => Self::pooled(config.tune, first),
-            None if config.warms_up_together() => Self::doubling(config.tune, config.parts_of_warm_up(), 1),
-            None => Self::new(config.tune, config.parts_of_warm_up()),
+            None if config.warms_up_together() => Self::doubling(config.tune, config.windows, 1),
+            None => Self::new(config.tune, config.windows),
         }
     }
 

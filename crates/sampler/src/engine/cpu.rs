@@ -6,7 +6,7 @@ use crate::adapt::{DualAveraging, HostPool, Window, WindowPool};
 use crate::draw::ChainBlock;
 use crate::engine::{ChainState, EngineChains, SamplerEngine, Shared};
 use crate::error::SamplerError;
-use crate::kernel::{Address, Kernel, Metric, Nuts, PhaseSpace, Point, Vectors, find_reasonable};
+use crate::kernel::{Address, Kernel, Metric, PhaseSpace, Point, Vectors, find_reasonable};
 use chain::{Chain, Mover, Workspaces, advance_together};
 use octopus_density::warp::Buffer;
 use rayon::prelude::*;
@@ -118,18 +118,11 @@ impl EngineChains for CpuEngine {
     }
 }
 
-/// Returns the kernel that moves chains at an iteration: where windows are open or to come, the one that learns the metric.
-fn kernel_at<'k>(kernel: &'k dyn Kernel, shared: &Shared<'_, '_>, iteration: usize) -> &'k dyn Kernel {
-    let learns = !shared.windows.is_empty() && iteration < shared.windows.end;
-    if learns && kernel.learns_metric_by_nuts() { &Nuts } else { kernel }
-}
-
 impl SamplerEngine for CpuEngine {
     fn advance(&mut self, shared: &Shared<'_, '_>, span: Range<usize>) -> Result<Vec<ChainBlock>, SamplerError> {
         let Self { kernel, vectors, metric, workspaces, chains, .. } = self;
         let phase_space = PhaseSpace { space: shared.space, metric, vectors };
-        let kernel = kernel_at(&**kernel, shared, span.start);
-        advance_together(&Mover { kernel, shared, phase_space, workspaces }, chains, span)
+        advance_together(&Mover { kernel: &**kernel, shared, phase_space, workspaces }, chains, span)
     }
 
     fn restart(&mut self, shared: &Shared<'_, '_>) -> Result<(), SamplerError> {
@@ -137,7 +130,6 @@ impl SamplerEngine for CpuEngine {
         let Self { kernel, metric, vectors, workspaces, chains, .. } = self;
         let &Shared { config, space, done, .. } = shared;
         let phase_space = PhaseSpace { space, metric, vectors };
-        let kernel = kernel_at(&**kernel, shared, done);
         chains.par_iter_mut().enumerate().try_for_each(|(c, chain)| {
             let address = Address { seed: config.seed, chain: c as u32, iteration: done as u32 };
             let Chain { point, averaging, step_size, .. } = chain;
@@ -163,7 +155,7 @@ mod tests {
     use super::*;
     use crate::adapt::Adaptation;
     use crate::engine::{NEVER, Tuning};
-    use crate::kernel::Space;
+    use crate::kernel::{Nuts, Space};
     use crate::{MetricEstimate, SamplerConfig};
     use octopus_density::{DensityError, Layout, LogDensity};
 

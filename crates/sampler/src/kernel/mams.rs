@@ -100,19 +100,6 @@ impl Kernel for Mams {
         Some(first_length(dim))
     }
 
-    fn warms_up_across_chains(&self) -> bool {
-        true
-    }
-
-    fn learns_metric_by_nuts(&self) -> bool {
-        true
-    }
-
-    /// The length of trajectories is learned from a slope every few iterations.
-    fn settling(&self) -> usize {
-        4
-    }
-
     fn validate(&self) -> Result<(), ConfigError> {
         share("jitter", self.jitter)
     }

@@ -58,15 +58,6 @@ impl Kernel for Walnuts {
         0.8
     }
 
-    fn warms_up_across_chains(&self) -> bool {
-        true
-    }
-
-    /// From far away no step of a tree leads back: ten runs of sixty lost chains on a hierarchy of 100 groups.
-    fn learns_metric_by_nuts(&self) -> bool {
-        true
-    }
-
     fn validate(&self) -> Result<(), ConfigError> {
         const MOST: u32 = 20;
         if self.max_halvings > MOST {

@@ -55,7 +55,7 @@ pub fn stages(config: &SamplerConfig, dim: usize) -> Vec<Stage> {
     let schedule = Schedule::of(config);
     let (settled, spreading) = match config.nested() {
         Some(_) => (schedule.end_of(WINDOWS).max(SETTLED), SPREADING),
-        None => (schedule.end_of(WINDOWS_OF_ALL) + config.parts_of_warm_up().term_buffer, 0),
+        None => (schedule.end_of(WINDOWS_OF_ALL) + config.windows.term_buffer, 0),
     };
     vec![
         of(config.first_chains(), settled.min(config.tune), LEARNING),

@@ -199,7 +199,7 @@ impl<'d> RunState<'d> {
     /// Returns the iteration at which warm-up next looks at the chains.
     fn next_stop(&self) -> usize {
         let stop = match (self.stage(), self.config.nested()) {
-            (Some(&Stage::Settled(since)), None) => Some(since + self.config.parts_of_warm_up().term_buffer),
+            (Some(&Stage::Settled(since)), None) => Some(since + self.config.windows.term_buffer),
             (Some(&Stage::Settled(since)), Some(_)) => Some(self.done + SPREADING - (self.done - since) % SPREADING),
             (Some(Stage::Learning { agree: true, .. }), Some(_)) => self.schedule.round_end(self.done),
             _ => self.schedule.next_end(self.done),
@@ -262,9 +262,7 @@ impl<'d> RunState<'d> {
         } else {
             PendingSteps::default()
         };
-        if until == self.config.tune
-            || until == stop && had_settled && self.has_learned_all() && self.has_spread(engine)
-        {
+        if until == self.config.tune || until == stop && had_settled && self.has_spread(engine) {
             engine.settle(&self.shared())?;
             let all_learn = had_settled && self.config.nested().is_none();
             if let Some(pooled) = self.pooled.as_mut().filter(|_| all_learn) {
@@ -275,14 +273,6 @@ impl<'d> RunState<'d> {
             self.warm_up = Some(until);
         }
         Ok(next)
-    }
-
-    /// Returns whether chains that have their metric had the iterations for what else there is to learn.
-    fn has_learned_all(&self) -> bool {
-        match (self.stage(), self.config.nested()) {
-            (Some(&Stage::Settled(since)), None) => self.done >= since + self.config.parts_of_warm_up().term_buffer,
-            _ => true,
-        }
     }
 
     /// Returns whether chains have learned their metric.

@@ -4,9 +4,7 @@ use crate::densities::Gaussian;
 use octopus_density::{GroupedData, LogDensity};
 use octopus_models::synthetic::HierarchicalSpec;
 use octopus_models::{HierarchicalNormal, HierarchicalPrior, Likelihood};
-use octopus_sampler::{
-    Algorithm, Mams, MetricKind, Parameterization, Phase, Sampler, SamplerConfig, Strategy, WindowConfig,
-};
+use octopus_sampler::{MetricKind, Parameterization, Phase, Sampler, SamplerConfig, Strategy, WindowConfig};
 
 /// Runs warm-up one iteration at a time; returns each chain's draws and, wherever the adaptation changed, the
 /// number of iterations done and the diagonal learned.
@@ -148,30 +146,6 @@ fn lp_is_the_log_density_of_the_draw() {
                     assert!(stats.energy.is_finite() && stats.energy_error < 1000.0);
                 }
             }
-        }
-    }
-}
-
-/// NUTS moves the chains of MAMS, whose own transitions are no trees, while windows are open. What MAMS learns once there is
-/// a metric takes 200 iterations, whether chains warm up across or each for itself.
-#[test]
-fn nuts_learns_the_metric_of_mams() {
-    let density = Gaussian::correlated(20, 0.5);
-    for strategy in [Strategy::CrossChain, Strategy::FourLong] {
-        let config = SamplerConfig { algorithm: Algorithm::Mams(Mams::default()), strategy, ..Default::default() };
-        let (mut trees, mut sampler) = (Vec::new(), Sampler::new(&density, config.clone()).expect("starts"));
-        while let Some(block) = sampler.advance(1).expect("runs")
-            && block.phase == Phase::Warmup
-        {
-            trees.push(block.chains.iter().all(|chain| chain.stats.iter().all(|draw| draw.tree_depth > 0)));
-        }
-        let (nuts, own) = (trees.iter().filter(|tree| **tree).count(), trees.iter().filter(|tree| !**tree).count());
-        assert!(trees[..nuts].iter().all(|tree| *tree), "{trees:?}");
-        assert_eq!(own, 200, "{strategy:?}");
-        if strategy == Strategy::FourLong {
-            assert_eq!(nuts + own, config.tune);
-        } else {
-            assert!(nuts < config.tune / 2, "{nuts}");
         }
     }
 }
