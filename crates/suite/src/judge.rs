@@ -229,7 +229,7 @@ impl PosteriorCheck {
             (true, false) => SuiteVerdict::Unchecked,
         };
         if self.verdict == SuiteVerdict::Unchecked {
-            faults.push("what is right is not known: its times are in the rows alone".to_owned());
+            faults.push("there is nothing to hold its result to: its times are in the rows only".to_owned());
         }
         faults.extend((!self.note.is_empty()).then(|| self.note.clone()));
         self.note = faults.join("; ");
@@ -343,8 +343,8 @@ fn pooled<T>(all: &[RepeatDraws], parameter: usize, of: impl FnOnce(Chains<'_>) 
     Chains::new(&values, chains, draws).ok().map(of)
 }
 
-/// Returns the largest of some numbers, NaN where one is none: what is unknown is no good sign.
-fn largest(numbers: impl Iterator<Item = f64>) -> f64 {
+/// Returns the largest of some numbers, or NaN if one of them is NaN: an unknown error is not a small one.
+pub(crate) fn largest(numbers: impl Iterator<Item = f64>) -> f64 {
     numbers.fold(0.0, |worst: f64, next| if worst.is_nan() || next.is_nan() { f64::NAN } else { worst.max(next) })
 }
 

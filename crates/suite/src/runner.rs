@@ -101,8 +101,8 @@ impl SuiteRun<'_> {
         Ok(results)
     }
 
-    /// Finds what is wrong with a case before the first one is run: a framework that there is not, a program or data that cannot
-    /// be read, a setting that is none.
+    /// Checks all cases before the first one runs: each framework must exist, program and data must be readable, and each
+    /// setting must be known.
     fn check(&self, cases: &[SuiteCase], scratch: &Path) -> Result<(), SuiteError> {
         let known = self.peers.all()?;
         let is_known = |name: &String| name == OCTOPUS || known.iter().any(|peer| peer.name == *name);

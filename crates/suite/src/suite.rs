@@ -1,5 +1,4 @@
-//! A suite is a file that says what is measured. Every list in it is crossed with the others, and each combination is a
-//! case.
+//! A suite is a file that says what to measure. Its lists are crossed with each other, and each combination is a case.
 
 use crate::SuiteError;
 use serde::{Deserialize, Serialize};

@@ -189,7 +189,7 @@ fn name_of(method: &Map<String, Value>) -> &str {
 }
 
 impl WorkTruth {
-    /// Returns how far results are from the truth, as a share of what is allowed, and what is wrong with them.
+    /// Returns the largest error of the results, as a share of the error that is allowed, and what is wrong with them.
     pub(crate) fn look_at(&self, all: &[RepeatDraws]) -> (Option<f64>, Option<String>) {
         match self {
             Self::Unknown => (None, None),

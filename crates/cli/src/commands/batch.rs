@@ -101,7 +101,7 @@ pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Ex
     }
     if args.share.claim {
         if interrupted {
-            output::note("interrupted: what is drawn is kept; the same command goes on");
+            output::note("interrupted: the draws are kept; the same command goes on");
             return Ok(Exit::Interrupted);
         }
         return tell_share(out, &args.share, ("data sets", all, all), global.json);
@@ -119,7 +119,7 @@ pub(super) fn run(source: &Path, args: &SampleArgs, global: Global) -> Result<Ex
         output::print(&summary.to_text(out, &suffix))?;
     }
     if interrupted {
-        output::note("interrupted: what is drawn is kept; the same command goes on");
+        output::note("interrupted: the draws are kept; the same command goes on");
         return Ok(Exit::Interrupted);
     }
     Ok(if summary.all_fit() { Exit::Fine } else { Exit::Bad })

@@ -120,15 +120,10 @@ fn look(args: &StatusArgs) -> Result<Option<FolderStatus>> {
     Ok(Some(FolderStatus::of(args.folder.clone(), seen, damaged)))
 }
 
-/// The part of a record, if it is of a part.
-fn part_of(record: &WorkerRecord) -> Option<WorkPart> {
-    record.part.as_ref()?.parse().ok()
-}
-
 impl FolderStatus {
     fn of(folder: PathBuf, seen: Vec<(WorkerRecord, Seen)>, damaged: Vec<PathBuf>) -> Self {
         let all = seen.iter().map(|(record, _)| record.all).max().unwrap_or_default();
-        // Processes that claim pieces work on one heap: what is left is done at the speed of all.
+        // Processes that claim pieces share them: they do what is left together.
         let speed = |record: &WorkerRecord| record.drawn as f64 / record.seconds.max(1e-9);
         let claims = seen.iter().filter(|(record, state)| record.part.is_none() && *state == Seen::Running);
         let together: f64 = claims.map(|(record, _)| speed(record)).sum();
@@ -137,15 +132,16 @@ impl FolderStatus {
             (state == Seen::Running && speed > 0.0).then(|| record.own.saturating_sub(record.done) as f64 / speed)
         };
         let numbers: BTreeSet<usize> =
-            seen.iter().filter_map(|(record, _)| part_of(record)).map(WorkPart::parts).collect();
+            seen.iter().filter_map(|(record, _)| record.work_part()).map(WorkPart::parts).collect();
         let of_parts = |parts: usize| {
-            let own = seen.iter().filter(move |(record, _)| part_of(record).is_some_and(|part| part.parts() == parts));
+            let own =
+                seen.iter().filter(move |(record, _)| record.work_part().is_some_and(|part| part.parts() == parts));
             own.map(|(record, _)| record.done).sum::<usize>()
         };
         let heap = seen.iter().filter(|(record, _)| record.part.is_none()).map(|(record, _)| record.done);
         let done = numbers.iter().map(|&parts| of_parts(parts)).chain(heap).max().unwrap_or_default();
         let missing = numbers.iter().flat_map(|&parts| (1..=parts).filter_map(move |part| WorkPart::new(part, parts)));
-        let has_begun = |part: &WorkPart| seen.iter().any(|(record, _)| part_of(record) == Some(*part));
+        let has_begun = |part: &WorkPart| seen.iter().any(|(record, _)| record.work_part() == Some(*part));
         let missing = missing.filter(|part| !has_begun(part)).map(|part| part.to_string()).collect();
         let is_complete = seen.iter().any(|(record, state)| record.name == WHOLE && *state == Seen::Complete);
         let processes: Vec<SeenProcess> = seen

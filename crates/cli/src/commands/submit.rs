@@ -74,23 +74,18 @@ pub(crate) fn run(args: &SubmitArgs, global: Global) -> Result<Exit> {
         _ => return Err(none().into()),
     };
     let job = ArrayJob::new(args, folder, &found);
-    let (text, submit) = if args.kubernetes {
+    // What is handed over, to which words, and the program of the scheduler that must be there.
+    let (text, submit, scheduler) = if args.kubernetes {
         let (image, volume) = (args.image.as_deref().unwrap_or_default(), args.volume.as_deref().unwrap_or_default());
-        (kubernetes::manifest(&job, image, volume)?, ["kubectl", "apply", "-f", "-"].as_slice())
+        (kubernetes::manifest(&job, image, volume)?, ["kubectl", "apply", "-f", "-"].as_slice(), "kubectl")
     } else {
         let program = std::env::current_exe().context("cannot tell where this program is")?;
-        let script = if args.slurm { script::slurm } else { script::pbs };
-        (script(&job, &program.to_string_lossy()), ["sh"].as_slice())
+        let (script, scheduler): (fn(&ArrayJob, &str) -> String, _) =
+            if args.slurm { (script::slurm, "sbatch") } else { (script::pbs, "qsub") };
+        (script(&job, &program.to_string_lossy()), ["sh"].as_slice(), scheduler)
     };
     output::print(&text)?;
     if args.run {
-        let scheduler = if args.slurm {
-            "sbatch"
-        } else if args.pbs {
-            "qsub"
-        } else {
-            "kubectl"
-        };
         hand_over(scheduler, submit, &text)?;
     }
     Ok(Exit::Fine)
@@ -134,12 +129,9 @@ impl ArrayJob {
             found.bytes.div_ceil(1 << 20)
         );
         let words = args.command.clone();
-        let bytes: Vec<u8> = words.join("\0").into_bytes();
         // The same command has the same name: submitted twice, the second goes on.
-        let hash = bytes
-            .iter()
-            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
-        let name = format!("octopus-{}-{:08x}", words.first().map(String::as_str).unwrap_or_default(), hash >> 32);
+        let hash = crc32fast::hash(words.join("\0").as_bytes());
+        let name = format!("octopus-{}-{hash:08x}", words.first().map(String::as_str).unwrap_or_default());
         Self { name, parts, threads: args.threads, gpus: args.gpus, mebibytes, minutes, words, folder, foretold }
     }
 

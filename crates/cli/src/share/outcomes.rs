@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(numbers(&one), [5, 6]);
         one.refresh().unwrap();
         assert_eq!(numbers(&one), [0, 1, 2, 5, 6]);
-        // Another session goes on with its own numbers; what is no table is nobody's.
+        // A later session of the same part goes on numbering, and leaves alone a file that is no table.
         fs::write(dir.path().join("lines/part-1-of-2-00007.csv.tmp"), "half").unwrap();
         let mut again = open("part-1-of-2");
         again.add(&mut some(3..5)).unwrap();

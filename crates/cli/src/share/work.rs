@@ -196,17 +196,16 @@ pub(crate) fn left_by_parts(folder: &Path, pieces: &str, is_missing: &dyn Fn(usi
     let (records, damaged) = read_records(folder)?;
     let mut lines: Vec<String> =
         damaged.iter().map(|path| format!("{}: a damaged record of a part", path.display())).collect();
-    let part_of = |record: &WorkerRecord| record.part.as_ref().and_then(|part| part.parse::<WorkPart>().ok());
-    let numbers: BTreeSet<usize> = records.iter().filter_map(part_of).map(WorkPart::parts).collect();
+    let numbers: BTreeSet<usize> = records.iter().filter_map(WorkerRecord::work_part).map(WorkPart::parts).collect();
     for parts in numbers {
-        let all = records.iter().filter(|record| part_of(record).is_some_and(|part| part.parts() == parts));
+        let all = records.iter().filter(|record| record.work_part().is_some_and(|part| part.parts() == parts));
         let all = all.map(|record| record.all).max().unwrap_or_default();
         for part in (1..=parts).filter_map(|part| WorkPart::new(part, parts)) {
             let missing = (0..all).filter(|&piece| part.has(piece) && is_missing(piece)).count();
             if missing == 0 {
                 continue;
             }
-            let why = match records.iter().find(|record| part_of(record) == Some(part)) {
+            let why = match records.iter().find(|record| record.work_part() == Some(part)) {
                 None => "it has not begun".to_owned(),
                 Some(record) => record.ending(),
             };

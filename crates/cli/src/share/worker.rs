@@ -68,6 +68,13 @@ pub(crate) struct WorkerRecord {
     beats: u64,
 }
 
+impl WorkerRecord {
+    /// The part that it does, if it does a part.
+    pub(crate) fn work_part(&self) -> Option<WorkPart> {
+        self.part.as_ref()?.parse().ok()
+    }
+}
+
 /// Reads all records in a folder that is shared, by name; with them the paths of files that cannot be read.
 ///
 /// # Errors
@@ -88,10 +95,7 @@ pub(crate) fn read_records(folder: &Path) -> Result<(Vec<WorkerRecord>, Vec<Path
             None => damaged.push(path),
         }
     }
-    let key = |record: &WorkerRecord| {
-        (record.part.as_ref().and_then(|part| part.parse::<WorkPart>().ok()), record.name.clone())
-    };
-    found.sort_by_key(key);
+    found.sort_by_key(|record: &WorkerRecord| (record.work_part(), record.name.clone()));
     Ok((found, damaged))
 }
 

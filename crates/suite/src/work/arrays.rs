@@ -92,7 +92,7 @@ pub(super) fn truth(case: &SuiteCase) -> Result<KnownNumbers, SuiteError> {
         (sum(values().map(|value| (value - mean).powi(2))) / count as f64).sqrt()
     };
     let plain = |value: f64| (value, value.abs());
-    // Of sums the error is relative to their terms, which are all positive here.
+    // The error of a sum is relative to its terms, which are all positive here.
     let of: Box<dyn Fn(usize) -> (f64, f64)> = match name {
         "zeros" => Box::new(|_| (0.0, 1.0)),
         "arange" => Box::new(move |i| plain(0.5 * i as f64)),

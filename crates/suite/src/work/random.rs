@@ -2,7 +2,7 @@
 
 use super::{TimedOperation, copies, known_settings, name_of, whole};
 use crate::SuiteError;
-use crate::judge::RepeatDraws;
+use crate::judge::{RepeatDraws, largest};
 use crate::message::StartRequest;
 use crate::suite::SuiteCase;
 use octopus_array::{Array, ArrayShape, Scalar};
@@ -120,10 +120,10 @@ impl Family {
             Self::Uniform => (Box::new(|_| 1.0), [0.0, 1.0]),
             Self::Normal => (Box::new(|x| (-0.5 * x * x).exp()), [-9.0, 9.0]),
             Self::Exponential => (Box::new(|x| (-x).exp()), [0.0, 40.0]),
-            // Of the root of a gamma variate.
+            // The density of the root of a gamma variate.
             Self::Gamma(shape) => (Box::new(move |x| x.powf(2.0 * shape - 1.0) * (-x * x).exp()), [0.0, 8.0]),
             Self::Beta(a, b) => (Box::new(move |x| x.powf(a - 1.0) * (1.0 - x).powf(b - 1.0)), [0.0, 1.0]),
-            // Of the sine of the angle whose tangent is the variate over the root of the degrees of freedom.
+            // The density of the sine of the angle whose tangent is the variate over the root of the degrees of freedom.
             Self::StudentT(df) => (Box::new(move |x| (1.0 - x * x).max(0.0).powf(0.5 * df - 1.0)), [-1.0, 1.0]),
             Self::WrappedNormal => {
                 let turns = |x: f64| (-3..=3).map(move |turn| x + 2.0 * PI * f64::from(turn));
@@ -132,7 +132,7 @@ impl Family {
             Self::VonMises(concentration) => {
                 (Box::new(move |x: f64| (concentration * (x.cos() - 1.0)).exp()), [-PI, PI])
             }
-            // Of the root of 1 less the cosine.
+            // The density of the root of 1 less the cosine.
             Self::VonMisesFisher(dimensions, concentration) => {
                 let power = 0.5 * (dimensions as f64 - 3.0);
                 let of = move |x: f64| {
@@ -210,8 +210,7 @@ fn distance(each: &[Vec<f64>]) -> f64 {
     let n = sorted.len() as f64;
     let off =
         |(place, share): (usize, &f64)| (share - place as f64 / n).abs().max(((place + 1) as f64 / n - share).abs());
-    let farthest = sorted.iter().enumerate().map(off);
-    farthest.fold(0.0, |a: f64, b| if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }) * n.sqrt()
+    largest(sorted.iter().enumerate().map(off)) * n.sqrt()
 }
 
 /// Returns the correlation of neighbours among uniform numbers, in standard errors.

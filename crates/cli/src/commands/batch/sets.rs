@@ -1,6 +1,6 @@
 //! The data sets of a batch: their names, seeds and folders, and how far their runs are.
 //!
-//! Their order, and which of them belong to a part (`--part`), are decided here; `Part` (`share/part.rs`) counts.
+//! Their order, and which of them belong to a part (`--part`), are decided here; `WorkPart` (`share/part.rs`) counts.
 
 use crate::args::SampleArgs;
 use crate::config::RunConfig;
