@@ -16,6 +16,8 @@ const SCHEMA: u32 = 1;
 const METADATA: &str = "metadata.json";
 const SUMMARY: &str = "summary.csv";
 const CHECKS: &str = "checks.csv";
+/// How the names of the folders of parts begin.
+pub(crate) const PART: &str = "part-";
 
 /// What was measured where: `metadata.json`, whose form is `benchmarks/results.schema.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -99,6 +101,68 @@ impl SuiteResults {
             checks.iter().enumerate().map(|(place, check)| ((&check.case, &check.framework), place)).collect();
         rows.sort_by_key(|row| places.get(&(&row.case, &row.framework)).copied());
         Ok(Self { folder: folder.to_owned(), metadata, rows, checks })
+    }
+
+    /// Reads the results in a folder, and the ones of its parts; `None` where there are none. Cases of parts stand in the
+    /// order of `names`.
+    ///
+    /// # Errors
+    /// When results cannot be read, or are of another suite, program or kind of machine.
+    pub(crate) fn gathered(folder: &Path, names: &[String]) -> Result<Option<Self>, SuiteError> {
+        let is_there = |folder: &Path| folder.join(METADATA).exists();
+        let mut all = is_there(folder).then(|| Self::open(folder)).transpose()?;
+        let io = || SuiteError::io("read", folder);
+        let entries = folder.read_dir().map_err(io())?.collect::<Result<Vec<_>, _>>().map_err(io())?;
+        let is_part = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PART));
+        let mut parts: Vec<PathBuf> = entries.iter().map(std::fs::DirEntry::path).filter(is_part).collect();
+        parts.retain(|part| is_there(part));
+        parts.sort();
+        for part in &parts {
+            let part = Self::open(part)?;
+            match &mut all {
+                Some(all) => all.take(part)?,
+                None => all = Some(Self { folder: folder.to_owned(), ..part }),
+            }
+        }
+        if let Some(all) = all.as_mut().filter(|_| !parts.is_empty()) {
+            let place = |case: &String| names.iter().position(|name| name == case);
+            all.checks.sort_by_key(|check| place(&check.case));
+            all.rows.sort_by_key(|row| place(&row.case));
+        }
+        Ok(all)
+    }
+
+    /// Whether the case of this name was run.
+    pub(crate) fn has(&self, case: &str) -> bool {
+        self.checks.iter().any(|check| check.case == case)
+    }
+
+    /// Takes the cases of another one that are not here.
+    fn take(&mut self, other: Self) -> Result<(), SuiteError> {
+        let Self { folder, metadata: theirs, rows, checks } = other;
+        let own = &self.metadata;
+        for (what, own, theirs) in [
+            ("the suite", &own.name, &theirs.name),
+            ("machines like", &own.machine_id, &theirs.machine_id),
+            ("programs", &format!("{:?}", own.program), &format!("{:?}", theirs.program)),
+        ] {
+            if own != theirs {
+                let what = format!("its results are of {what} {theirs}, the others of {own}: run it there anew");
+                return Err(SuiteError::file(&folder, what));
+            }
+        }
+        let rows: Vec<SuiteRow> = rows.into_iter().filter(|row| !self.has(&row.case)).collect();
+        let checks: Vec<PosteriorCheck> = checks.into_iter().filter(|check| !self.has(&check.case)).collect();
+        self.rows.extend(rows);
+        self.checks.extend(checks);
+        self.metadata.versions.extend(theirs.versions);
+        self.metadata.data.extend(theirs.data);
+        for framework in theirs.suite.frameworks {
+            if !self.metadata.suite.frameworks.contains(&framework) {
+                self.metadata.suite.frameworks.push(framework);
+            }
+        }
+        Ok(())
     }
 
     /// Returns a line for each framework in each case.

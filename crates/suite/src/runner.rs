@@ -5,7 +5,7 @@ use crate::answer::refused;
 use crate::judge::{ComparedDensities, PosteriorCheck, RepeatDraws, SuiteVerdict, Truth};
 use crate::message::{Answer, Request, StartRequest};
 use crate::peer::{OCTOPUS, PeerProcess, Peers};
-use crate::results::SuiteResults;
+use crate::results::{PART, SuiteResults};
 use crate::row::SuiteRow;
 use crate::suite::{Suite, SuiteCase, SuiteChoice};
 use crate::work::WorkKind;
@@ -47,23 +47,29 @@ pub trait SuiteObserver {
 impl SuiteObserver for () {}
 
 impl SuiteRun<'_> {
-    /// Runs every case into a folder. Cases that the folder has already stay as they are; after each case all files are
-    /// written, so that the same command goes on where a process was killed.
+    /// Runs every case into a folder. Cases that the folder or a part in it ([`part_folder`](Self::part_folder)) has already
+    /// stay as they are; after each case all files are written, so that the same command goes on where a process was killed.
     ///
     /// # Errors
-    /// When a file cannot be read or written, or a problem not be made. What a framework does wrong is a row.
+    /// When a file cannot be read or written, a problem cannot be made, or there are times of another kind of machine. What a
+    /// framework does wrong is a row.
     pub fn run(&self, folder: &Path, observer: &mut dyn SuiteObserver) -> Result<SuiteResults, SuiteError> {
         let cases = self.suite.cases(self.choice);
         let scratch = tempfile::tempdir().map_err(SuiteError::io("make", Path::new("a temporary folder")))?;
         self.check(&cases, scratch.path())?;
         std::fs::create_dir_all(folder).map_err(SuiteError::io("make", folder))?;
-        let mut results = if folder.join("metadata.json").exists() {
-            SuiteResults::open(folder)?
-        } else {
-            SuiteResults::begin(folder, self.suite, self.program.clone())
-        };
+        let names: Vec<String> = cases.iter().map(SuiteCase::name).collect();
+        let begun = SuiteResults::begin(folder, self.suite, self.program.clone());
+        let here = begun.metadata.machine_id.clone();
+        let mut results = SuiteResults::gathered(folder, &names)?.unwrap_or(begun);
         if results.metadata.name != self.suite.name {
             let what = format!("its results are of the suite {}: give another folder", results.metadata.name);
+            return Err(SuiteError::file(folder, what));
+        }
+        let of = &results.metadata.machine_id;
+        if *of != here && names.iter().any(|name| !results.has(name)) {
+            let what =
+                format!("its times are of {of}, and this machine is {here}: go on there, or give another folder");
             return Err(SuiteError::file(folder, what));
         }
         // Frameworks that come later have tables, too.
@@ -73,15 +79,14 @@ impl SuiteRun<'_> {
             }
         }
         let mut stage = Stage { peers: self.peers, running: HashMap::new(), set_up: None };
-        for (number, case) in cases.iter().enumerate() {
-            let name = case.name();
-            if results.checks.iter().any(|check| check.case == name) {
+        for (number, (case, name)) in cases.iter().zip(&names).enumerate() {
+            if results.has(name) {
                 continue;
             }
             if !observer.go_on() {
                 break;
             }
-            observer.case(number + 1, cases.len(), &name);
+            observer.case(number + 1, cases.len(), name);
             let workload = Workload::new(case, self.suite.folder.as_deref(), &folder.join("data"), scratch.path())?;
             if let Some(data) = workload.data.as_ref().and_then(|data| data.file_name()) {
                 results.metadata.data.insert(data.to_string_lossy().into_owned(), workload.sha256.clone());
@@ -98,7 +103,13 @@ impl SuiteRun<'_> {
             }
             results.write()?;
         }
+        results.write()?;
         Ok(results)
+    }
+
+    /// Returns the folder of the results of a part of the suite's cases, within the folder of all.
+    pub fn part_folder(folder: &Path, part: &str) -> PathBuf {
+        folder.join(format!("{PART}{part}"))
     }
 
     /// Checks all cases before the first one runs: each framework must exist, program and data must be readable, and each

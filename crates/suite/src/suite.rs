@@ -149,6 +149,8 @@ pub struct SuiteChoice {
     pub particles: Vec<u64>,
     /// These devices in place of the suite's.
     pub devices: Vec<String>,
+    /// Only every Nth case, from the Kth: K, from 1, and N.
+    pub part: Option<(usize, usize)>,
 }
 
 impl Suite {
@@ -271,7 +273,8 @@ impl Suite {
         let chosen =
             |wanted: &[u64], found: Option<u64>| wanted.is_empty() || found.is_none_or(|n| wanted.contains(&n));
         cases.retain(|case| chosen(&choice.sizes, case.size()) && chosen(&choice.particles, case.number("particles")));
-        cases
+        let (part, parts) = choice.part.unwrap_or((1, 1));
+        cases.into_iter().skip(part.saturating_sub(1)).step_by(parts.max(1)).collect()
     }
 }
 

@@ -2,9 +2,10 @@
 
 use super::PictureFormat;
 use super::random::count_up_to;
+use crate::share::WorkPart;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
-use octopus_suite::{SuiteExport, SuitePicture};
+use octopus_suite::{SuiteExport, SuitePicture, SuiteRun};
 use std::path::PathBuf;
 
 /// `octopus bench`
@@ -96,9 +97,22 @@ pub(crate) struct BenchRunArgs {
     /// The folder for the results of a single suite [default: benchmarks/data/SUITE_TIME]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Run part K of N of the cases, on a machine like the others; auto: the part of this task of an array job
+    ///
+    /// All parts use one folder. Afterwards the same command without --part puts their results together.
+    #[arg(long, value_name = "K/N", requires = "out")]
+    pub(crate) part: Option<WorkPart>,
     /// Where frameworks are.
     #[command(flatten)]
     pub(crate) place: BenchPlaceArgs,
+}
+
+impl BenchRunArgs {
+    /// Returns the folder of this process's results, if one is given: a part has its own in it.
+    pub(crate) fn own_out(&self) -> Option<PathBuf> {
+        let out = self.out.as_ref()?;
+        Some(self.part.map_or_else(|| out.clone(), |part| SuiteRun::part_folder(out, &part.file_name())))
+    }
 }
 
 /// `octopus bench plot`

@@ -1,6 +1,7 @@
 //! The arguments of `octopus random`.
 
 use super::sample::{size, thread_count};
+use crate::share::WorkPart;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use octopus_device::DeviceChoice;
@@ -25,6 +26,11 @@ pub(crate) struct RandomArgs {
     /// Seed: a draw depends on the seed, the distribution and its own number alone
     #[arg(long, value_name = "N", default_value_t = 42)]
     pub(crate) seed: u64,
+    /// Draw part K of N only, into a file of its own: FILE-K-of-N; auto: the part of this task of an array job
+    ///
+    /// The draws of all parts, one after the other, are the draws without --part.
+    #[arg(long, value_name = "K/N", requires = "out")]
+    pub(crate) part: Option<WorkPart>,
     /// Continue an interrupted file, to the same bytes as without the interruption
     #[arg(long, requires = "out", conflicts_with = "force")]
     pub(crate) resume: bool,
@@ -43,6 +49,16 @@ pub(crate) struct RandomArgs {
     /// CPU threads; the draws do not depend on it [default: all]
     #[arg(long, help_heading = "Machine", value_name = "N", value_parser = thread_count)]
     pub(crate) threads: Option<usize>,
+}
+
+impl RandomArgs {
+    /// Returns the file that the draws go into: a part has its own beside the one that is named.
+    pub(crate) fn own_out(&self) -> Option<PathBuf> {
+        let out = self.out.as_ref()?;
+        let (Some(part), Some(stem)) = (self.part, out.file_stem()) else { return Some(out.clone()) };
+        let end = out.extension().map(|end| format!(".{}", end.display())).unwrap_or_default();
+        Some(out.with_file_name(format!("{}-{}{end}", stem.display(), part.file_name())))
+    }
 }
 
 /// The parameters of all distributions; each takes some of them.

@@ -2,11 +2,12 @@
 
 use crate::args::{
     BenchCommand, BenchCompareArgs, BenchExportArgs, BenchPlaceArgs, BenchPlotArgs, BenchRunArgs, BenchSetupArgs,
-    BenchTestArgs, Global, PictureFormat,
+    BenchTestArgs, Global, PictureFormat, ShareArgs,
 };
 use crate::exit::{Exit, UsageError};
 use crate::interrupt::Interrupt;
 use crate::output;
+use crate::share::{Worker, WorkerState};
 use anyhow::{Result, bail};
 use octopus_diag::{TableLook, TextColumn, text_table};
 use octopus_report::write_figures;
@@ -110,9 +111,10 @@ fn run_suites(args: &BenchRunArgs, global: Global) -> Result<Exit> {
         sizes: args.data_size.clone(),
         particles: args.n_particles.clone(),
         devices: args.device.clone(),
+        part: args.part.map(|part| (part.part(), part.parts())),
     };
     let peers = peers(&args.place)?;
-    let mut progress = Progress { quiet: global.quiet, interrupt: Interrupt::listen(), stopped: false, bad: false };
+    let mut progress = Progress::begin(global);
     let suites = args.suites.iter().map(|name| usage(Suite::find(name).and_then(|suite| suite.narrowed(&choice))));
     for suite in suites.collect::<Result<Vec<_>>>()? {
         let run = SuiteRun { suite: &suite, choice: &choice, peers: &peers, program: program() };
@@ -122,14 +124,19 @@ fn run_suites(args: &BenchRunArgs, global: Global) -> Result<Exit> {
             }
             continue;
         }
-        let folder = args.out.clone().unwrap_or_else(|| new_folder(&suite.name));
+        let shared = args.out.clone().unwrap_or_else(|| new_folder(&suite.name));
+        let folder = args.own_out().unwrap_or_else(|| shared.clone());
+        let share = ShareArgs { part: args.part, ..ShareArgs::default() };
+        let all = suite.cases(&SuiteChoice { part: None, ..choice.clone() }).len();
+        progress.worker = Worker::begin(&shared, &share, all)?;
         let results = match run.run(&folder, &mut progress) {
             Err(error @ SuiteError::Unknown { .. }) => return Err(UsageError(error.to_string()).into()),
             other => other?,
         };
         tell(&results, global)?;
+        progress.end()?;
         if progress.stopped {
-            output::note(format!("interrupted: go on with --out {}", folder.display()));
+            output::note(format!("interrupted: the same command with --out {} goes on", shared.display()));
             return Ok(Exit::Interrupted);
         }
     }
@@ -168,6 +175,34 @@ struct Progress {
     stopped: bool,
     /// Whether a framework broke off, or a posterior failed that the suite does not expect to fail.
     bad: bool,
+    /// This process among the ones that share the cases.
+    worker: Option<Worker>,
+    /// Whether a case runs.
+    in_case: bool,
+}
+
+impl Progress {
+    fn begin(global: Global) -> Self {
+        let interrupt = Interrupt::listen();
+        Self { quiet: global.quiet, interrupt, stopped: false, bad: false, worker: None, in_case: false }
+    }
+
+    /// Notes that a case has ended, if one ran.
+    fn case_has_ended(&mut self) {
+        if let Some(worker) = self.worker.as_ref().filter(|_| std::mem::take(&mut self.in_case)) {
+            worker.one_more(false);
+        }
+    }
+
+    /// Ends the record of this process.
+    fn end(&mut self) -> Result<()> {
+        self.in_case &= !self.stopped;
+        self.case_has_ended();
+        if let Some(worker) = self.worker.take() {
+            worker.end(if self.stopped { WorkerState::Interrupted } else { WorkerState::Complete })?;
+        }
+        Ok(())
+    }
 }
 
 impl SuiteObserver for Progress {
@@ -175,6 +210,11 @@ impl SuiteObserver for Progress {
         if !self.quiet {
             output::note(format!("{number} of {of}: {name}"));
         }
+        self.case_has_ended();
+        if let Some(worker) = &self.worker {
+            worker.are_done(number - 1);
+        }
+        self.in_case = true;
     }
 
     fn judged(&mut self, check: &PosteriorCheck, _rows: &[SuiteRow]) {
@@ -253,7 +293,7 @@ fn export(args: &BenchExportArgs) -> Result<Exit> {
 /// Runs the first case of each method of each suite, with few repetitions.
 fn test(args: &BenchTestArgs, global: Global) -> Result<Exit> {
     let peers = peers(&args.place)?;
-    let mut progress = Progress { quiet: global.quiet, interrupt: Interrupt::listen(), stopped: false, bad: false };
+    let mut progress = Progress::begin(global);
     let folder = tempfile::tempdir()?;
     for name in Suite::names() {
         let suite = Suite::find(name)?.smallest(&args.frameworks);

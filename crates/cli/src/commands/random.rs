@@ -13,6 +13,7 @@ use octopus_device::{Accelerators, Device, DeviceChoice, Probe, SystemProvider, 
 use octopus_files::{Destination, NpyType};
 use octopus_random::Key;
 use serde_json::json;
+use std::ops::Range;
 
 /// The most numbers that are printed: more belong into a file.
 const MOST_PRINTED: u64 = 100_000;
@@ -34,10 +35,22 @@ fn of_type<T: Scalar + file::Stored>(args: &RandomArgs, global: Global) -> Resul
     let config = BatchConfig { devices, memory: args.memory, threads: args.threads };
     // Told before a file is begun.
     config.batch::<T>(chosen.distribution.dimensions()).map_err(|error| UsageError(format!("--memory: {error}")))?;
-    match &args.out {
+    match args.own_out() {
         // What a symlink leads to is the file.
-        Some(out) => file::write(Destination::of(out)?.path(), args, &chosen, &config, global),
+        Some(out) => file::write(Destination::of(&out)?.path(), args, &chosen, &config, global),
         None => print(args, &chosen, &config, global),
+    }
+}
+
+impl RandomArgs {
+    /// Returns the numbers of the draws that are made, from 0.
+    fn numbers(&self) -> Result<Range<u64>, UsageError> {
+        let Some(part) = self.part else { return Ok(0..self.n) };
+        let own = part.stretch(self.n);
+        if own.is_empty() {
+            return Err(UsageError(format!("--part {part}: {} draws leave none for this part", self.n)));
+        }
+        Ok(own)
     }
 }
 

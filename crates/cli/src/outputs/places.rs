@@ -90,7 +90,7 @@ pub(crate) fn outputs_of(cli: &Cli) -> Outputs {
             found.settings(args.config.as_deref(), &args.data);
             found.outputs("--out", args.out.as_deref(), OutputKind::Owned(is_of_a_validation, has_a_validation));
         }
-        Command::Random(args) => found.outputs("--out", args.out.as_deref(), OutputKind::Forced),
+        Command::Random(args) => found.outputs("--out", args.own_out().as_deref(), OutputKind::Forced),
         Command::Data(DataCommand::Polynomial(args)) => found.outputs("--out", args.out.as_deref(), OutputKind::Forced),
         Command::Man(args) => found.output("--out", &args.out, OutputKind::Owned(is_page, has_pages)),
         Command::Device(command) => device(command, &mut found),
@@ -153,7 +153,7 @@ fn bench(command: &BenchCommand, found: &mut Outputs) {
             for suite in args.suites.iter().filter(|name| name.ends_with(".toml")) {
                 found.input("SUITE", Path::new(suite));
             }
-            found.outputs("--out", args.out.as_deref(), OutputKind::Owned(is_of_results, has_results));
+            found.outputs("--out", args.own_out().as_deref(), OutputKind::Owned(is_of_results, has_results));
             found.outputs("--export-data", args.export_data.as_deref(), OutputKind::Folder(is_data));
         }
         BenchCommand::Plot(args) => {

@@ -1,6 +1,7 @@
 //! Part K of N of a command's work, and how a task of an array job finds its own: one row for each scheduler.
 
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 
 /// The variable that says how many parts there are, where the scheduler does not, or where only some tasks run again.
@@ -54,6 +55,17 @@ impl WorkPart {
     /// Whether the piece of this number, from 0, is in it.
     pub(crate) fn has(self, number: usize) -> bool {
         number % self.parts == self.part - 1
+    }
+
+    /// Its stretch of numbers from 0 to `all`: the stretches of all parts, one after the other, are all numbers.
+    pub(crate) fn stretch(self, all: u64) -> Range<u64> {
+        let until = |part: usize| (u128::from(all) * part as u128 / self.parts as u128) as u64;
+        until(self.part - 1)..until(self.part)
+    }
+
+    /// Its number, from 1.
+    pub(crate) fn part(self) -> usize {
+        self.part
     }
 
     /// The number of parts.
@@ -145,6 +157,10 @@ mod tests {
     fn a_part_has_every_nth_piece() {
         let part: WorkPart = "2/3".parse().unwrap();
         assert_eq!((0..9).filter(|&number| part.has(number)).collect::<Vec<_>>(), [1, 4, 7]);
+        assert_eq!(
+            [3, 4, 11, 1, u64::MAX].map(|all| part.stretch(all)),
+            [1..2, 1..2, 3..7, 0..0, u64::MAX / 3..u64::MAX / 3 * 2]
+        );
         assert_eq!((part.file_name(), part.to_string()), ("2-of-3".to_owned(), "2/3".to_owned()));
     }
 

@@ -35,6 +35,7 @@ const TABLE: &[Refused] = &[
     refused("device-exact", "--record", "device exact --record {}/x --small", &["--small"]),
     refused("device-exact", "--record", "device exact --record {}/x --expected {}/y", &["--expected"]),
     refused("bench-run", "--out", "bench run eight-schools hierarchical --out {}/x", &["one suite"]),
+    refused("bench-run", "--part", "bench run eight-schools --part 1/2", &["--out"]),
     refused("bench-run", "--out", "bench run eight-schools --out {}/x --export-data {}/y", &["--export-data"]),
 
     refused("sample", "--data", "sample hierarchical-normal --data {}/y.csv --dry-run", &["--group", "--value"]),
@@ -165,6 +166,7 @@ const TABLE: &[Refused] = &[
     refused("validate", "--config", "validate --config {}/goal.toml --out {}/x", &["goal"]),
     refused("validate", "--config", "validate --config {}/warm.toml --out {}/x", &["keep_warmup"]),
 
+    refused("random", "--part", "random normal --n 3 --part 1/2", &["--out"]),
     refused("random", "--resume", "random normal --n 3 --resume", &["--out"]),
     refused("random", "--resume", "random normal --n 3 --resume --force --out {}/x.npy", &["--force"]),
     refused("random", "--force", "random normal --n 3 --force", &["--out"]),

@@ -288,6 +288,34 @@ fn a_file_is_replaced_only_by_force() {
     assert!(line("--seed 1 --resume").succeeds().stderr.contains("has all of its 1000 draws"));
 }
 
+/// The draws of all parts, one after the other, are all draws; a part goes on with its own file.
+#[test]
+fn parts_of_the_draws_are_the_draws() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = |words: &str| run(dir.path(), &format!("random gamma --shape 3 --n 1000 {words}"));
+    line("--out {}/whole.npy").succeeds();
+    let values = |name: &str| match read_npy(&dir.path().join(name)).unwrap().values {
+        NpyValues::F8(values) => values,
+        _ => unreachable!("float64 was asked for"),
+    };
+    let parts = [1, 2, 3].map(|part| {
+        line(&format!("--out {{}}/draws.npy --part {part}/3")).succeeds();
+        values(&format!("draws-{part}-of-3.npy"))
+    });
+    assert_eq!(parts.each_ref().map(Vec::len), [333, 333, 334]);
+    assert_eq!(parts.concat(), values("whole.npy"));
+    assert!(!dir.path().join("draws.npy").exists());
+    assert!(line("--out {}/draws.npy --part 2/3 --resume").succeeds().stderr.contains("has all of its 333 draws"));
+    fs::copy(dir.path().join("draws-1-of-3.npy"), dir.path().join("draws-2-of-3.npy")).unwrap();
+    refused(&line("--out {}/draws.npy --part 2/3"), 3, &["draws-2-of-3.npy", "--force"]);
+    line("--out {}/draws.parquet --part 2/3").succeeds();
+    let (draws, metadata) = column::<DoubleType>(&dir.path().join("draws-2-of-3.parquet"), "gamma");
+    assert_eq!((draws, metadata["first"].as_u64()), (parts[1].clone(), Some(333)));
+    let none = run(dir.path(), "random normal --n 2 --out {}/few.npy --part 1/3");
+    refused(&none, 2, &["--part 1/3", "2 draws leave none"]);
+    refused(&line("--out {}/draws.npy --part 4/3"), 2, &["--part", "K/N"]);
+}
+
 /// Draws that take long enough to be hit: what they are of, its parameter, another one, and how many.
 const LONG: [[&str; 4]; 2] = [
     ["student-t", "--df 3", "--df 4", "--n 1e8"],

@@ -1,8 +1,9 @@
 //! `octopus bench`: suites are run, frameworks found and set up, results drawn, compared and exported.
 
-use crate::support::run;
+use crate::support::{program, run};
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 /// The peers of the repository.
 const PEERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benchmarks/peers");
@@ -58,6 +59,25 @@ fn a_suite_is_run_as_asked() {
     fs::write(dir.path().join("thesis/notes.csv"), "mine").unwrap();
     run(dir.path(), &format!("{SMALL} --out {{}}/thesis")).fails(2, &["notes.csv", "none of octopus'"]);
     run(dir.path(), "bench run polynomial-is --frameworks stan-lite").fails(2, &["there is no framework stan-lite"]);
+}
+
+#[test]
+fn parts_of_a_suite_are_put_together() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path(), &format!("{SMALL} --out {{}}/all --part 2/2 -q")).succeeds();
+    assert_eq!(rows(&dir.path().join("all/part-2-of-2/summary.csv")).len(), 2);
+    let status = run(dir.path(), "status {}/all");
+    assert!(status.stdout.contains("part 1/2 has not begun") && status.stdout.contains("2 of 4"), "{status:#?}");
+    let task = [("JOB_COMPLETION_INDEX", "0"), ("OCTOPUS_PARTS", "2")];
+    let words = format!("{SMALL} --out {} --part auto", dir.path().join("all").display());
+    let one = Command::new(program()).args(words.split_whitespace()).envs(task).output().unwrap();
+    assert!(one.status.success(), "{one:?}");
+    run(dir.path(), "status {}/all").succeeds();
+    let whole = run(dir.path(), &format!("{SMALL} --out {{}}/all"));
+    assert!(!whole.succeeds().stderr.contains("of 4: polynomial"), "nothing is run twice: {whole:#?}");
+    assert_eq!(rows(&dir.path().join("all/summary.csv")).len(), 4);
+    assert!(run(dir.path(), "status {}/all").succeeds().stdout.contains("put together"));
+    run(dir.path(), "bench plot {}/all --plot-type bars").succeeds();
 }
 
 #[test]

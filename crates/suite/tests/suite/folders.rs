@@ -69,6 +69,51 @@ fn the_same_command_goes_on_where_it_stopped() {
     assert!(error.contains("its results are of the suite a-test"), "{error}");
 }
 
+/// Parts run in folders of their own; the whole has each case once, in the suite's order, and runs what is missing.
+#[test]
+fn parts_of_a_suite_are_the_suite() {
+    let folder = tempfile::tempdir().unwrap();
+    let faults = ["none", "cannot"];
+    let Some(peers) = peers(folder.path(), &faults) else { return };
+    let suite = suite(folder.path(), &faults);
+    let all = folder.path().join("all");
+    let run = |part: Option<(usize, usize)>, observer: &mut dyn SuiteObserver| {
+        let choice = SuiteChoice { part, ..SuiteChoice::default() };
+        let run = SuiteRun { suite: &suite, choice: &choice, peers: &peers, program: Default::default() };
+        let own = part.map_or(all.clone(), |(part, parts)| SuiteRun::part_folder(&all, &format!("{part}-of-{parts}")));
+        run.run(&own, observer)
+    };
+    assert_eq!(run(Some((2, 3)), &mut ()).unwrap().checks.len(), 2);
+    let first = run(Some((1, 3)), &mut ()).unwrap();
+    let mut rest = After::new(usize::MAX, usize::MAX);
+    let whole = run(None, &mut rest).unwrap();
+    assert_eq!((rest.begun, first.checks.len(), whole.checks.len(), whole.rows.len()), (1, 4, 8, 16));
+    let mut nothing = After::new(usize::MAX, usize::MAX);
+    let again = run(None, &mut nothing).unwrap();
+    let cases = |results: &SuiteResults| results.checks.iter().map(|check| check.case.clone()).collect::<Vec<_>>();
+    let order: Vec<String> =
+        suite.cases(&SuiteChoice::default()).iter().flat_map(|case| [case.name(), case.name()]).collect();
+    assert_eq!((nothing.begun, cases(&again)), (0, order));
+    assert_eq!(again.rows.iter().filter(|row| row.case == first.checks[0].case).count(), 4);
+    assert_eq!(SuiteResults::open(&all).unwrap().rows.len(), 16);
+
+    // Times of other machines are not put beside each other.
+    let of_another = |folder: &std::path::Path| {
+        let path = folder.join("metadata.json");
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, text.replace("-cores\"", "-cores-of-another\"")).unwrap();
+    };
+    of_another(&SuiteRun::part_folder(&all, "2-of-3"));
+    let error = run(None, &mut ()).unwrap_err().to_string();
+    assert!(error.contains("part-2-of-3") && error.contains("machines like"), "{error}");
+    std::fs::remove_dir_all(SuiteRun::part_folder(&all, "2-of-3")).unwrap();
+    of_another(&SuiteRun::part_folder(&all, "1-of-3"));
+    assert!(run(Some((1, 3)), &mut ()).is_ok(), "nothing is missing");
+    std::fs::remove_file(all.join("metadata.json")).unwrap();
+    let error = run(None, &mut ()).unwrap_err().to_string();
+    assert!(error.contains("-cores-of-another") && error.contains("go on there"), "{error}");
+}
+
 #[test]
 fn what_became_slower_is_told_and_two_machines_are_not_compared() {
     let folder = tempfile::tempdir().unwrap();

@@ -15,6 +15,7 @@ use octopus_formats::parquet_plan;
 use octopus_random::{FloatingPoint, Key};
 use serde_json::json;
 use std::ffi::OsStr;
+use std::ops::Range;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use thiserror::Error;
@@ -85,36 +86,39 @@ pub(super) fn write<T: Scalar + Stored>(
     config: &BatchConfig,
     global: Global,
 ) -> Result<Exit> {
+    let Range { start: first, end } = args.numbers()?;
+    let n = end - first;
     // What the draws depend on: neither device nor memory.
-    let description = format!("octopus random {} --seed {}", chosen.words, args.seed);
+    let from = args.part.map(|_| format!(" from draw {first}")).unwrap_or_default();
+    let description = format!("octopus random {} --seed {}{from}", chosen.words, args.seed);
     // A file counts numbers: those of a vector are written together.
     let dimensions = chosen.distribution.dimensions() as u64;
     let written = |writer: &ResumableFile| writer.written() / dimensions;
-    let mut writer = match opened(out, args, plan(out, args, chosen)?, &description)? {
+    let mut writer = match opened(out, args, plan(out, args, chosen, first..end)?, &description)? {
         Resumption::Unfinished(writer) => writer,
         Resumption::Finished => {
             if !global.quiet {
-                output::note(format!("{} has all of its {} draws", out.display(), args.n));
+                output::note(format!("{} has all of its {n} draws", out.display()));
             }
-            return told(out, args, chosen, config, (0, Duration::ZERO), global);
+            return told(out, args, chosen, config, (n, 0, Duration::ZERO), global);
         }
     };
     let interrupt = Interrupt::listen();
     let (begin, done_before) = (Instant::now(), written(&writer));
     if done_before > 0 && !global.quiet {
-        output::note(format!("{done_before} of {} draws are there already", args.n));
+        output::note(format!("{done_before} of {n} draws are there already"));
     }
     let mut halves = (args.dtype == NpyType::F2).then(Vec::new);
     let mut line = Timer::of_line(global.quiet, begin);
     let mut checkpoint = Timer::start(CHECKPOINT, begin);
     let stopped =
-        draw_batches(chosen.distribution.as_ref(), Key::new(args.seed), done_before..args.n, config, |batch| {
+        draw_batches(chosen.distribution.as_ref(), Key::new(args.seed), first + done_before..end, config, |batch| {
             T::append_to(batch, &mut writer, halves.as_mut())?;
             let now = Instant::now();
             if line.due(now) {
                 line = Timer::of_line(false, now);
                 let written = written(&writer);
-                output::note(progress(written, args.n, written - done_before, now - begin));
+                output::note(progress(written, n, written - done_before, now - begin));
             }
             if interrupt.asked() {
                 return Err(StopError::Interrupted);
@@ -130,7 +134,7 @@ pub(super) fn write<T: Scalar + Stored>(
         Err(StopError::Interrupted) => {
             writer.checkpoint()?;
             let (written, path) = (written(&writer), out.display());
-            output::note(format!("interrupted: {written} of {} draws are kept; --resume goes on with {path}", args.n));
+            output::note(format!("interrupted: {written} of {n} draws are kept; --resume goes on with {path}"));
             return Ok(Exit::Interrupted);
         }
         // What was made before is kept, so that --resume does not make it again; the first error is the one to tell.
@@ -142,19 +146,29 @@ pub(super) fn write<T: Scalar + Stored>(
     }
     let made = written(&writer) - done_before;
     writer.finish()?;
-    told(out, args, chosen, config, (made, begin.elapsed()), global)
+    told(out, args, chosen, config, (n, made, begin.elapsed()), global)
 }
 
 /// Plans the file that its name asks for.
-fn plan<T: FloatingPoint>(out: &Path, args: &RandomArgs, chosen: &NamedDistribution<T>) -> Result<FilePlan> {
+fn plan<T: FloatingPoint>(
+    out: &Path,
+    args: &RandomArgs,
+    chosen: &NamedDistribution<T>,
+    numbers: Range<u64>,
+) -> Result<FilePlan> {
+    let n = numbers.end - numbers.start;
     let dimensions = chosen.distribution.dimensions() as u64;
-    let shape: &[u64] = if dimensions == 1 { &[args.n] } else { &[args.n, dimensions] };
+    let shape: &[u64] = if dimensions == 1 { &[n] } else { &[n, dimensions] };
     match out.extension().and_then(OsStr::to_str) {
         Some("npy") => Ok(NpyHeader::new(out, args.dtype, shape)?.plan()),
         Some("parquet") => {
-            let metadata = json!({ "schema": 1, "command": "random", "distribution": chosen.words, "seed": args.seed });
+            let mut metadata =
+                json!({ "schema": 1, "command": "random", "distribution": chosen.words, "seed": args.seed });
+            if args.part.is_some() {
+                metadata["first"] = numbers.start.into();
+            }
             let plan = parquet_plan(out, &chosen.name.replace('-', "_"), args.dtype, shape, &metadata);
-            Ok(plan.map_err(|error| UsageError(format!("--n {}: {error}", args.n)))?)
+            Ok(plan.map_err(|error| UsageError(format!("--n {n}: {error}")))?)
         }
         _ => Err(UsageError(format!("--out {}: the name must end in .npy or .parquet", out.display())).into()),
     }
@@ -186,14 +200,14 @@ fn told<T: Scalar + Stored>(
     args: &RandomArgs,
     chosen: &NamedDistribution<T>,
     config: &BatchConfig,
-    (made, time): (u64, Duration),
+    (n, made, time): (u64, u64, Duration),
     global: Global,
 ) -> Result<Exit> {
     let seconds = time.as_secs_f64();
     let devices = device_names(&config.devices);
     if global.json {
         output::print_json(&json!({
-            "schema": 1, "file": out, "distribution": chosen.words, "seed": args.seed, "n": args.n,
+            "schema": 1, "file": out, "distribution": chosen.words, "seed": args.seed, "n": n,
             "dtype": args.dtype.to_string(), "device": devices, "made": made, "seconds": seconds,
         }))?;
     } else {
