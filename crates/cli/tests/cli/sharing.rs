@@ -72,6 +72,12 @@ fn parts_of_a_sweep_are_the_sweep() {
         let (from, to) = (dir.path().join("kept").join(name), dir.path().join("copy"));
         assert!(Command::new("cp").arg("-r").args([from, to]).status().unwrap().success());
     }
+    // A killed process leaves a record that nobody changes any more.
+    let record = dir.path().join("copy/parts/3-of-3.json");
+    let killed = fs::read_to_string(&record).unwrap().replace("complete", "running");
+    fs::write(&record, killed).unwrap();
+    let status = run(dir.path(), "status {}/copy");
+    assert!(status.code == Some(1) && status.stdout.contains("1 without a sign of life"), "{status:#?}");
     let rest = run(dir.path(), &format!("{} --keep {{}}/copy", sweep.replace("-q", "")));
     assert!(rest.stderr.contains("part 2/3: 14 runs are missing: it has not begun"), "{rest:#?}");
     same(dir.path(), "copy/sweep.json", "whole.json");
