@@ -110,6 +110,7 @@ mod tally;
 #[cfg(test)]
 mod tests;
 mod timestamp;
+mod under_way;
 mod writer;
 
 pub use collect::{MemoryRun, groups_of, posterior_of, sample_in_memory};

@@ -12,6 +12,7 @@ use octopus_files::read_regular;
 use octopus_formats::{FormatError, decode_columns};
 use octopus_sampler::{Phase, ReadStatistic};
 use octopus_trace::{InferenceData, Values};
+use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
 /// The columns of a part: values, and how many each row has where it is a list.
@@ -50,11 +51,26 @@ impl RunFolder {
     /// # Errors
     /// When no draw is there yet, or a part is missing, damaged or does not fit the others.
     pub fn read(&self) -> Result<InferenceData, RunError> {
+        self.read_phases(&[Phase::Sampling, Phase::Warmup], true)
+    }
+
+    /// Returns the groups `posterior` and `sample_stats` of [`read`](Self::read), which are all that a diagnosis takes.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read); draws of warm-up are none.
+    pub fn read_posterior(&self) -> Result<InferenceData, RunError> {
+        self.read_phases(&[Phase::Sampling], false)
+    }
+
+    fn read_phases(&self, phases: &[Phase], positions: bool) -> Result<InferenceData, RunError> {
         let mut data = InferenceData::default();
-        for phase in [Phase::Sampling, Phase::Warmup] {
-            if let Some(draws) = self.read_phase(phase)? {
+        for &phase in phases {
+            if let Some(draws) = self.read_phase(phase, positions)? {
                 draws.add_groups(&self.record, phase, &mut data);
             }
+        }
+        if !positions {
+            data.groups.shift_remove("unconstrained_posterior");
         }
         if data.groups.is_empty() {
             return Err(RunError::NoDraws { path: self.dir.clone() });
@@ -62,20 +78,23 @@ impl RunFolder {
         Ok(data)
     }
 
-    /// Returns the draws of one phase in chain-major order; `None` where there are none.
-    fn read_phase(&self, phase: Phase) -> Result<Option<Draws>, RunError> {
+    /// Returns the draws of one phase in chain-major order, with the positions if they are wanted; `None` where there are
+    /// none.
+    fn read_phase(&self, phase: Phase, positions: bool) -> Result<Option<Draws>, RunError> {
         let parts = self.parts(phase)?;
-        let mut tables = Vec::with_capacity(parts.len());
-        for (path, part) in &parts {
+        let table = |(path, part): &(PathBuf, Option<PartRecord>)| {
             let bytes = match part {
                 Some(part) => verified_bytes(&self.dir, part, self.fix(true))?,
                 None => read_regular(path).map_err(RunError::io("read", path))?,
             };
             let damaged = |what: String| self.damaged(path, part.is_some(), what);
-            let table = octopus_files::decode(|| decode_columns(bytes.into()).map_err(damaged), damaged)?;
-            tables.push((path, table));
-        }
-        assemble(self, phase, &tables)
+            let is_wanted = |name: &str| positions || name != UNCONSTRAINED;
+            octopus_files::decode(|| decode_columns(bytes.into(), is_wanted).map_err(damaged), damaged)
+        };
+        // The first part that is wrong is named, whichever thread is the first to find one.
+        let tables: Vec<Result<PartColumns, RunError>> = parts.par_iter().map(table).collect();
+        let tables = tables.into_iter().collect::<Result<Vec<_>, _>>()?;
+        assemble(self, phase, &parts.iter().map(|(path, _)| path).zip(tables).collect::<Vec<_>>())
     }
 
     /// Returns advice for a part that is missing or damaged.
@@ -139,27 +158,30 @@ fn assemble(run: &RunFolder, phase: Phase, tables: &[(&PathBuf, PartColumns)]) -
         return Ok(None);
     }
     let chains = run.record.sampler.chains;
-    let (places, draws) = places(run, phase, tables, chains)?;
-    let scatter = Scatter { run, tables, places: &places };
+    let (sources, draws) = sources(run, phase, tables, chains)?;
+    let gather = Gather { run, tables, sources: &sources };
     let mut variables = Vec::new();
     for variable in &run.record.layout.variables {
         let width = if variable.dims.is_empty() { None } else { Some(variable.len()) };
-        variables.push(if width == Some(0) { Vec::new() } else { scatter.reals(&variable.name, width)? });
+        variables.push(if width == Some(0) { Vec::new() } else { gather.reals(&variable.name, width)? });
     }
     let dim = tables[0].1.get(UNCONSTRAINED).and_then(|(_, width)| *width).unwrap_or(0);
-    let positions = if dim > 0 { scatter.reals(UNCONSTRAINED, Some(dim))? } else { Vec::new() };
+    let positions = if dim > 0 { gather.reals(UNCONSTRAINED, Some(dim))? } else { Vec::new() };
     let stats = run.record.sampler.algorithm.statistics();
-    let stats = stats.map(|(name, read)| Ok((name, scatter.stat(name, read)?))).collect::<Result<_, RunError>>()?;
+    let stats = stats.map(|(name, read)| Ok((name, gather.stat(name, read)?))).collect::<Result<_, RunError>>()?;
     Ok(Some(Draws { chains, draws, variables, positions, dim, stats }))
 }
 
-/// Returns the place `chain * draws + draw` of each row of each table, and the number of draws of each chain.
-fn places(
+/// Where a draw is: the table, and the row in it.
+type Source = (usize, usize);
+
+/// Returns where each draw is, chain after chain, and the number of draws of each chain.
+fn sources(
     run: &RunFolder,
     phase: Phase,
     tables: &[(&PathBuf, PartColumns)],
     chains: usize,
-) -> Result<(Vec<Vec<usize>>, usize), RunError> {
+) -> Result<(Vec<Source>, usize), RunError> {
     let integers = |path: &Path, table: &PartColumns, name: &str| match table.get(name) {
         Some((Values::I64(values), None)) => Ok(values.clone()),
         _ => Err(run.damaged(path, true, no_column(name))),
@@ -181,76 +203,75 @@ fn places(
         return Err(FormatError::UnequalChains { path, counts, fix: run.fix(true).to_owned() }.into());
     }
     let draws = counts.first().copied().unwrap_or(0);
-    let mut filled = vec![false; chains * draws];
-    let mut places = Vec::with_capacity(rows.len());
-    for (path, chain, draw) in rows {
-        let mut own = Vec::with_capacity(chain.len());
-        for (&chain, &draw) in chain.iter().zip(&draw) {
+    const NONE: Source = (usize::MAX, usize::MAX);
+    let mut sources = vec![NONE; chains * draws];
+    for (table, (path, chain, draw)) in rows.into_iter().enumerate() {
+        for (row, (&chain, &draw)) in chain.iter().zip(&draw).enumerate() {
             let place = usize::try_from(draw).ok().filter(|&at| at < draws).map(|at| chain as usize * draws + at);
             match place {
-                Some(place) if !filled[place] => {
-                    filled[place] = true;
-                    own.push(place);
-                }
+                Some(place) if sources[place] == NONE => sources[place] = (table, row),
                 _ => {
                     let what = format!("draw {draw} of chain {chain} is out of order or there twice");
                     return Err(run.damaged(path, true, what));
                 }
             }
         }
-        places.push(own);
     }
-    Ok((places, draws))
+    Ok((sources, draws))
 }
 
 fn no_column(name: &str) -> String {
     format!("its column `{name}` is absent or has another type than the run's")
 }
 
-/// Reads one column of all tables into chain-major order.
-struct Scatter<'a> {
+/// Gathers one column of all tables in chain-major order.
+struct Gather<'a> {
     run: &'a RunFolder,
     tables: &'a [(&'a PathBuf, PartColumns)],
-    places: &'a [Vec<usize>],
+    sources: &'a [Source],
 }
 
-impl Scatter<'_> {
-    /// Scatters the values of each row; `read` gives those of a column of the right type. `width` is the length of its
+impl Gather<'_> {
+    /// Gathers the values of each row; `read` gives those of a column of the right type. `width` is the length of its
     /// lists, `None` of plain values.
-    fn scatter<T: Copy + Default>(
+    fn gather<T: Copy + Default + Send + Sync>(
         &self,
         name: &str,
         width: Option<usize>,
         read: impl Fn(&Values) -> Option<&[T]>,
     ) -> Result<Vec<T>, RunError> {
-        let rows: usize = self.places.iter().map(Vec::len).sum();
+        /// Rows that a thread takes together.
+        const ROWS: usize = 4096;
         let each = width.unwrap_or(1);
-        let mut out = vec![T::default(); rows * each];
-        for ((path, table), places) in self.tables.iter().zip(self.places) {
+        let mut columns = Vec::with_capacity(self.tables.len());
+        for (path, table) in self.tables {
+            let rows = table.get(CHAIN).map_or(0, |(chains, _)| chains.len());
             let column = table.get(name).filter(|(_, found)| *found == width);
-            let values =
-                column.and_then(|(values, _)| read(values)).filter(|values| values.len() == places.len() * each);
-            let values = values.ok_or_else(|| self.run.damaged(path, true, no_column(name)))?;
-            for (row, &place) in values.chunks_exact(each).zip(places) {
-                out[place * each..(place + 1) * each].copy_from_slice(row);
-            }
+            let values = column.and_then(|(values, _)| read(values)).filter(|values| values.len() == rows * each);
+            columns.push(values.ok_or_else(|| self.run.damaged(path, true, no_column(name)))?);
         }
+        let mut out = vec![T::default(); self.sources.len() * each];
+        out.par_chunks_mut(ROWS * each).zip(self.sources.par_chunks(ROWS)).for_each(|(out, sources)| {
+            for (out, &(table, row)) in out.chunks_exact_mut(each).zip(sources) {
+                out.copy_from_slice(&columns[table][row * each..][..each]);
+            }
+        });
         Ok(out)
     }
 
     /// Returns a column of numbers, or of lists of `width` numbers.
     fn reals(&self, name: &str, width: Option<usize>) -> Result<Vec<f64>, RunError> {
-        self.scatter(name, width, |values| if let Values::F64(values) = values { Some(&values[..]) } else { None })
+        self.gather(name, width, |values| if let Values::F64(values) = values { Some(&values[..]) } else { None })
     }
 
     fn stat(&self, name: &str, read: ReadStatistic) -> Result<Values, RunError> {
         Ok(match read {
             ReadStatistic::Real(_) => Values::F64(self.reals(name, None)?),
-            ReadStatistic::Count(_) => Values::I64(self.scatter(name, None, |values| match values {
+            ReadStatistic::Count(_) => Values::I64(self.gather(name, None, |values| match values {
                 Values::I64(values) => Some(&values[..]),
                 _ => None,
             })?),
-            ReadStatistic::Flag(_) => Values::Bool(self.scatter(name, None, |values| match values {
+            ReadStatistic::Flag(_) => Values::Bool(self.gather(name, None, |values| match values {
                 Values::Bool(values) => Some(&values[..]),
                 _ => None,
             })?),

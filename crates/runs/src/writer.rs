@@ -10,6 +10,7 @@
 use crate::RunError;
 use crate::checkpoint::{self, Manifest};
 use crate::part::{PartBuffer, check_block};
+use crate::under_way::{PartPlace, PartUnderWay};
 use crate::{PartRecord, RunRecord, RunStatus, columns, folder};
 use flate2::Crc;
 use octopus_density::LogDensity;
@@ -37,6 +38,12 @@ pub struct RunWriter {
     dir: PathBuf,
     record: RunRecord,
     buffer: PartBuffer,
+    /// A full part that nobody writes yet, or that could not be written.
+    full: Option<Arc<PartBuffer>>,
+    /// A full part that is written while rows are added to the next one.
+    under_way: Option<PartUnderWay>,
+    /// The memory of a part that is written.
+    spare: Option<PartBuffer>,
     /// The parts on disk, in the order in which they were written.
     parts: Vec<PartRecord>,
     storage: Arc<dyn Storage>,
@@ -117,8 +124,7 @@ impl RunWriter {
         let made = folder::lock(dir).and_then(|lock| {
             // Another process may have made a whole run of it before this one had the lock.
             Self::may_create(dir, options)?;
-            let buffer = PartBuffer::new(&record.layout, record.sampler.algorithm.clone());
-            let writer = Self { dir: dir.to_owned(), record, buffer, parts: Vec::new(), storage, _lock: lock };
+            let writer = Self::of(dir, record, Vec::new(), storage, lock);
             writer.clear()?;
             writer.write_record()?;
             writer.make_folders()?;
@@ -161,9 +167,23 @@ impl RunWriter {
         for part in &manifest.parts {
             crate::read::verified_bytes(dir, part, "it belongs to the checkpoint: make the run again with --force")?;
         }
-        let (buffer, parts) = (PartBuffer::new(&record.layout, record.sampler.algorithm.clone()), manifest.parts);
-        let writer = Self { dir: dir.to_owned(), record: record.clone(), buffer, parts, storage, _lock: lock };
+        let writer = Self::of(dir, record.clone(), manifest.parts, storage, lock);
         Ok(Resumed { writer, record, state })
+    }
+
+    fn of(dir: &Path, record: RunRecord, parts: Vec<PartRecord>, storage: Arc<dyn Storage>, lock: File) -> Self {
+        let buffer = PartBuffer::new(&record.layout, record.sampler.algorithm.clone());
+        Self {
+            dir: dir.to_owned(),
+            record,
+            buffer,
+            full: None,
+            under_way: None,
+            spare: None,
+            parts,
+            storage,
+            _lock: lock,
+        }
     }
 
     /// Returns the run's folder.
@@ -180,21 +200,25 @@ impl RunWriter {
     pub fn draws(&self, phase: Phase) -> usize {
         let prefix = folder::phase_folder(phase);
         let written: usize = self.parts.iter().filter(|part| part.file.starts_with(prefix)).map(|part| part.rows).sum();
-        let pending = if self.buffer.phase() == phase { self.buffer.rows() } else { 0 };
+        let pending = [Some(&self.buffer), self.full.as_deref(), self.under_way.as_ref().map(PartUnderWay::buffer)];
+        let pending = pending.into_iter().flatten().filter(|buffer| buffer.phase() == phase);
+        let pending: usize = pending.map(PartBuffer::rows).sum();
         (written + pending) / self.record.sampler.chains.max(1)
     }
 
     /// Changes the record (e.g. when warm-up has found its metric) and writes it.
     ///
     /// # Errors
-    /// When `run.toml` cannot be written.
+    /// When `run.toml` cannot be written, or a part that was under way.
     pub fn update(&mut self, change: impl FnOnce(&mut RunRecord)) -> Result<(), RunError> {
+        self.settle()?;
         change(&mut self.record);
         self.write_record()
     }
 
     /// Adds a block of draws. It is written at the next [`flush`](Self::flush) or
-    /// [`checkpoint`](Self::checkpoint), or when much is pending. Warm-up is skipped unless it is kept.
+    /// [`checkpoint`](Self::checkpoint), or in the background when much is pending: what is wrong then is told by the next
+    /// call. Warm-up is skipped unless it is kept.
     ///
     /// # Errors
     /// When the block does not follow the last one or has another shape than the run, when `density` is not the run's,
@@ -212,7 +236,7 @@ impl RunWriter {
             self.flush()?;
         }
         self.buffer.extend(block, density, self.record.sampler.seed)?;
-        if self.buffer.bytes() > BUFFER_LIMIT { self.flush() } else { Ok(()) }
+        if self.buffer.bytes() > BUFFER_LIMIT { self.begin_part() } else { Ok(()) }
     }
 
     /// Writes pending draws as one Parquet part.
@@ -220,20 +244,61 @@ impl RunWriter {
     /// # Errors
     /// When the part cannot be written; the draws then stay pending.
     pub fn flush(&mut self) -> Result<(), RunError> {
-        if self.buffer.rows() == 0 {
-            return Ok(());
+        self.settle()?;
+        if self.buffer.rows() > 0 {
+            self.full = Some(self.take_buffer());
         }
-        let phase = self.buffer.phase();
+        self.settle()
+    }
+
+    /// Begins to write pending draws in the background, after the part that is under way.
+    fn begin_part(&mut self) -> Result<(), RunError> {
+        self.settle()?;
+        let buffer = self.take_buffer();
+        self.under_way = Some(PartUnderWay::begin(self.place_of(buffer.phase()), buffer));
+        Ok(())
+    }
+
+    /// Takes the pending draws; later ones go into another buffer.
+    fn take_buffer(&mut self) -> Arc<PartBuffer> {
+        let new = || PartBuffer::new(&self.record.layout, self.record.sampler.algorithm.clone());
+        let empty = self.spare.take().unwrap_or_else(new);
+        Arc::new(std::mem::replace(&mut self.buffer, empty))
+    }
+
+    /// Waits for the part that is under way, and writes a full one that is not.
+    fn settle(&mut self) -> Result<(), RunError> {
+        if let Some(under_way) = self.under_way.take() {
+            let (buffer, written) = under_way.end();
+            self.full = Some(buffer);
+            if let Some(written) = written {
+                self.is_written(written?);
+            }
+        }
+        if let Some(buffer) = &self.full {
+            let written = self.place_of(buffer.phase()).write(buffer)?;
+            self.is_written(written);
+        }
+        Ok(())
+    }
+
+    /// Notes that the full part is on disk, and keeps its memory for a later one.
+    fn is_written(&mut self, part: PartRecord) {
+        self.parts.push(part);
+        self.spare = self.full.take().and_then(Arc::into_inner);
+        self.spare.iter_mut().for_each(PartBuffer::clear);
+    }
+
+    /// Where the next part of a phase goes.
+    fn place_of(&self, phase: Phase) -> PartPlace {
         let prefix = folder::phase_folder(phase);
         let number = self.parts.iter().filter(|part| part.file.starts_with(prefix)).count();
-        let file = folder::part_file(phase, number);
-        let path = self.dir.join(&file);
-        let encode = |what: String| RunError::Encode { path: path.clone(), what };
-        let bytes = self.buffer.encode(&self.record.layout).map_err(encode)?;
-        replace_bytes(self.storage.as_ref(), &path, &bytes)?;
-        self.parts.push(PartRecord { file, rows: self.buffer.rows(), crc32: crc32(&bytes) });
-        self.buffer.clear();
-        Ok(())
+        PartPlace {
+            storage: Arc::clone(&self.storage),
+            dir: self.dir.clone(),
+            file: folder::part_file(phase, number),
+            layout: self.record.layout.clone(),
+        }
     }
 
     /// Writes pending draws, then the sampler's `state` after them. A resumed run goes on from here.

@@ -211,7 +211,7 @@ fn reached(by: EndedBy, goal: Option<Goal>) -> bool {
 /// When the draws cannot be read or diagnosed, or there are none.
 pub(super) fn read_back(dir: &Path, record: &RunRecord) -> Result<Diagnosis> {
     let _span = tracing::debug_span!("diagnose").entered();
-    let data = RunFolder::open(dir)?.read()?;
+    let data = RunFolder::open(dir)?.read_posterior()?;
     let posterior = data.posterior().ok_or_else(|| anyhow::anyhow!("the run holds no draws"))?;
     Ok(diagnose(posterior, data.group("sample_stats"), &diagnose_options(record))?)
 }

@@ -177,12 +177,15 @@ pub fn encode_columns(columns: &[ParquetColumn], metadata: &serde_json::Value) -
     bytes.map_err(|error| error.to_string())
 }
 
-/// Returns the columns of a Parquet file that hold numbers, flags or words: their values, row after row, and how many
-/// each row has where it is a list.
+/// Returns the columns of a Parquet file that hold numbers, flags or words and are wanted by their names: their values, row
+/// after row, and how many each row has where it is a list.
 ///
 /// # Errors
 /// When the file is damaged or has no rows, or a column may have nulls; a sentence says so.
-pub fn decode_columns(bytes: Bytes) -> Result<IndexMap<String, (Values, Option<usize>)>, String> {
+pub fn decode_columns(
+    bytes: Bytes,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Result<IndexMap<String, (Values, Option<usize>)>, String> {
     check_parquet_claims(&bytes)?;
     let reader =
         SerializedFileReader::new(bytes).map_err(|error| format!("it is not a whole Parquet file ({error})"))?;
@@ -191,6 +194,9 @@ pub fn decode_columns(bytes: Bytes) -> Result<IndexMap<String, (Values, Option<u
         let named = |what: String| format!("column {}: {what}", column.name);
         if column.is_nullable() {
             return Err(named("it may have nulls".to_owned()));
+        }
+        if !is_wanted(&column.name) {
+            continue;
         }
         if let Some(values) = whole_column(&reader, &column).map_err(named)? {
             found.insert(column.name, values);
@@ -232,7 +238,7 @@ mod tests {
         let column = ParquetColumn::nullable("n", whole, cells, Stored::Int64);
         let groups = WriterProperties::builder().set_max_row_group_row_count(Some(2)).build();
         let bytes = written(&[column], groups).unwrap().into_inner().unwrap();
-        assert!(decode_columns(bytes.clone().into()).unwrap_err().contains("column n: it may have nulls"));
+        assert!(decode_columns(bytes.clone().into(), |_| true).unwrap_err().contains("column n: it may have nulls"));
         let reader = SerializedFileReader::new(Bytes::from(bytes)).unwrap();
         assert_eq!(reader.num_row_groups(), 4);
         let column = columns(reader.metadata().file_metadata()).remove(0);
