@@ -13,6 +13,7 @@
 //!
 //! [`particle_filter`] is of another kind: it follows hidden states over time, and knows no density of parameters.
 
+mod approach;
 mod engine;
 mod evaluate;
 mod filter;
@@ -26,6 +27,7 @@ mod proposal;
 mod smc;
 mod weights;
 
+pub(crate) use approach::approach;
 pub use engine::PopulationFindings;
 pub(crate) use engine::{PopulationEngine, PopulationMeans, PopulationMethod};
 pub(crate) use evaluate::{SamplerCoordinates, halted, or_nothing};

@@ -10,6 +10,7 @@ mod starts;
 mod state;
 
 pub use batch::{BatchSampler, DataSet};
+pub(crate) use starts::PointAndGradient;
 pub use starts::{Starts, WarmStart, jittered};
 use starts::{because, jittered_start};
 pub use state::{BatchStep, Begin};

@@ -61,7 +61,8 @@ impl<'d> SamplerCoordinates<'d> {
         Self::of(density, Parameterization::NonCentered)
     }
 
-    fn of(density: &'d dyn LogDensity, parameterization: Parameterization) -> Self {
+    /// Returns the coordinates of a sampler with these settings.
+    pub(crate) fn of(density: &'d dyn LogDensity, parameterization: Parameterization) -> Self {
         let space = Space::new(density, centerings(density, parameterization));
         let dim = density.dim();
         let own = density.init_scale().unwrap_or_else(|| vec![1.0; dim]);
@@ -98,6 +99,11 @@ impl<'d> SamplerCoordinates<'d> {
 
     pub(super) fn dim(&self) -> usize {
         self.space.dim
+    }
+
+    /// Returns how long a step is: the most units by which it moves a coordinate.
+    pub(super) fn length(&self, step: &[f64]) -> f64 {
+        step.iter().zip(&self.units).map(|(step, unit)| (step / unit).abs()).fold(0.0, f64::max)
     }
 
     /// Refuses to evaluate anything more once that is to stop.

@@ -5,6 +5,7 @@ use super::lbfgs::{AscentPath, ascend};
 use super::linear::LowerFactor;
 use crate::error::SamplerError;
 use rayon::prelude::*;
+use std::ops::ControlFlow;
 
 /// Starts of which the highest mode is taken.
 const STARTS: usize = 4;
@@ -40,7 +41,8 @@ impl ModeFit {
             .into_par_iter()
             .map(|path| {
                 let start = coordinates.start(seed, path)?;
-                ascend(coordinates, start, |_, _| Ok(())).map_err(|why| halted(path, why))
+                ascend(coordinates, start, f64::INFINITY, |_, _| Ok(ControlFlow::Continue(())))
+                    .map_err(|why| halted(path, why))
             })
             .collect::<Result<_, SamplerError>>()?;
         let mut evaluations: u64 = paths.iter().map(|path| path.evaluations).sum();

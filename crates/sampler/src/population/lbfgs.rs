@@ -3,6 +3,7 @@
 use super::evaluate::{Halted, SamplerCoordinates};
 use super::inverse_hessian::InverseHessian;
 use super::linear::dot;
+use std::ops::ControlFlow;
 
 /// The most iterations, as in Stan.
 const ITERATIONS: usize = 1000;
@@ -33,16 +34,17 @@ pub(super) struct AscentPath {
     pub(super) evaluations: u64,
 }
 
-/// Walks from `x` uphill until a Newton step promises nothing, no line search finds a higher point, or the iterations are
-/// spent. The first step is no longer than a unit of the coordinates. `visit` sees each point behind the start with what
-/// the path has learned there.
+/// Walks from `x` uphill until a Newton step promises nothing, no line search finds a higher point, the iterations are
+/// spent, or `visit` breaks it off, which sees each point behind the start with what the path has learned there. A first
+/// step is tried no longer than a unit of the coordinates, and none moves a coordinate by more than `longest` units.
 ///
 /// # Errors
 /// When the density is broken, evaluations are to stop, or `visit` fails.
 pub(super) fn ascend(
     coordinates: &SamplerCoordinates<'_>,
     x: Vec<f64>,
-    mut visit: impl FnMut(&PathPoint, &InverseHessian) -> Result<(), Halted>,
+    longest: f64,
+    mut visit: impl FnMut(&PathPoint, &InverseHessian) -> Result<ControlFlow<()>, Halted>,
 ) -> Result<AscentPath, Halted> {
     let mut gradient = vec![0.0; x.len()];
     let logp = coordinates.value_at(&x, &mut gradient)?;
@@ -55,25 +57,36 @@ pub(super) fn ascend(
             break;
         }
         let first = if path.inverse_hessian.has_seen_curvature() { 1.0 } else { 1.0 / slope.sqrt().max(1.0) };
-        let Some(next) = search_line(coordinates, &path.end, &direction, (first, slope), &mut path.evaluations)? else {
-            break;
-        };
+        let most = longest / coordinates.length(&direction);
+        let line = Line { from: &path.end, direction: &direction, slope, first: first.min(most), most };
+        let Some(next) = search_line(coordinates, &line, &mut path.evaluations)? else { break };
         let step = next.x.iter().zip(&path.end.x).map(|(next, last)| next - last).collect();
         let change = path.end.gradient.iter().zip(&next.gradient).map(|(last, next)| last - next).collect();
         path.inverse_hessian.learn(step, change);
         path.end = next;
-        visit(&path.end, &path.inverse_hessian)?;
+        if visit(&path.end, &path.inverse_hessian)?.is_break() {
+            break;
+        }
     }
     Ok(path)
 }
 
-/// Finds a point along `direction` that fulfils the weak Wolfe conditions, by bisection and doubling (Lewis and Overton
-/// 2013, algorithm 2.6), or at least one that is higher; `None` where there is none.
+/// A line that is searched.
+struct Line<'a> {
+    from: &'a PathPoint,
+    direction: &'a [f64],
+    /// The increase along it that the gradient promises.
+    slope: f64,
+    /// How many times the direction is tried first, and at the most.
+    first: f64,
+    most: f64,
+}
+
+/// Finds a point along a line that fulfils the weak Wolfe conditions, by bisection and doubling (Lewis and Overton 2013,
+/// algorithm 2.6), or at least one that is higher; `None` where there is none.
 fn search_line(
     coordinates: &SamplerCoordinates<'_>,
-    from: &PathPoint,
-    direction: &[f64],
-    (first, slope): (f64, f64),
+    &Line { from, direction, slope, first, most }: &Line<'_>,
     evaluations: &mut u64,
 ) -> Result<Option<PathPoint>, Halted> {
     let (mut low, mut high, mut t) = (0.0, f64::INFINITY, first);
@@ -87,14 +100,14 @@ fn search_line(
         let is_steep = dot(&gradient, direction) > SLOPE * slope;
         if is_high {
             best = Some(PathPoint { x, logp, gradient });
-            if !is_steep {
+            if !is_steep || t >= most {
                 break;
             }
             low = t;
         } else {
             high = t;
         }
-        t = if high.is_finite() { 0.5 * (low + high) } else { 2.0 * low };
+        t = if high.is_finite() { 0.5 * (low + high) } else { most.min(2.0 * low) };
     }
     Ok(best)
 }

@@ -14,6 +14,7 @@ use octopus_density::LogDensity;
 use octopus_random::{Stream, exact};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::ops::ControlFlow;
 
 /// The most paths.
 const MOST_PATHS: usize = 10_000;
@@ -192,15 +193,18 @@ fn best_of_path(
 ) -> Result<(Option<BestNormal>, u64), SamplerError> {
     let streams = ParticleStreams::new(seed, path);
     let (mut best, mut evaluations, mut round): (Option<BestNormal>, u64, usize) = (None, 0, 0);
-    let ascended = ascend(coordinates, coordinates.start(seed, path)?, |point, inverse_hessian| {
+    let start = coordinates.start(seed, path)?;
+    let ascended = ascend(coordinates, start, f64::INFINITY, |point, inverse_hessian| {
         round += 1;
-        let Some(normal) = PathNormal::new(inverse_hessian.clone(), &point.x, &point.gradient) else { return Ok(()) };
+        let Some(normal) = PathNormal::new(inverse_hessian.clone(), &point.x, &point.gradient) else {
+            return Ok(ControlFlow::Continue(()));
+        };
         let elbo = elbo(coordinates, &normal, draws, |draw| streams.of(draw, round))?;
         evaluations += draws as u64;
         if elbo > best.as_ref().map_or(f64::NEG_INFINITY, |best| best.elbo) {
             best = Some(BestNormal { elbo, normal });
         }
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     });
     let ascended = ascended.map_err(|why| halted(path, why))?;
     Ok((best, evaluations + ascended.evaluations))

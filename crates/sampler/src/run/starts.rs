@@ -9,7 +9,7 @@ use octopus_density::{LogDensity, coordinate_name};
 use octopus_random::{Purpose, Stream};
 
 /// A point in the sampler's coordinates, and the gradient there.
-type PointAndGradient = (Vec<f64>, Vec<f64>);
+pub(crate) type PointAndGradient = (Vec<f64>, Vec<f64>);
 
 /// Where the chains of a run start.
 #[derive(Clone, Debug, PartialEq)]

@@ -23,7 +23,8 @@ use crate::draw::{ChainBlock, Phase};
 use crate::engine::{ChainState, EngineChains, NEVER, Shared, Tuning};
 use crate::error::SamplerError;
 use crate::kernel::{Address, Algorithm, Space};
-use crate::run::{Starts, because, jittered_start};
+use crate::population::{SamplerCoordinates, approach};
+use crate::run::{PointAndGradient, Starts, because, jittered_start};
 use coordinates::are_centerings;
 use octopus_density::{DensityError, LogDensity};
 use octopus_random::Purpose;
@@ -111,12 +112,13 @@ impl<'d> RunState<'d> {
             Some(Starts::Warm(warm)) => Some(warm),
             _ => None,
         };
-        let starts: Vec<(Vec<f64>, Vec<f64>)> = match starts {
+        let starts: Vec<PointAndGradient> = match starts {
             Some(starts) => starts.points(&space, &config, first)?,
-            None => (0..first)
-                .into_par_iter()
-                .map(|number| starting_point(&space, &config, number))
-                .collect::<Result<_, _>>()?,
+            None => {
+                let coordinates = SamplerCoordinates::of(density, config.parameterization);
+                let start = |chain| approach(&coordinates, chain, starting_point(&space, &config, chain)?);
+                (0..first).into_par_iter().map(start).collect::<Result<_, _>>()?
+            }
         };
         gradient::check_starts(&space, starts.iter().map(|(x, _)| &x[..]))?;
         let gradients: Vec<Vec<f64>> = starts.iter().map(|(_, gradient)| gradient.clone()).collect();
