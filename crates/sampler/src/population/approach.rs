@@ -61,10 +61,12 @@ mod tests {
 
     const DIM: usize = 12;
 
-    /// A normal distribution about 50 in all coordinates but the last. Along that one is a neck: the log density grows
-    /// without end as it falls, by one for each coordinate and unit, as it does where a hierarchy's scale vanishes.
+    /// A normal distribution about 50 in all coordinates but the last. Along that one the log density grows without end.
     struct FarNormal {
+        start: Vec<f64>,
         sd: f64,
+        /// What the log density gains for each unit by which the last coordinate falls.
+        neck: f64,
         center: Option<Vec<f64>>,
         /// The density breaks after so many evaluations.
         broken_from: usize,
@@ -73,23 +75,29 @@ mod tests {
     }
 
     impl FarNormal {
+        /// The neck gains one for each coordinate, as where a hierarchy's scale vanishes.
         fn new(sd: f64) -> Self {
             let (evaluations, layout) = (AtomicUsize::new(0), Layout::default());
-            Self { sd, center: None, broken_from: usize::MAX, evaluations, layout }
+            Self { start: start(DIM), sd, neck: DIM as f64, center: None, broken_from: usize::MAX, evaluations, layout }
         }
 
+        /// Returns the start and where its climb ends.
         fn climbed(&self) -> Result<[PointAndGradient; 2], SamplerError> {
-            let mut gradient = vec![0.0; DIM];
-            self.logp_grad(&start(), &mut gradient).expect("a value");
+            let mut gradient = vec![0.0; self.dim()];
+            self.logp_grad(&self.start, &mut gradient).expect("a value");
             let coordinates = SamplerCoordinates::of(self, Parameterization::Adaptive);
-            let reached = approach(&coordinates, 3, (start(), gradient.clone()))?;
-            Ok([(start(), gradient), reached])
+            let reached = approach(&coordinates, 3, (self.start.clone(), gradient.clone()))?;
+            Ok([(self.start.clone(), gradient), reached])
         }
+    }
+
+    fn start(dim: usize) -> Vec<f64> {
+        (0..dim).map(|i| 0.3 * (i % DIM) as f64 - 2.0).collect()
     }
 
     impl LogDensity for FarNormal {
         fn dim(&self) -> usize {
-            DIM
+            self.start.len()
         }
         fn layout(&self) -> &Layout {
             &self.layout
@@ -101,10 +109,10 @@ mod tests {
             if self.evaluations.fetch_add(1, Ordering::Relaxed) >= self.broken_from {
                 return Err(DensityError::Broken("out of order".into()));
             }
-            let neck = DIM as f64;
-            let mut logp = -neck * x[DIM - 1];
-            gradient[DIM - 1] = -neck;
-            for (x, slope) in x[..DIM - 1].iter().zip(gradient) {
+            let last = self.dim() - 1;
+            let mut logp = -self.neck * x[last];
+            gradient[last] = -self.neck;
+            for (x, slope) in x[..last].iter().zip(gradient) {
                 let z = (x - 50.0) / self.sd;
                 logp -= 0.5 * z * z;
                 *slope = -z / self.sd;
@@ -119,10 +127,6 @@ mod tests {
         }
     }
 
-    fn start() -> Vec<f64> {
-        (0..DIM).map(|i| 0.3 * i as f64 - 2.0).collect()
-    }
-
     /// The slopes are up to 5200 at the start, and 1000 at 10 units from the middle: steps of ten units come within two.
     #[test]
     fn a_climb_takes_bounded_steps_and_ends_where_the_density_is_no_longer_steep() {
@@ -133,13 +137,34 @@ mod tests {
         assert_eq!(gradient[0], -((reached[0] - 50.0) / 0.1) / 0.1);
     }
 
-    /// Slopes of draws are above 1000 here, so that only the gain ends the climb.
+    /// Where slopes of draws are above 1000, too.
     #[test]
-    fn a_climb_goes_neither_to_a_mode_nor_into_a_neck() {
+    fn a_climb_reaches_where_draws_are() {
         let [(x, _), (reached, _)] = FarNormal::new(2e-4).climbed().expect("no error");
         let away: f64 = reached[..DIM - 1].iter().map(|x| ((x - 50.0) / 2e-4).powi(2)).sum();
         assert!(away < 4.0 * DIM as f64, "{away}");
         assert!((reached[DIM - 1] - x[DIM - 1]).abs() < 1.0, "{reached:?}");
+    }
+
+    /// Slopes of 5000 among draws of 12 coordinates, and of 1500 along the neck of a thousand: far off by their slopes, and
+    /// yet there is little to gain.
+    #[test]
+    fn a_climb_goes_neither_to_a_mode_nor_into_a_neck() {
+        let at_draw = FarNormal { start: vec![50.0 + 2e-4; DIM], neck: 1.0, ..FarNormal::new(2e-4) };
+        let at_neck = FarNormal { start: start(1000), neck: 1500.0, ..FarNormal::new(1e3) };
+        for density in [at_draw, at_neck] {
+            let [from, reached] = density.climbed().expect("no error");
+            assert_eq!(reached, from);
+        }
+    }
+
+    /// Such a slope with 12 coordinates is one that no posterior has: a thousand steps of ten units.
+    #[test]
+    fn a_density_without_bounds_is_climbed_by_bounded_steps() {
+        let [(x, _), (reached, _)] = FarNormal { neck: 1500.0, ..FarNormal::new(1.0) }.climbed().expect("no error");
+        let away = x[DIM - 1] - reached[DIM - 1];
+        assert!((10.0..=10_001.0).contains(&away), "{away}");
+        assert!(reached.iter().all(|x| x.is_finite()));
     }
 
     /// Slopes of 832, and a density that says where to start.
@@ -167,7 +192,7 @@ mod tests {
     #[test]
     fn chains_climb_unless_they_are_given_points() {
         let (density, config) = (FarNormal::new(0.1), SamplerConfig::default());
-        let given = Starts::Points(vec![start()]);
+        let given = Starts::Points(vec![start(DIM)]);
         for (starts, near) in [(None, 45.0..50.0), (Some(&given), -2.0..2.0)] {
             let (_, chains) = RunState::start_at(&density, config.clone(), starts).expect("starts");
             assert_eq!(chains.len(), config.chains);
