@@ -19,6 +19,9 @@ const NIGHTLY: &[(&str, &[&str])] = &[
     ("beta-bernoulli", &[]),
     ("state-space", &[]),
     ("scaling", &["--data-size", "100,1600"]),
+    ("arrays", &["--data-size", "262144", "--repeats", "5"]),
+    ("random", &["--data-size", "1000000", "--repeats", "3", "--frameworks", "octopus,numpy"]),
+    ("diagnostics", &["--data-size", "1000", "--repeats", "3"]),
 ];
 
 /// What the user asked for.
