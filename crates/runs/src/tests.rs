@@ -408,6 +408,10 @@ fn more_than_64_mib_of_draws_are_written_unasked() {
         if !written {
             continue;
         }
+        // A writer that is let go of waits for its thread: nobody else may write into the folder before.
+        writer.append(&block(Phase::Sampling, 1, 1, 1, 1), &wide).unwrap();
+        drop(writer);
+        assert!(dir.path().join("draws/part-00001.parquet").exists());
         let create = |storage: Arc<dyn Storage>, dir: &Path| {
             RunWriter::create_in(storage, dir, wide.record(), CreateOptions::default())
         };

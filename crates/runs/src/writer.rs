@@ -217,8 +217,8 @@ impl RunWriter {
     }
 
     /// Adds a block of draws. It is written at the next [`flush`](Self::flush) or
-    /// [`checkpoint`](Self::checkpoint), or in the background when much is pending: what is wrong then is told by the next
-    /// call. Warm-up is skipped unless it is kept.
+    /// [`checkpoint`](Self::checkpoint), or in the background when much is pending; the next call returns the error of such a
+    /// write. Warm-up is skipped unless it is kept.
     ///
     /// # Errors
     /// When the block does not follow the last one or has another shape than the run, when `density` is not the run's,

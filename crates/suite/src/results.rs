@@ -103,11 +103,11 @@ impl SuiteResults {
         Ok(Self { folder: folder.to_owned(), metadata, rows, checks })
     }
 
-    /// Reads the results in a folder, and the ones of its parts; `None` where there are none. Cases of parts stand in the
-    /// order of `names`.
+    /// Reads the results in a folder; `None` where there are none. Results of parts are added and written, all in the order
+    /// of `names`.
     ///
     /// # Errors
-    /// When results cannot be read, or are of another suite, program or kind of machine.
+    /// When results cannot be read or written, or are of another suite, program or kind of machine.
     pub(crate) fn gathered(folder: &Path, names: &[String]) -> Result<Option<Self>, SuiteError> {
         let is_there = |folder: &Path| folder.join(METADATA).exists();
         let mut all = is_there(folder).then(|| Self::open(folder)).transpose()?;
@@ -128,6 +128,7 @@ impl SuiteResults {
             let place = |case: &String| names.iter().position(|name| name == case);
             all.checks.sort_by_key(|check| place(&check.case));
             all.rows.sort_by_key(|row| place(&row.case));
+            all.write()?;
         }
         Ok(all)
     }
@@ -157,11 +158,7 @@ impl SuiteResults {
         self.checks.extend(checks);
         self.metadata.versions.extend(theirs.versions);
         self.metadata.data.extend(theirs.data);
-        for framework in theirs.suite.frameworks {
-            if !self.metadata.suite.frameworks.contains(&framework) {
-                self.metadata.suite.frameworks.push(framework);
-            }
-        }
+        self.metadata.suite.add_frameworks(&theirs.suite.frameworks);
         Ok(())
     }
 

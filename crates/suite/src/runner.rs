@@ -73,11 +73,7 @@ impl SuiteRun<'_> {
             return Err(SuiteError::file(folder, what));
         }
         // Frameworks that come later have tables, too.
-        for framework in &self.suite.frameworks {
-            if !results.metadata.suite.frameworks.contains(framework) {
-                results.metadata.suite.frameworks.push(framework.clone());
-            }
-        }
+        results.metadata.suite.add_frameworks(&self.suite.frameworks);
         let mut stage = Stage { peers: self.peers, running: HashMap::new(), set_up: None };
         for (number, (case, name)) in cases.iter().zip(&names).enumerate() {
             if results.has(name) {
@@ -103,7 +99,6 @@ impl SuiteRun<'_> {
             }
             results.write()?;
         }
-        results.write()?;
         Ok(results)
     }
 

@@ -246,6 +246,15 @@ impl Suite {
         self
     }
 
+    /// Adds the frameworks that it does not have.
+    pub(crate) fn add_frameworks(&mut self, others: &[String]) {
+        for other in others {
+            if !self.frameworks.contains(other) {
+                self.frameworks.push(other.clone());
+            }
+        }
+    }
+
     /// Returns every case, set-up by set-up, and within each problem by problem.
     pub fn cases(&self, choice: &SuiteChoice) -> Vec<SuiteCase> {
         let mut cases = Vec::new();

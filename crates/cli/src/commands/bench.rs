@@ -177,27 +177,18 @@ struct Progress {
     bad: bool,
     /// This process among the ones that share the cases.
     worker: Option<Worker>,
-    /// Whether a case runs.
-    in_case: bool,
+    /// Whether a framework was judged in the case: then it has ended.
+    is_judged: bool,
 }
 
 impl Progress {
     fn begin(global: Global) -> Self {
         let interrupt = Interrupt::listen();
-        Self { quiet: global.quiet, interrupt, stopped: false, bad: false, worker: None, in_case: false }
-    }
-
-    /// Notes that a case has ended, if one ran.
-    fn case_has_ended(&mut self) {
-        if let Some(worker) = self.worker.as_ref().filter(|_| std::mem::take(&mut self.in_case)) {
-            worker.one_more(false);
-        }
+        Self { quiet: global.quiet, interrupt, stopped: false, bad: false, worker: None, is_judged: false }
     }
 
     /// Ends the record of this process.
     fn end(&mut self) -> Result<()> {
-        self.in_case &= !self.stopped;
-        self.case_has_ended();
         if let Some(worker) = self.worker.take() {
             worker.end(if self.stopped { WorkerState::Interrupted } else { WorkerState::Complete })?;
         }
@@ -210,14 +201,17 @@ impl SuiteObserver for Progress {
         if !self.quiet {
             output::note(format!("{number} of {of}: {name}"));
         }
-        self.case_has_ended();
         if let Some(worker) = &self.worker {
             worker.are_done(number - 1);
         }
-        self.in_case = true;
+        self.is_judged = false;
     }
 
     fn judged(&mut self, check: &PosteriorCheck, _rows: &[SuiteRow]) {
+        if let Some(worker) = self.worker.as_ref().filter(|_| !self.is_judged) {
+            worker.one_more(false);
+        }
+        self.is_judged = true;
         self.bad |= matches!(check.verdict, SuiteVerdict::Failed | SuiteVerdict::Error);
         if !self.quiet && !matches!(check.verdict, SuiteVerdict::Passed | SuiteVerdict::Expected) {
             output::note(format!("  {}: {}", check.framework, check.note));

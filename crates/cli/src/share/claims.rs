@@ -213,7 +213,8 @@ mod tests {
                     })
                 })
                 .collect();
-            all.into_iter().map(|one| one.join().unwrap()).flat_map(|(taken, _)| taken).collect()
+            let ended: Vec<(Vec<usize>, Worker)> = all.into_iter().map(|one| one.join().unwrap()).collect();
+            ended.into_iter().flat_map(|(taken, _)| taken).collect()
         });
         let mut sorted = taken.clone();
         sorted.sort_unstable();

@@ -146,8 +146,8 @@ mod tests {
         assert!((reached[DIM - 1] - x[DIM - 1]).abs() < 1.0, "{reached:?}");
     }
 
-    /// Slopes of 5000 among draws of 12 coordinates, and of 1500 along the neck of a thousand: far off by their slopes, and
-    /// yet there is little to gain.
+    /// The slopes are 5000 where draws of 12 coordinates are, and 1500 along the neck of a thousand coordinates. Both are
+    /// above the limit, and a step would gain little.
     #[test]
     fn a_climb_goes_neither_to_a_mode_nor_into_a_neck() {
         let at_draw = FarNormal { start: vec![50.0 + 2e-4; DIM], neck: 1.0, ..FarNormal::new(2e-4) };
