@@ -132,6 +132,13 @@ impl<'a> Interpreter<'a> {
         Self { values, random: Some(RandomStreams::one(random)), is_on_draw: true, ..Self::new(program) }
     }
 
+    /// Begins a run on many draws at once, from the same values of variables: each is a lane.
+    pub(crate) fn on_draws(program: &'a StanProgram, values: Vec<Option<Value>>, randoms: Vec<Stream>) -> Self {
+        let lanes = Some(LoopLanes::apart(randoms.len()));
+        let random = Some(RandomStreams { each: randoms, is_laned: true });
+        Self { values, random, lanes, is_on_draw: true, ..Self::new(program) }
+    }
+
     /// Lanes of the loop that is bound; 1 outside.
     pub(crate) fn lane_count(&self) -> usize {
         self.lanes.as_ref().map_or(1, |lanes| lanes.count)

@@ -11,6 +11,7 @@ use crate::value::Tensor;
 use octopus_density::LogDensity;
 use octopus_stan::{Declaration, ProgramBlock, Span, Statement, StatementKind};
 use std::ops::Range;
+use std::slice;
 
 /// A position that was made of values of parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -109,7 +110,7 @@ impl StanDensity {
                 }
                 None => Some(Tensor::data(variable.ty, dims, at_position).into()),
             };
-            let own = unconstrained(&mut me, declaration, &mut random)?;
+            let own = unconstrained(&mut me, declaration, slice::from_mut(&mut random))?.concat();
             let range = coordinate..coordinate + own.len();
             coordinate = range.end;
             if given.is_none() {

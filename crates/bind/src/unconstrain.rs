@@ -2,32 +2,52 @@
 //! support has coordinates that are not finite.
 
 use crate::interpreter::{Interpreter, Run, wrong};
+use crate::value::Tensor;
 use octopus_random::Stream;
 use octopus_random::exact::{atanh, ln};
-use octopus_stan::{BaseType, Constraint, Declaration, Expression};
+use octopus_stan::{BaseType, Constraint, Declaration, Expression, StanType};
 
-/// The coordinates of a parameter that has its value in a run on a draw. The length of a unit vector's coordinates, which its
-/// value does not tell, is drawn.
-pub(crate) fn unconstrained(me: &mut Interpreter<'_>, declaration: &Declaration, random: &mut Stream) -> Run<Vec<f64>> {
+/// The coordinates of a parameter that has its value in a run on draws, for each draw. The length of a unit vector's
+/// coordinates, which its value does not tell, is drawn.
+pub(crate) fn unconstrained(
+    me: &mut Interpreter<'_>,
+    declaration: &Declaration,
+    randoms: &mut [Stream],
+) -> Run<Vec<Vec<f64>>> {
     let variable = &me.program.variables[declaration.variable.0];
     let (ty, span) = (variable.ty, variable.span);
-    let value = me.values[declaration.variable.0].clone();
-    let Some((dims, x)) = value.and_then(|value| Some((value.dims().to_vec(), value.numbers()?))) else {
+    let value = me.values[declaration.variable.0].clone().map(|value| me.tensor(&value));
+    let Some(value) = value.as_ref().and_then(|tensor| Some(LanedNumbers::of(tensor)?)) else {
         return wrong(span, format!("`{}` has no value", variable.name));
     };
-    let (_, inner) = dims.split_at(usize::from(ty.arrays).min(dims.len()));
+    let limits = Limits::of(me, &declaration.constraint)?;
+    let lanes = randoms.iter_mut().enumerate();
+    Ok(lanes.map(|(lane, random)| coordinates(ty, &declaration.constraint, &value, &limits, lane, random)).collect())
+}
+
+/// The coordinates of one draw.
+fn coordinates(
+    ty: StanType,
+    constraint: &Constraint,
+    value: &LanedNumbers<'_>,
+    limits: &Limits,
+    lane: usize,
+    random: &mut Stream,
+) -> Vec<f64> {
+    let x = value.of_lane(lane);
+    let (_, inner) = value.dims.split_at(usize::from(ty.arrays).min(value.dims.len()));
     let length: usize = inner.iter().product();
     let copies = || x.chunks(length.max(1));
     let square = |x: &[f64]| -> Vec<Vec<f64>> { x.chunks(inner[1].max(1)).map(<[f64]>::to_vec).collect() };
-    Ok(match &declaration.constraint {
+    match constraint {
         Constraint::None
         | Constraint::Lower(_)
         | Constraint::Upper(_)
         | Constraint::LowerUpper(..)
         | Constraint::Affine { .. } => {
-            let free = scalars(me, &declaration.constraint, &x)?;
+            let free = limits.free(constraint, x, lane);
             if ty.base != BaseType::Matrix {
-                return Ok(free);
+                return free;
             }
             let places = crate::shape::rows_to_columns(inner);
             free.chunks(length.max(1)).flat_map(|copy| places.iter().map(|&place| copy[place])).collect()
@@ -72,37 +92,72 @@ pub(crate) fn unconstrained(me: &mut Interpreter<'_>, declaration: &Declaration,
             .collect(),
         Constraint::CholeskyCov => copies().flat_map(|x| triangle(&square(x))).collect(),
         Constraint::Cov => copies().flat_map(|x| triangle(&cholesky(&square(x)))).collect(),
-    })
+    }
 }
 
-/// Numbers with bounds, or with an offset and a multiplier.
-fn scalars(me: &mut Interpreter<'_>, constraint: &Constraint, x: &[f64]) -> Run<Vec<f64>> {
-    let mut limits = |expression: Option<&Expression>, other: f64| -> Run<Vec<f64>> {
-        let Some(expression) = expression else { return Ok(vec![other]) };
-        let value = me.expression(expression)?;
-        Ok(value.numbers().unwrap_or_else(|| vec![f64::NAN]))
-    };
-    let at = |values: &[f64], k: usize| values.get(if values.len() == 1 { 0 } else { k }).copied().unwrap_or(f64::NAN);
-    let (none, infinite) = (f64::NEG_INFINITY, f64::INFINITY);
-    let (lower, upper) = match constraint {
-        Constraint::Lower(lower) => (limits(Some(lower), none)?, vec![infinite]),
-        Constraint::Upper(upper) => (vec![none], limits(Some(upper), infinite)?),
-        Constraint::LowerUpper(lower, upper) => (limits(Some(lower), none)?, limits(Some(upper), infinite)?),
-        Constraint::Affine { offset, multiplier } => {
-            let (offset, by) = (limits(offset.as_ref(), 0.0)?, limits(multiplier.as_ref(), 1.0)?);
-            return Ok(x.iter().enumerate().map(|(k, x)| (x - at(&offset, k)) / at(&by, k)).collect());
+/// Numbers of each draw, or the same ones for all.
+struct LanedNumbers<'a> {
+    dims: &'a [usize],
+    laned: bool,
+    numbers: &'a [f64],
+}
+
+impl<'a> LanedNumbers<'a> {
+    fn of(tensor: &'a Tensor) -> Option<Self> {
+        Some(Self { dims: &tensor.dims, laned: tensor.laned, numbers: tensor.known()? })
+    }
+
+    fn of_lane(&self, lane: usize) -> &'a [f64] {
+        let count: usize = self.dims.iter().product();
+        let from = if self.laned { lane * count } else { 0 };
+        &self.numbers[from..from + count]
+    }
+}
+
+/// Bounds, or an offset and a multiplier.
+struct Limits([Option<Tensor>; 2]);
+
+impl Limits {
+    fn of(me: &mut Interpreter<'_>, constraint: &Constraint) -> Run<Self> {
+        let [first, second] = match constraint {
+            Constraint::Lower(lower) => [Some(lower), None],
+            Constraint::Upper(upper) => [None, Some(upper)],
+            Constraint::LowerUpper(lower, upper) => [Some(lower), Some(upper)],
+            Constraint::Affine { offset, multiplier } => [offset.as_ref(), multiplier.as_ref()],
+            _ => [None, None],
+        };
+        let mut value = |expression: Option<&Expression>| -> Run<Option<Tensor>> {
+            let Some(expression) = expression else { return Ok(None) };
+            let value = me.expression(expression)?;
+            Ok(Some(me.tensor(&value)))
+        };
+        Ok(Self([value(first)?, value(second)?]))
+    }
+
+    /// The unbounded coordinates of a draw's numbers.
+    fn free(&self, constraint: &Constraint, x: &[f64], lane: usize) -> Vec<f64> {
+        let numbers = |limit: &Option<Tensor>, other: f64| match limit {
+            None => vec![other],
+            Some(tensor) => LanedNumbers::of(tensor).map_or_else(|| vec![f64::NAN], |own| own.of_lane(lane).to_vec()),
+        };
+        let Self([first, second]) = self;
+        let at =
+            |values: &[f64], k: usize| values.get(if values.len() == 1 { 0 } else { k }).copied().unwrap_or(f64::NAN);
+        if matches!(constraint, Constraint::Affine { .. }) {
+            let (offset, by) = (numbers(first, 0.0), numbers(second, 1.0));
+            return x.iter().enumerate().map(|(k, x)| (x - at(&offset, k)) / at(&by, k)).collect();
         }
-        _ => return Ok(x.to_vec()),
-    };
-    // As in the transform, bounds that are infinite everywhere are none.
-    let is_none = |values: &[f64]| values.iter().all(|x| x.is_infinite());
-    let free = |(k, &x): (usize, &f64)| match (is_none(&lower), is_none(&upper)) {
-        (true, true) => x,
-        (false, true) => ln(x - at(&lower, k)),
-        (true, false) => ln(at(&upper, k) - x),
-        (false, false) => ln(x - at(&lower, k)) - ln(at(&upper, k) - x),
-    };
-    Ok(x.iter().enumerate().map(free).collect())
+        let (lower, upper) = (numbers(first, f64::NEG_INFINITY), numbers(second, f64::INFINITY));
+        // As in the transform, bounds that are infinite everywhere are none.
+        let is_none = |values: &[f64]| values.iter().all(|x| x.is_infinite());
+        let free = |(k, &x): (usize, &f64)| match (is_none(&lower), is_none(&upper)) {
+            (true, true) => x,
+            (false, true) => ln(x - at(&lower, k)),
+            (true, false) => ln(at(&upper, k) - x),
+            (false, false) => ln(x - at(&lower, k)) - ln(at(&upper, k) - x),
+        };
+        x.iter().enumerate().map(free).collect()
+    }
 }
 
 fn ordered(x: &[f64], is_positive: bool) -> Vec<f64> {
@@ -212,7 +267,8 @@ mod tests {
             let numbers = known[quantity.offset..quantity.offset + quantity.len()].to_vec();
             let tensor = Tensor::new(ty, quantity.shape.clone(), false, Elements::Data(numbers.into()));
             me.values[declaration.variable.0] = Some(tensor.into());
-            found.extend(super::unconstrained(&mut me, declaration, &mut random).unwrap());
+            let own = super::unconstrained(&mut me, declaration, std::slice::from_mut(&mut random)).unwrap();
+            found.extend(own.concat());
         }
         assert_eq!(found.len(), x.len());
         // A unit vector tells the direction of its coordinates alone.

@@ -14,6 +14,11 @@ pub trait Simulator: Send + Sync {
     /// Draws parameters from the prior, as a position in the density's unconstrained coordinates.
     fn draw_parameters(&self, random: &mut Stream) -> Vec<f64>;
 
+    /// Draws parameters from each of the streams: what [`draw_parameters`](Self::draw_parameters) draws one after the other.
+    fn draw_parameters_of(&self, randoms: &mut [Stream]) -> Vec<Vec<f64>> {
+        randoms.iter_mut().map(|random| self.draw_parameters(random)).collect()
+    }
+
     /// Makes data from the parameters at `position`, and returns the model with them.
     ///
     /// # Errors

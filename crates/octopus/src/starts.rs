@@ -56,7 +56,7 @@ fn particles(problem: &dyn Problem, settings: &ImportanceConfig, config: &Sample
         let error = SamplerError::NoLikelihood { density: density.name().to_owned() };
         return Err(TraceError::lacks(format!("--proposal prior: {error}: take --proposal mixture")));
     }
-    let points = particles_of_prior(|random| simulator.draw_parameters(random), settings.particles, config.seed);
+    let points = particles_of_prior(|randoms| simulator.draw_parameters_of(randoms), settings.particles, config.seed);
     Ok(Begin::At(config.clone(), Starts::Points(points)))
 }
 

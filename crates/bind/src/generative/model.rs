@@ -7,12 +7,13 @@ use super::{Obstacle, joint};
 use crate::bind::{BindOptions, BoundModel};
 use crate::data::Data;
 use crate::error::BindError;
-use crate::generated::{GeneratedBlock, demand_bounds};
+use crate::generated::{GeneratedBlock, demand_bounds, for_each_bound};
 use crate::interpreter::{Budget, Interpreter, Run, Stop};
 use crate::stan_density::{StanDensity, own_stream};
 use crate::value::Value;
 use octopus_random::{Purpose, Stream};
 use octopus_stan::{StanProgram, Statement, StatementKind, VariableId};
+use std::slice;
 
 /// Draws of everything until one is in the support, at the most.
 const MOST_TRIES: usize = 1000;
@@ -40,6 +41,8 @@ pub struct GenerativeModel {
     bounded: Vec<Statement>,
     /// Whether draws of the data may be outside of their bounds: parameters are kept with data that are not.
     tries_data: bool,
+    /// Whether a transformed parameter has a bound.
+    has_bounds: bool,
     limits: Budget,
 }
 
@@ -93,6 +96,12 @@ impl GenerativeModel {
             started[outcome.variable.id.0] = Some(lacking(&outcome.value, &outcome.places));
         }
         let bounded = declarations_of(&program, &ids);
+        let mut has_bounds = false;
+        // Nothing is computed, so that nothing can be wrong.
+        let _ = for_each_bound(&joint.transformed_parameters, |_, _, _| {
+            has_bounds = true;
+            Ok(())
+        });
         let outcomes = outcomes.into_iter().map(|outcome| outcome.variable).collect();
         let model = Self {
             base: DrawnProgram::new(program, data, &bound, outcomes)?,
@@ -102,6 +111,7 @@ impl GenerativeModel {
             values: started,
             bounded,
             tries_data: statements.tries_data,
+            has_bounds,
             limits: Budget::of(BindOptions::default()),
         };
         match model.tried(&mut Stream::new(0, 0, 0, Purpose::Prior), true) {
@@ -133,6 +143,41 @@ impl GenerativeModel {
         self.tried(random, true).map_err(|none| none.reason)
     }
 
+    /// Draws parameters with each of the streams, as [`draw_parameters`](Self::draw_parameters) does one after the other: the
+    /// program is run once for all where it can be.
+    ///
+    /// # Errors
+    /// As [`draw_parameters`](Self::draw_parameters), for each by itself.
+    pub fn draw_parameters_of(&self, randoms: &mut [Stream]) -> Vec<Result<Vec<f64>, String>> {
+        let first: Vec<Stream> = randoms.iter().map(|random| own_stream(&mut random.clone())).collect();
+        let Some(positions) = self.drawn_at_once(first) else {
+            return randoms.iter_mut().map(|random| self.draw_parameters(random)).collect();
+        };
+        let each = randoms.iter_mut().zip(positions).map(|(random, position)| {
+            // A draw outside of the support is tried again, alone.
+            if position.iter().any(|x| !x.is_finite()) {
+                return self.draw_parameters(random);
+            }
+            own_stream(random);
+            Ok(position)
+        });
+        each.collect()
+    }
+
+    /// The parameters of all draws by one run; `None` where draws may do different things.
+    fn drawn_at_once(&self, mut randoms: Vec<Stream>) -> Option<Vec<Vec<f64>>> {
+        // Bounds are demanded of each draw by itself.
+        if randoms.len() < 2 || self.tries_data || self.has_bounds {
+            return None;
+        }
+        let own = randoms.iter_mut().map(own_stream).collect();
+        let mut me = Interpreter::on_draws(&self.joint, self.values.clone(), own);
+        me.budget = self.limits;
+        me.statements(&self.joint.parameters).ok()?;
+        me.statements(&self.prior).ok()?;
+        self.base.positions(&mut me, &mut randoms).ok()
+    }
+
     fn tried(&self, random: &mut Stream, with_data: bool) -> Result<JointDraw, NoDraw> {
         let mut last = None;
         for _ in 0..MOST_TRIES {
@@ -156,7 +201,7 @@ impl GenerativeModel {
         if with_data {
             demand_bounds(&mut me, &self.bounded)?;
         }
-        let position = self.base.position(&mut me, &mut random)?;
+        let position = self.base.positions(&mut me, slice::from_mut(&mut random))?.concat();
         let numbers = |id: VariableId| me.values[id.0].as_ref().and_then(Value::numbers);
         let outcomes = self.base.outcomes.iter().filter_map(|outcome| numbers(outcome.id)).flatten().collect();
         Ok(JointDraw { position, outcomes })
@@ -197,4 +242,53 @@ fn declarations_of(program: &StanProgram, ids: &[VariableId]) -> Vec<Statement> 
         _ => false,
     };
     all.filter(is_one).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn streams(count: u32) -> Vec<Stream> {
+        (0..count).map(|k| Stream::new(7, k, 3, Purpose::Prior)).collect()
+    }
+
+    /// Draws beside each other are what they are alone, to the bit, and leave their streams alike; `at_once` says whether one
+    /// run makes them.
+    #[test]
+    fn draws_beside_each_other_are_the_draws_alone() {
+        for (at_once, text) in [
+            (true, "parameters { real a; vector[3] b; } model { a ~ normal(1, 2); b ~ normal(a, 3); }"),
+            (
+                true,
+                "parameters { real<lower=0> s; array[6] real z; }
+                model { s ~ exponential(2); for (i in 1:6) z[i] ~ normal(0, s); }",
+            ),
+            (
+                true,
+                "parameters { simplex[3] p; real<lower=0, upper=1> q; }
+                model { p ~ dirichlet([1, 2, 3]'); q ~ beta(2, 3); }",
+            ),
+            (
+                true,
+                "parameters { real<lower=0> s; real<offset=2, multiplier=s> m; }
+                model { s ~ exponential(1); m ~ normal(2, s); }",
+            ),
+            (false, "parameters { ordered[3] o; real c; } model { c ~ cauchy(0, 1); o ~ normal(c, 2); }"),
+            // Half of all draws are below 0, and are drawn again.
+            (true, "parameters { real<lower=0> s; real m; } model { m ~ normal(0, 1); s ~ normal(m, 1); }"),
+            (
+                false,
+                "parameters { real m; } transformed parameters { real<lower=-1> t = m; }
+                model { m ~ normal(0, 1); }",
+            ),
+        ] {
+            let program = StanProgram::parse("m.stan", text).unwrap();
+            let model = GenerativeModel::new(&program, &Data::new("none")).expect(text);
+            let (mut alone, mut beside) = (streams(40), streams(40));
+            let expected: Vec<_> = alone.iter_mut().map(|random| model.draw_parameters(random)).collect();
+            assert_eq!(model.draw_parameters_of(&mut beside), expected, "{text}");
+            assert_eq!(beside, alone, "{text}");
+            assert_eq!(model.drawn_at_once(streams(40)).is_some(), at_once, "{text}");
+        }
+    }
 }

@@ -34,23 +34,29 @@ impl DrawnProgram {
         Ok(Self { program, data: data.clone(), density: bound.density(NAME)?, outcomes })
     }
 
-    /// The coordinates of the parameters that a run on a draw has; what the coordinates say and the values do not is drawn.
-    pub(super) fn position(&self, me: &mut Interpreter<'_>, random: &mut Stream) -> Run<Vec<f64>> {
-        let mut position = Vec::new();
+    /// The coordinates of the parameters that a run on draws has, for each draw; what the coordinates say and the values do not
+    /// is drawn. Demands of a draw that is alone that its values are in their support; draws beside each other have coordinates
+    /// that are not finite where theirs are not.
+    pub(super) fn positions(&self, me: &mut Interpreter<'_>, randoms: &mut [Stream]) -> Run<Vec<Vec<f64>>> {
+        let mut positions = vec![Vec::new(); randoms.len()];
+        let is_alone = positions.len() == 1;
         for statement in &self.program.parameters {
             let StatementKind::Declare(declaration) = &statement.kind else { continue };
             let variable = &self.program.variables[declaration.variable.0];
             let numbers = me.values[declaration.variable.0].as_ref().and_then(Value::numbers).unwrap_or_default();
-            if numbers.iter().any(|x| x.is_nan()) {
+            if is_alone && numbers.iter().any(|x| x.is_nan()) {
                 return wrong(variable.span, format!("elements of `{}` have no sampling statement", variable.name));
             }
-            let own = unconstrained(me, declaration, random)?;
-            if own.iter().any(|x| !x.is_finite()) {
+            let own = unconstrained(me, declaration, randoms)?;
+            if is_alone && own.iter().flatten().any(|x| !x.is_finite()) {
                 return wrong(variable.span, format!("`{}` is outside of its support", variable.name));
             }
-            position.extend(own);
+            positions.iter_mut().zip(own).for_each(|(position, own)| position.extend(own));
         }
-        Ok(self.density.effects().map_or(position.clone(), |effects| effects.natural_of(&position)))
+        if let Some(effects) = self.density.effects() {
+            positions.iter_mut().for_each(|position| *position = effects.natural_of(position));
+        }
+        Ok(positions)
     }
 
     /// The density of other data, which were drawn.

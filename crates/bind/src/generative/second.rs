@@ -112,8 +112,8 @@ impl SimulatorProgram {
             let tensor = Tensor::new(variable.ty, variable.dims.clone(), false, Elements::Data(numbers.into()));
             me.values[variable.id.0] = Some(tensor.into());
         }
-        let position = self.base.position(&mut me, &mut own_stream(random));
-        let position = position.map_err(|stop| match stop {
+        let positions = self.base.positions(&mut me, &mut [own_stream(random)]);
+        let position = positions.map(|each| each.concat()).map_err(|stop| match stop {
             Stop::Wrong(span, message) => Obstacle::new(span, message).placed(&self.base.program),
             Stop::Lanes => "sizes differ over the passes of a loop".to_owned(),
         })?;

@@ -35,6 +35,22 @@ pub(crate) struct LoopLanes {
     pub(crate) outcomes: Option<Vec<i64>>,
 }
 
+impl LoopLanes {
+    /// Passes that know nothing of each other.
+    pub(crate) fn apart(count: usize) -> Self {
+        Self {
+            count,
+            passes: (0..count as u32).collect(),
+            all: count,
+            outer: HashMap::new(),
+            calls: 0,
+            carried: None,
+            split: None,
+            outcomes: None,
+        }
+    }
+}
+
 /// How binding all passes of a loop at once ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LanesOutcome {

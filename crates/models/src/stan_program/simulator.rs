@@ -61,6 +61,16 @@ impl Simulator for ProgramSimulator {
         &self.layout
     }
 
+    fn draw_parameters_of(&self, randoms: &mut [Stream]) -> Vec<Vec<f64>> {
+        match &self.draws {
+            DrawSource::Read(model) => {
+                let lacking = |_| vec![f64::NAN; model.density().dim()];
+                model.draw_parameters_of(randoms).into_iter().map(|draw| draw.unwrap_or_else(lacking)).collect()
+            }
+            DrawSource::Second { .. } => randoms.iter_mut().map(|random| self.draw_parameters(random)).collect(),
+        }
+    }
+
     /// What cannot be drawn is NaN, and [`simulate`](Self::simulate) says so.
     fn draw_parameters(&self, random: &mut Stream) -> Vec<f64> {
         match &self.draws {

@@ -258,17 +258,27 @@ pub fn importance_from_prior(
     seed: u64,
 ) -> Result<ParticlePopulation, SamplerError> {
     check_particles(particles)?;
-    weighted_by_likelihood(&SamplerCoordinates::own(density), &particles_of_prior(draw_prior, particles, seed))
+    let of_each = |randoms: &mut [Stream]| randoms.iter_mut().map(&draw_prior).collect();
+    weighted_by_likelihood(&SamplerCoordinates::own(density), &particles_of_prior(of_each, particles, seed))
 }
 
-/// Draws the particles of [`importance_from_prior`], for a run by [`ImportanceProposal::Prior`].
+/// Particles that are drawn from the prior together.
+const DRAWN_TOGETHER: usize = 256;
+
+/// Draws the particles of [`importance_from_prior`], for a run by [`ImportanceProposal::Prior`]. `draw_prior` draws one with each of
+/// the streams that it is given.
 pub fn particles_of_prior(
-    draw_prior: impl Fn(&mut Stream) -> Vec<f64> + Sync,
+    draw_prior: impl Fn(&mut [Stream]) -> Vec<Vec<f64>> + Sync,
     particles: usize,
     seed: u64,
 ) -> Vec<Vec<f64>> {
     let streams = ParticleStreams::new(seed, 0);
-    (0..particles).into_par_iter().map(|particle| draw_prior(&mut streams.of(particle, 0))).collect()
+    let parts = (0..particles.div_ceil(DRAWN_TOGETHER)).into_par_iter().flat_map_iter(|part| {
+        let first = part * DRAWN_TOGETHER;
+        let numbers = first..particles.min(first + DRAWN_TOGETHER);
+        draw_prior(&mut numbers.map(|particle| streams.of(particle, 0)).collect::<Vec<_>>())
+    });
+    parts.collect()
 }
 
 /// Weights draws of the prior, in a density's own coordinates, by their likelihood.

@@ -89,7 +89,7 @@ fn a_run_weights_draws_of_the_prior() {
     let model = EightSchools::rubin();
     let prior = ImportanceConfig { particles: 500, proposal: ImportanceProposal::Prior, ..Default::default() };
     let config = SamplerConfig { algorithm: Algorithm::Importance(prior), ..config("importance") };
-    let points = particles_of_prior(of_prior, 500, 7);
+    let points = particles_of_prior(|randoms| randoms.iter_mut().map(of_prior).collect(), 500, 7);
     let at = |points: &[Vec<f64>]| {
         let begin = Begin::At(config.clone(), Starts::Points(points.to_vec()));
         let mut sampler = Sampler::begin(&model, begin, Backend::Cpu).expect("begins");
