@@ -3,6 +3,9 @@
 #[path = "../tests/programs/hand.rs"]
 #[allow(dead_code, unused_imports, reason = "its models are timed here, its tests run elsewhere")]
 mod hand;
+#[path = "../tests/programs/kernel.rs"]
+#[allow(dead_code, reason = "the models' file names it")]
+mod kernel;
 #[path = "../tests/programs/same.rs"]
 #[allow(dead_code, reason = "the models' file names it")]
 mod same;

@@ -4,6 +4,7 @@ use crate::effects::{NormalStatement, ProgramEffects, WithEffects};
 use crate::error::ProgramError;
 use crate::evaluate::Workspace;
 use crate::graph::{Graph, NodeId};
+use crate::kernel::{KernelBody, KernelRefusal};
 use crate::program::{Program, Values};
 use octopus_density::{
     Centering, DensityEffects, DensityError, EffectBlock, EffectCoordinates, Layout, LogDensity, Role, constant_between,
@@ -122,6 +123,15 @@ impl ProgramDensity {
     /// Returns the program.
     pub fn program(&self) -> &Program {
         &self.program
+    }
+
+    /// Writes the variables as PTX for chains of 32 or 128 threads: the outputs are what
+    /// [`expand`](LogDensity::expand) gives.
+    ///
+    /// # Errors
+    /// [`KernelRefusal`] where an operation has no text, or the program is too long.
+    pub fn values_kernel(&self, lanes: u32) -> Result<KernelBody, KernelRefusal> {
+        self.values.kernel(self.program.dim(), lanes)
     }
 
     fn with_workspaces<T>(&self, work: impl FnOnce(&mut Workspaces) -> T) -> T {

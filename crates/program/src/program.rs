@@ -3,6 +3,7 @@
 use crate::error::{EvaluationError, ProgramError};
 use crate::evaluate::{EvaluationOptions, VectorWidth, Workspace, rows::BLOCK};
 use crate::graph::{Graph, NodeId};
+use crate::kernel::{self, KernelBody, KernelRefusal};
 use crate::lower::{lower, lower_density};
 use crate::number::Number;
 use crate::order;
@@ -170,6 +171,15 @@ impl Program {
         (values[0][0], gradient)
     }
 
+    /// Writes the program as PTX for chains of 32 or 128 threads: the value is the log density, a NaN where
+    /// [`logp_grad`](Self::logp_grad) has an error, and the outputs are the gradient. Bits are the CPU's.
+    ///
+    /// # Errors
+    /// [`KernelRefusal`] where an operation has no text, or the program is too long.
+    pub fn kernel(&self, lanes: u32) -> Result<KernelBody, KernelRefusal> {
+        kernel::density(&self.plan, self.dim, self.guards.len(), &self.slopes, lanes)
+    }
+
     /// Returns whether it solves differential equations.
     pub fn solves_equations(&self) -> bool {
         self.plan.steps.iter().any(|step| matches!(step, PlanStep::Solve(_)))
@@ -222,6 +232,12 @@ impl Values {
 
     pub(crate) fn workspace(&self) -> Workspace {
         Workspace::new(&self.plan, self.options)
+    }
+
+    /// Writes them as PTX: the outputs are the values, and the value is the last one. Positions have `dim` coordinates, and
+    /// inputs behind them.
+    pub(crate) fn kernel(&self, dim: usize, lanes: u32) -> Result<KernelBody, KernelRefusal> {
+        kernel::values(&self.plan, dim, &self.lengths, lanes)
     }
 
     pub(crate) fn write(&self, workspace: &mut Workspace, position: &[f64], out: &mut [f64]) {

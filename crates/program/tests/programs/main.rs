@@ -3,6 +3,7 @@
 mod eigen;
 mod few;
 mod hand;
+mod kernel;
 mod random;
 mod same;
 mod table;

@@ -1,5 +1,6 @@
 //! What every program must do: the gradient is the dual numbers', and every way to evaluate has the same bits.
 
+use crate::kernel::kernels_agree;
 use octopus_program::{Dual, Program, VectorWidth};
 
 /// Returns log density and gradient after comparing all ways to compute them.
@@ -28,6 +29,7 @@ pub(crate) fn bits_agree(program: &Program, position: &[f64], value: f64, gradie
     };
     let (plain, slopes) = program.plain(position);
     same(plain, &slopes, "plain");
+    kernels_agree(program, position);
     for width in VectorWidth::available() {
         for (block, threads) in [(512, true), (512, false), (64, true), (128, false)] {
             let program = program.clone().with_width(width).with_block(block).with_threads(threads);
