@@ -130,7 +130,7 @@ fn names_a_path(ptx: &str) -> Option<String> {
 
 /// A module's file below the checkout and what is to be in it.
 fn output((module, ptx): &(Module, String)) -> (String, Vec<u8>) {
-    let bytes = if module.is_sampler() { gzip::pack(ptx) } else { ptx.as_bytes().to_vec() };
+    let bytes = if module.is_packed() { gzip::pack(ptx) } else { ptx.as_bytes().to_vec() };
     (format!("{OUTPUT}/{}", module.file()), bytes)
 }
 
@@ -138,7 +138,7 @@ fn output((module, ptx): &(Module, String)) -> (String, Vec<u8>) {
 fn committed(root: &Path, module: &Module) -> Result<String> {
     let file = root.join(OUTPUT).join(module.file());
     let bytes = fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
-    if module.is_sampler() {
+    if module.is_packed() {
         return gzip::unpack(&bytes).with_context(|| file.display().to_string());
     }
     // Git may have its own idea of line ends.
@@ -252,7 +252,7 @@ fn compare(root: &Path, built: &Built) -> Result<TaskOutcome> {
         match committed(root, module) {
             Ok(there) if there != text.1 => stale.push(path),
             // The same text, packed by another program or level.
-            Ok(_) if module.is_sampler() && !fs::read(root.join(&path)).is_ok_and(|there| there == bytes) => {
+            Ok(_) if module.is_packed() && !fs::read(root.join(&path)).is_ok_and(|there| there == bytes) => {
                 stale.push(path)
             }
             Ok(_) => {}

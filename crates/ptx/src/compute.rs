@@ -95,6 +95,7 @@ pub(crate) fn compute(registers: &Registers, instruction: &Instruction, lanes: u
         Op::RcpF64 => f64_1!(|a: f64| 1.0 / a),
         Op::NegF64 => d1!(|a: u64| a ^ 1 << 63),
         Op::MinF64 => f64_2!(min_f64),
+        Op::MaxF64 => f64_2!(max_f64),
         Op::AddF32 => f32_2!(|a: f32, b: f32| a + b),
         Op::SubF32 => f32_2!(|a: f32, b: f32| a - b),
         Op::MulF32 => f32_2!(|a: f32, b: f32| a * b),
@@ -278,6 +279,11 @@ fn compare<T: Copy + Default, U: PartialOrd>(a: &Row<T>, b: &Row<T>, how: Compar
 /// Returns the smaller number; of a number and a NaN the number, of two zeros the negative one.
 fn min_f64(a: f64, b: f64) -> f64 {
     if a == b { f64::from_bits(a.to_bits() | b.to_bits()) } else { a.min(b) }
+}
+
+/// Returns the larger number; of a number and a NaN the number, of two zeros the positive one.
+fn max_f64(a: f64, b: f64) -> f64 {
+    if a == b { f64::from_bits(a.to_bits() & b.to_bits()) } else { a.max(b) }
 }
 
 fn min_f32(a: f32, b: f32) -> f32 {

@@ -19,6 +19,7 @@ const FORMS: &[(&str, Op, &[Class], &[Class])] = &[
     ("add.rn.f64", AddF64, &[D], &[D, D]), ("sub.rn.f64", SubF64, &[D], &[D, D]), ("mul.rn.f64", MulF64, &[D], &[D, D]),
     ("div.rn.f64", DivF64, &[D], &[D, D]), ("sqrt.rn.f64", SqrtF64, &[D], &[D]), ("rcp.rn.f64", RcpF64, &[D], &[D]),
     ("neg.f64", NegF64, &[D], &[D]), ("min.f64", MinF64, &[D], &[D, D]),
+    ("max.f64", MaxF64, &[D], &[D, D]),
     ("add.rn.f32", AddF32, &[W], &[W, W]), ("sub.rn.f32", SubF32, &[W], &[W, W]), ("mul.rn.f32", MulF32, &[W], &[W, W]),
     ("div.rn.f32", DivF32, &[W], &[W, W]), ("sqrt.rn.f32", SqrtF32, &[W], &[W]), ("rcp.rn.f32", RcpF32, &[W], &[W]),
     ("neg.f32", NegF32, &[W], &[W]), ("min.f32", MinF32, &[W], &[W, W]),

@@ -18,7 +18,7 @@ pub(crate) enum Class {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[rustfmt::skip]
 pub(crate) enum Op {
-    AddF64, SubF64, MulF64, DivF64, SqrtF64, RcpF64, NegF64, MinF64, AbsF64,
+    AddF64, SubF64, MulF64, DivF64, SqrtF64, RcpF64, NegF64, MinF64, MaxF64, AbsF64,
     AddF32, SubF32, MulF32, DivF32, SqrtF32, RcpF32, NegF32, MinF32, AbsF32,
     Add32, Sub32, And32, Or32, Xor32, Not32, Shl32, Shr32, Mul32, MulAdd32, MulWide, Div32, Min32, Max32, Select32,
     InsertBits32, ReverseBits, FindShift, SignExtend8, ZeroExtend16, Move32,

@@ -15,7 +15,9 @@
 //!
 //! The functions here are for f64, in [`single`] for f32. `kernels/include/octopus/math.cuh` has both for GPUs,
 //! operation by operation but for the bit moves of `ln`: whoever changes one changes the other, and
-//! `tests/host_bits.rs` compares them. It does not have the functions for models.
+//! `tests/host_bits.rs` compares them. `kernels/include/octopus/exact` has, file by file, the functions for models that
+//! are operations of a program: `ln_1p`, `exp_m1`, `pow`, `ln_gamma`, `digamma`, `trigamma`, `phi`, `ln_phi`,
+//! `ln_phi_slope`, `sin`, `cos` and `atan`.
 
 pub mod circle;
 mod digamma;

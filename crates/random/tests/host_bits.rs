@@ -1,5 +1,5 @@
-//! The kernels' headers have this crate's bits: `kernels/include/octopus/{math,philox}.cuh`, compiled for the host,
-//! against [`octopus_random`] at millions of points.
+//! The kernels' headers have this crate's bits: `kernels/include/octopus/{math,philox,exact/*}.cuh`, compiled for the
+//! host, against [`octopus_random`] at millions of points.
 //!
 //! Needs a C++ compiler: `CXX`, or `g++`. Without one the tests say SKIPPED and pass.
 
@@ -37,7 +37,10 @@ fn compile() -> Option<PathBuf> {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let (headers, main) = (package.join("../../kernels/include"), package.join("tests/host_bits/answers.cpp"));
     // Each test may be a process of its own: the first compiles, under a name that stands for the sources.
-    let sources = ["octopus/math.cuh", "octopus/philox.cuh", "octopus/portable.cuh"].map(|name| headers.join(name));
+    let folders = ["octopus", "octopus/exact"].map(|folder| fs::read_dir(headers.join(folder)).unwrap());
+    let mut sources: Vec<PathBuf> = folders.into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
+    sources.retain(|path| path.is_file());
+    sources.sort_unstable();
     let mut hash = Sha256::new_with_prefix(compiler.as_encoded_bytes());
     sources.iter().chain([&main]).for_each(|file| hash.update(fs::read(file).unwrap()));
     let key: String = hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
@@ -129,6 +132,19 @@ fn compare(function: &str, points: &[f64], ours: fn(f64) -> f64) {
     eprintln!("{function}: {} points have the same bits", points.len());
 }
 
+/// The same of a function of two numbers.
+fn compare_pairs(function: &str, points: &[[f64; 2]], ours: fn(f64, f64) -> f64) {
+    let raw: Vec<u8> = points.iter().flatten().flat_map(|x| x.to_le_bytes()).collect();
+    let Some(answers) = ask(function, &raw) else { return };
+    assert_eq!(answers.len(), raw.len() / 2);
+    for ([x, y], answer) in points.iter().zip(answers.chunks_exact(8)) {
+        let (theirs, ours) = (f64::from_le_bytes(answer.try_into().unwrap()), ours(*x, *y));
+        let same = theirs.to_bits() == ours.to_bits() || theirs.is_nan() && ours.is_nan();
+        assert!(same, "{function}({x:e}, {y:e}): {theirs:e} in the kernels, {ours:e} here");
+    }
+    eprintln!("{function}: {} points have the same bits", points.len());
+}
+
 fn compare_f32(function: &str, points: &[f32], ours: fn(f32) -> f32) {
     let raw: Vec<u8> = points.iter().flat_map(|x| x.to_le_bytes()).collect();
     let Some(answers) = ask(function, &raw) else { return };
@@ -215,6 +231,77 @@ fn tanh_and_sigmoid_have_the_same_bits() {
     let points = points_f32(ties.chain([10.0, -10.0, -87.0, 87.0]).flat_map(around_f32));
     compare_f32("tanh_f32", &points, exact::single::tanh);
     compare_f32("sigmoid_f32", &points, exact::single::sigmoid);
+}
+
+/// Points for any of the functions for models: all exponents, where they bend, integers and half-integers, and around each
+/// border between two formulas.
+fn points_of_models() -> Vec<f64> {
+    let mut points = all_exponents(30);
+    points.extend([-800.0, -45.0, -4.0, -1.5].into_iter().flat_map(|low| between(low, -low, 100_000)));
+    points.extend(between(-1e6, 1e6, 100_000));
+    points.extend((-400..400).flat_map(|k| around(0.5 * f64::from(k))));
+    points.extend((-1022..1023).flat_map(|k| around((f64::from(k) + 0.5) * std::f64::consts::LN_2)));
+    points.extend((-2000..2000).flat_map(|k| around(f64::from(k) * std::f64::consts::FRAC_PI_4)));
+    let borders = [
+        1e-17,
+        1e-20,
+        0.3,
+        0.8,
+        1e20,
+        1e154,
+        1e-154,
+        5.6e-309,
+        2.5e305,
+        1e17,
+        1e300,
+        40.0,
+        60.0,
+        709.79,
+        710.0,
+        720.0,
+        760.0,
+        1.461_632_144_968_362_2,
+        35_184_372_088_832.0,
+        4_503_599_627_370_496.0,
+        2_251_799_813_685_248.0,
+    ];
+    points.extend(borders.into_iter().flat_map(|x| [x, -x]).flat_map(around));
+    points
+}
+
+#[test]
+fn functions_for_models_have_the_same_bits() {
+    let points = points_of_models();
+    let functions: [(&str, fn(f64) -> f64); 11] = [
+        ("ln_1p", exact::ln_1p),
+        ("exp_m1", exact::exp_m1),
+        ("ln_gamma", exact::ln_gamma),
+        ("digamma", exact::digamma),
+        ("trigamma", exact::trigamma),
+        ("phi", exact::phi),
+        ("ln_phi", exact::ln_phi),
+        ("ln_phi_slope", exact::ln_phi_slope),
+        ("sin", exact::sin),
+        ("cos", exact::cos),
+        ("atan", exact::atan),
+    ];
+    for (name, function) in functions {
+        compare(name, &points, function);
+    }
+}
+
+#[test]
+fn powers_have_the_same_bits() {
+    let special = all_exponents(0);
+    // Every exponent beside every ninth, exponents at which the power is a number, and small integers and their halves.
+    let mut pairs: Vec<[f64; 2]> = Vec::new();
+    for (i, x) in special.iter().enumerate() {
+        pairs.extend(special.iter().skip(i % 997).step_by(997).map(|y| [*x, *y]));
+        pairs.extend((0..20).map(|k| [*x, between(-1.5, 1.5, 20).nth(k).unwrap_or_default()]));
+        pairs.extend((-12..=12).map(|k| [*x, 0.5 * f64::from(k)]));
+    }
+    pairs.extend(between(0.0, 3.0, 500_000).zip(between(-600.0, 600.0, 500_001).skip(1)).map(|(x, y)| [x, y]));
+    compare_pairs("pow", &pairs, exact::pow);
 }
 
 #[test]

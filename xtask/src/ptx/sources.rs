@@ -10,6 +10,8 @@ use std::path::Path;
 
 /// The file that includes all kernels of the module `octopus`.
 const OCTOPUS: &str = "src/octopus.cu";
+/// The functions that programs of vectors are made of: a module of its own.
+const PROGRAM_FUNCTIONS: &str = "src/program_functions.cu";
 /// Each unit here is a module of its own.
 const UNITS: &str = "nuts/units/";
 const FOLDERS: [&str; 3] = ["include", "src", "nuts"];
@@ -29,14 +31,19 @@ pub(super) struct Module {
 }
 
 impl Module {
-    /// Whether it is a unit of the sampler's kernels: its PTX is packed.
+    /// Whether it is a unit of the sampler's kernels.
     pub(super) fn is_sampler(&self) -> bool {
+        self.unit.starts_with(UNITS)
+    }
+
+    /// Whether its PTX is packed.
+    pub(super) fn is_packed(&self) -> bool {
         self.unit != OCTOPUS
     }
 
     /// The file of the PTX, in `kernels/ptx`.
     pub(super) fn file(&self) -> String {
-        format!("{}.{}", self.name, if self.is_sampler() { "ptx.gz" } else { "ptx" })
+        format!("{}.{}", self.name, if self.is_packed() { "ptx.gz" } else { "ptx" })
     }
 }
 
@@ -82,14 +89,14 @@ impl Sources {
         sha256(&all)
     }
 
-    /// The module of everything but NUTS, and one for each unit of NUTS, in the order of their names.
+    /// The modules of everything but NUTS, and one for each unit of NUTS, in the order of their names.
     pub(super) fn modules(&self) -> Vec<Module> {
         let units = self.0.keys().filter(|path| path.starts_with(UNITS) && path.ends_with(".cu"));
         let module = |unit: &str| {
             let file = unit.rsplit('/').next().unwrap_or(unit);
             Module { name: file.trim_end_matches(".cu").to_owned(), unit: unit.to_owned() }
         };
-        std::iter::once(module(OCTOPUS)).chain(units.map(|unit| module(unit))).collect()
+        [OCTOPUS, PROGRAM_FUNCTIONS].map(module).into_iter().chain(units.map(|unit| module(unit))).collect()
     }
 
     /// The text of a module's unit.
@@ -184,7 +191,7 @@ mod tests {
         Sources(files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect())
     }
 
-    const FILES: [(&str, &str); 7] = [
+    const FILES: [(&str, &str); 8] = [
         ("include/octopus/m.cuh", "#include \"octopus/n.cuh\"\n"),
         ("include/octopus/n.cuh", "#pragma once\n#include \"octopus/m.cuh\"\n"),
         ("nuts/run.cuh", "run\n  #include \"octopus/n.cuh\"\n"),
@@ -192,6 +199,7 @@ mod tests {
         ("nuts/units/nuts_b.cu", "#include \"b.cuh\"\n"),
         ("src/a.cu", "extern \"C\" __global__ void __launch_bounds__(32) a() {}"),
         ("src/octopus.cu", "#include \"a.cu\"\n"),
+        ("src/program_functions.cu", "#include \"octopus/n.cuh\"\n"),
     ];
 
     #[test]
@@ -213,8 +221,9 @@ mod tests {
     fn every_unit_is_a_module() {
         let modules = sources(&FILES).modules();
         let files: Vec<String> = modules.iter().map(Module::file).collect();
-        assert_eq!(files, ["octopus.ptx", "nuts_a.ptx.gz", "nuts_b.ptx.gz"]);
-        assert!(!modules[0].is_sampler() && modules[1].is_sampler());
+        assert_eq!(files, ["octopus.ptx", "program_functions.ptx.gz", "nuts_a.ptx.gz", "nuts_b.ptx.gz"]);
+        assert!(!modules[0].is_packed() && modules[1].is_packed());
+        assert!(!modules[1].is_sampler() && modules[2].is_sampler());
     }
 
     #[test]
@@ -222,10 +231,10 @@ mod tests {
         let sources = sources(&FILES);
         let modules = sources.modules();
         assert_eq!(sources.headers(&modules[0]).unwrap().into_keys().collect::<Vec<_>>(), ["a.cu"]);
-        let of_a = sources.headers(&modules[1]).unwrap();
+        let of_a = sources.headers(&modules[2]).unwrap();
         assert_eq!(of_a.keys().collect::<Vec<_>>(), [&"octopus/m.cuh", &"octopus/n.cuh", &"run.cuh"]);
         assert!(of_a["run.cuh"].starts_with("run"));
-        let error = sources.headers(&modules[2]).unwrap_err().to_string();
+        let error = sources.headers(&modules[3]).unwrap_err().to_string();
         assert!(error.contains("nuts/units/nuts_b.cu includes b.cuh"), "{error}");
     }
 

@@ -142,13 +142,17 @@ fn arithmetic_of_32_bits_is_ieee() {
     f32_2("selp.f32 %f2, %f0, %f1, %p0;", |a, b| if a.to_bits() & 1 == 1 { a } else { b });
 }
 
-/// PTX ISA, `min`: a number is smaller than a NaN, and -0 than +0.
+/// PTX ISA, `min` and `max`: of a number and a NaN both give the number, and -0 is smaller than +0.
 #[test]
-fn the_smaller_of_two_numbers() {
+fn the_smaller_and_the_larger_of_two_numbers() {
     let swap = |a: bool, less: bool, equal: bool, b: bool| a || less || (equal && b);
     f64_2(
         "min.f64 %fd2, %fd0, %fd1;",
         |a, b| if swap(a.is_nan(), b < a, a == b, b.is_sign_negative()) { b } else { a },
+    );
+    f64_2(
+        "max.f64 %fd2, %fd0, %fd1;",
+        |a, b| if swap(a.is_nan(), a < b, a == b, b.is_sign_positive()) { b } else { a },
     );
     f32_2("min.f32 %f2, %f0, %f1;", |a, b| if swap(a.is_nan(), b < a, a == b, b.is_sign_negative()) { b } else { a });
 }

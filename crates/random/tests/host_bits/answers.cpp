@@ -1,5 +1,12 @@
 // The kernels' headers compiled for the host: answers what function to evaluate (the first argument) at the points that
 // come in, as raw numbers, with raw numbers.
+#include "octopus/exact/digamma.cuh"
+#include "octopus/exact/exponential.cuh"
+#include "octopus/exact/gamma.cuh"
+#include "octopus/exact/logarithm.cuh"
+#include "octopus/exact/normal.cuh"
+#include "octopus/exact/power.cuh"
+#include "octopus/exact/trigonometric.cuh"
 #include "octopus/math.cuh"
 #include "octopus/philox.cuh"
 #include <cstdio>
@@ -21,6 +28,10 @@ struct Address {
   octopus::u32 chain, iteration, purpose, unused;
 };
 
+struct Pair {
+  double x, y;
+};
+
 struct Block {
   octopus::Words counter;
   octopus::u32 key0, key1;
@@ -39,6 +50,17 @@ int main(int count, char** words) {
   if (is("tanh_f32")) return answer<float, float>([](float x) { return octopus::tanh(x); });
   if (is("sigmoid_f64")) return answer<double, double>([](double x) { return octopus::sigmoid(x); });
   if (is("sigmoid_f32")) return answer<float, float>([](float x) { return octopus::sigmoid(x); });
+  namespace exact = octopus::exact;
+  const struct {
+    const char* name;
+    double (*function)(double);
+  } of_one[] = {{"ln_1p", exact::ln_1p},       {"exp_m1", exact::exp_m1}, {"ln_gamma", exact::ln_gamma},
+                {"digamma", exact::digamma},   {"phi", exact::phi},       {"trigamma", exact::trigamma},
+                {"ln_phi", exact::ln_phi},     {"sin", exact::sin},       {"ln_phi_slope", exact::ln_phi_slope},
+                {"cos", exact::cos},           {"atan", exact::atan}};
+  for (const auto& one : of_one)
+    if (is(one.name)) return answer<double, double>(one.function);
+  if (is("pow")) return answer<Pair, double>([](const Pair& p) { return exact::pow(p.x, p.y); });
   if (is("philox"))
     return answer<Block, octopus::Words>(
         [](const Block& b) { return octopus::philox4x32_10(b.counter, b.key0, b.key1); });
