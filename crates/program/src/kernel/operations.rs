@@ -1,7 +1,6 @@
 //! What each primitive operation is in PTX.
 
-use super::functions;
-use super::text::{Text, number, say};
+use super::text::{Text, number};
 use crate::operation::Op;
 
 /// Adds an operation and returns the register of its result; nothing where it has no text yet. Operands are registers or
@@ -45,7 +44,7 @@ pub(super) fn operate(text: &mut Text, op: Op, args: [&str; 3]) -> Option<String
             text.real("add.rn.f64", &[a, &positive])
         }
         Op::WhereNegative => choose(text, "lt", [b, &zero], [a, &one]),
-        function => return functions::operate(text, function, &args[..function.arity()]),
+        function => return text.function(function, &args[..function.arity()]),
     })
 }
 
@@ -53,14 +52,4 @@ pub(super) fn operate(text: &mut Text, op: Op, args: [&str; 3]) -> Option<String
 fn choose(text: &mut Text, compare: &str, [a, b]: [&str; 2], [yes, no]: [&str; 2]) -> String {
     let is = text.truth(&format!("setp.{compare}.f64"), &[a, b]);
     text.real("selp.f64", &[yes, no, &is])
-}
-
-/// Returns a register that has what `operand` is, which may be a number.
-pub(super) fn in_register(text: &mut Text, operand: &str) -> String {
-    if operand.starts_with('%') {
-        return operand.to_owned();
-    }
-    let register = text.new_real();
-    say!(text, "mov.f64 {register}, {operand}");
-    register
 }

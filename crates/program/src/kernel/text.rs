@@ -3,6 +3,8 @@
 //! `~` and a letter stand for what the place of insertion gives: `~c`, `~w`, `~i`, `~s`, `~l` and `~v` are the registers of
 //! [`BodySite`](super::BodySite), and `~n` is the site's number.
 
+use super::functions;
+use crate::operation::Op;
 use std::fmt::Write;
 
 /// Kinds of registers.
@@ -29,6 +31,7 @@ pub(super) struct Text {
     statements: usize,
     registers: [usize; KINDS.len()],
     labels: usize,
+    functions: usize,
 }
 
 /// Adds a statement; what follows is formatted as `format!` does it.
@@ -50,10 +53,16 @@ impl Text {
         let _ = writeln!(self.out, "{statement};");
     }
 
-    /// Adds statements that are text already.
-    pub(super) fn add(&mut self, statements: &str) {
-        self.statements += statements.matches(';').count();
-        self.out.push_str(statements);
+    /// Adds a function of numbers and returns the register of its value; nothing if it is none.
+    pub(super) fn function(&mut self, function: Op, operands: &[&str]) -> Option<String> {
+        let (result, begin) = (self.new_real(), self.out.len());
+        self.functions += 1;
+        let site = format!("~n_{}", self.functions);
+        if !functions::inline(function, operands, &result, &site, &mut self.out) {
+            return None;
+        }
+        self.statements += self.out[begin..].matches(';').count();
+        Some(result)
     }
 
     pub(super) fn statements(&self) -> usize {
