@@ -5,6 +5,7 @@ use crate::generated::{BlockFailure, GeneratedBlock};
 use crate::generative::ReplicateBlock;
 use crate::normalised::NormalisedProgram;
 use crate::observations::{ObservedData, TraceGroups};
+use octopus_density::gpu::GpuDensity;
 use octopus_density::{DensityEffects, DensityError, DrawAddress, Layout, LogDensity, Variable};
 use octopus_program::{Program, ProgramDensity};
 use octopus_random::{Key, Purpose, Stream};
@@ -255,6 +256,10 @@ impl LogDensity for StanDensity {
 
     fn name(&self) -> &str {
         self.compiled.name()
+    }
+
+    fn kernels(&self) -> Option<&dyn GpuDensity> {
+        if self.compiled.dim() > 0 { self.compiled.kernels() } else { None }
     }
 
     fn observations(&self) -> usize {

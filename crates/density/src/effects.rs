@@ -76,6 +76,11 @@ impl EffectCoordinates {
         }
     }
 
+    /// Returns all numbers in the order in which programs read them: tops, precisions, priors, links.
+    pub fn inputs(&self) -> impl Iterator<Item = f64> {
+        [&self.tops, &self.precisions, &self.priors, &self.links].into_iter().flatten().copied()
+    }
+
     /// Makes the effects `range` themselves the coordinates.
     pub fn center(&mut self, range: std::ops::Range<usize>) {
         self.precisions[range.clone()].fill(1.0);

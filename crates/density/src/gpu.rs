@@ -66,6 +66,17 @@ impl Population {
     }
 }
 
+/// Memory of evaluations, in elements of vectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelRoom {
+    /// Numbers of each chain.
+    pub numbers: usize,
+    /// Numbers that all chains read: the coordinates of effects ([`EffectCoordinates::inputs`]).
+    ///
+    /// [`EffectCoordinates::inputs`]: crate::EffectCoordinates::inputs
+    pub inputs: usize,
+}
+
 /// A density whose kernels are compiled: it can run on a GPU.
 ///
 /// The kernels must compute the same density as the [`LogDensity`], in the same coordinates. At most one hierarchical
@@ -111,5 +122,25 @@ pub trait GpuDensity: LogDensity {
     /// Returns the additional fields that a team's `Data` has after the others.
     fn team_data(&self) -> Vec<KernelField<'_>> {
         Vec::new()
+    }
+
+    /// Returns the text of one of the modules as a driver gets it: what was compiled, or more where the density's own
+    /// instructions are put into it.
+    ///
+    /// # Errors
+    /// When the compressed text is damaged.
+    fn kernel_text(&self, module: &KernelModule) -> Result<Cow<'static, str>, KernelTextError> {
+        module.ptx.text()
+    }
+
+    /// Returns why there are no kernels for this density, where it is known more closely than by the list of modules.
+    fn missing(&self) -> Option<String> {
+        None
+    }
+
+    /// Returns the memory that evaluations need: kernels that have any take it after the launch (`ProgramRoom` in
+    /// `kernels/nuts/program.cuh`).
+    fn room(&self) -> Option<KernelRoom> {
+        None
     }
 }

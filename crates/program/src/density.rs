@@ -3,15 +3,17 @@
 use crate::effects::{NormalStatement, ProgramEffects, WithEffects};
 use crate::error::ProgramError;
 use crate::evaluate::Workspace;
+use crate::gpu::ProgramKernels;
 use crate::graph::{Graph, NodeId};
 use crate::kernel::{KernelBody, KernelRefusal};
 use crate::program::{Program, Values};
+use octopus_density::gpu::GpuDensity;
 use octopus_density::{
     Centering, DensityEffects, DensityError, EffectBlock, EffectCoordinates, Layout, LogDensity, Role, constant_between,
 };
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, TryLockError};
+use std::sync::{Mutex, OnceLock, TryLockError};
 
 /// The memory of an evaluation.
 #[derive(Debug)]
@@ -55,6 +57,7 @@ pub struct ProgramDensity {
     program: Program,
     values: Values,
     effects: Option<ProgramEffects>,
+    kernels: OnceLock<Result<ProgramKernels, KernelRefusal>>,
     places: Box<[WorkspacePlace]>,
     /// The target as it was written, where it is known what its terms leave out.
     written: Option<WrittenTarget>,
@@ -112,7 +115,8 @@ impl ProgramDensity {
         }
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let places = (0..PLACES_A_THREAD * threads).map(|_| WorkspacePlace::default()).collect();
-        Ok(Self { name: name.into(), layout, program, values, effects, places, written: None })
+        let kernels = OnceLock::new();
+        Ok(Self { name: name.into(), layout, program, values, effects, kernels, places, written: None })
     }
 
     /// Adds the terms of the target as they were compiled, and the constant that they leave out.
@@ -132,6 +136,15 @@ impl ProgramDensity {
     /// [`KernelRefusal`] where an operation has no text, or the program is too long.
     pub fn values_kernel(&self, lanes: u32) -> Result<KernelBody, KernelRefusal> {
         self.values.kernel(self.program.dim(), lanes)
+    }
+
+    pub(crate) fn program_effects(&self) -> Option<&ProgramEffects> {
+        self.effects.as_ref()
+    }
+
+    /// Returns what the program has on a GPU, which is written once, when it is asked for.
+    pub(crate) fn gpu(&self) -> Result<&ProgramKernels, &KernelRefusal> {
+        self.kernels.get_or_init(|| ProgramKernels::new(self)).as_ref()
     }
 
     fn with_workspaces<T>(&self, work: impl FnOnce(&mut Workspaces) -> T) -> T {
@@ -206,6 +219,10 @@ impl LogDensity for ProgramDensity {
 
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn kernels(&self) -> Option<&dyn GpuDensity> {
+        Some(self)
     }
 
     /// Slopes come from the table, whose rows are tested.

@@ -28,6 +28,7 @@ mod text;
 use crate::plan::{PackedProgram, RootPlace};
 use emitter::Emitter;
 pub(crate) use outputs::Slopes;
+use std::hash::{Hash, Hasher};
 use thiserror::Error;
 
 /// Statements of the longest body: the driver's compiler takes its time for each.
@@ -95,6 +96,11 @@ pub struct BodySite<'a> {
 }
 
 impl KernelBody {
+    /// Adds the text to a hash.
+    pub(crate) fn hash_text(&self, hasher: &mut impl Hasher) {
+        self.text.hash(hasher);
+    }
+
     /// Returns the text for a place. Its registers and labels have the place's number.
     pub fn at(&self, site: &BodySite<'_>) -> String {
         let number = site.number.to_string();

@@ -47,6 +47,7 @@ mod error;
 mod evaluate;
 mod fewer_rows;
 mod formula;
+mod gpu;
 mod graph;
 mod hash;
 mod kernel;

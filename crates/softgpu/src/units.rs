@@ -83,6 +83,7 @@ struct Table {
     teams: Shapes,
     batches: Shapes,
     hmc: Shapes,
+    programs: Shapes,
 }
 
 type Shapes = BTreeMap<String, BTreeMap<Precision, BTreeMap<Shape, u32>>>;
@@ -131,12 +132,13 @@ type Words = Vec<(&'static str, String)>;
 
 impl Table {
     /// The kinds of units: the name of the template, the form of the units' names, and the words of each unit.
-    fn kinds(self) -> [(&'static str, &'static str, Vec<Words>); 4] {
+    fn kinds(self) -> [(&'static str, &'static str, Vec<Words>); 5] {
         [
             ("chains", "nuts_@density@_@precision@_@lanes@x@rows@", shaped(self.chains)),
             ("teams", "nuts_@density@_@precision@_@lanes@x@rows@_team", shaped(self.teams)),
             ("batches", "nuts_batch_@density@_@precision@_@lanes@x@rows@", shaped(self.batches)),
             ("hmc", "hmc_@density@_@precision@_@lanes@x@rows@", shaped(self.hmc)),
+            ("programs", "nuts_@density@_@precision@_@lanes@x@rows@", shaped(self.programs)),
         ]
     }
 }
@@ -189,7 +191,7 @@ mod tests {
             std::fs::write(path, text).unwrap();
         };
         put(TABLE, table);
-        for kind in ["chains", "teams", "batches", "hmc"] {
+        for kind in ["chains", "teams", "batches", "hmc", "programs"] {
             put(&format!("{FOLDER}/{kind}.cu.in"), template);
         }
         put(&format!("{FOLDER}/nuts_windows.cu"), "by hand\r\n");
@@ -198,7 +200,7 @@ mod tests {
 
     /// The table of one density, with these chains in f64.
     fn table(chains: &str) -> String {
-        format!("teams = {{}}\nbatches = {{}}\nhmc = {{}}\n[chains.two_words]\nf64 = {{ {chains} }}\n")
+        format!("teams = {{}}\nbatches = {{}}\nhmc = {{}}\nprograms = {{}}\n[chains.two_words]\nf64 = {{ {chains} }}\n")
     }
 
     #[test]

@@ -80,9 +80,11 @@ fn queue(
     let launched =
         Launch::new(function, [blocks(chains, part.len()), 1, 1], [THREADS, 1, 1]).bytes(&data).bytes(&arguments);
     let queued = match &mut chains.team {
-        None => match trajectory_structure(&mut addresses, geometry) {
+        None => match room_structure(&mut addresses, geometry, chains)
+            .or_else(|| trajectory_structure(&mut addresses, geometry))
+        {
             None => launched,
-            Some(trajectory) => launched.bytes(&trajectory),
+            Some(last) => launched.bytes(&last),
         },
         Some(team) => {
             let launched = launched.bytes(&team_structure(&mut addresses, team));
@@ -94,7 +96,8 @@ fn queue(
     // and writes its own state, workspace and regions of the slot, whose buffers are made for at least so many chains,
     // coordinates and iterations (`NutsChains::new`, `NutsSlot::prepare`) and are borrowed for writing; those of a part
     // begin where the kernel's own arithmetic has the part's first chain. The metric has room for whole vectors and for
-    // `rank` directions, and the middle of the chains for a whole vector (`NutsGeometry`). Blocks of a team meet in buffers made for at least so many chains and blocks
+    // `rank` directions, and the middle of the chains for a whole vector (`NutsGeometry`). Evaluations of chain c stay in its
+    // part of the room, which is made for all chains (`NutsChains::with_room`). Blocks of a team meet in buffers made for at least so many chains and blocks
     // (`NutsTeam::new`), whose letters no other launch takes for its own (`number_launch`), and all are on the
     // device while one waits for another (`together`). That the density reads within its own data, and
     // answers within what it has declared, is what `NutsKernels::load` trusts the kernels for. Buffers are freed only
@@ -109,6 +112,17 @@ fn blocks(chains: &NutsChains, moved: usize) -> u32 {
         None => moved.div_ceil(chains.format().chains_of_block()),
     };
     u32::try_from(blocks).unwrap_or(u32::MAX)
+}
+
+/// `ProgramRoom` of `kernels/nuts/program.cuh`, where the chains have one. Kernels that move parts of the chains, one after
+/// the other, all use its beginning.
+fn room_structure(addresses: &mut Addresses<'_>, geometry: &NutsGeometry, chains: &NutsChains) -> Option<Vec<u8>> {
+    let own = chains.room.as_ref()?;
+    let mut structure = Structure::default();
+    structure.long(addresses.address(&own.memory));
+    structure.long(geometry.inputs.as_ref().map_or(0, |inputs| addresses.address(inputs)));
+    structure.long(own.numbers as u64);
+    Some(structure.finished())
 }
 
 /// `Trajectory` of `kernels/nuts/hmc.cuh`, where the geometry has one.

@@ -42,11 +42,19 @@ impl NutsChain {
     }
 }
 
+/// Memory of the evaluations of all chains.
+pub(crate) struct NutsRoom {
+    pub(crate) memory: DeviceBuffer<u8>,
+    /// Numbers of each chain.
+    pub(crate) numbers: usize,
+}
+
 /// The states and workspaces of all chains.
 pub struct NutsChains {
     pub(crate) states: DeviceBuffer<u8>,
     pub(crate) workspaces: DeviceBuffer<u8>,
     pub(crate) team: Option<NutsTeam>,
+    pub(crate) room: Option<NutsRoom>,
     pub(super) chains: usize,
     pub(super) dim: usize,
     max_depth: u32,
@@ -80,11 +88,22 @@ impl NutsChains {
             states: zeroed(format.state_bytes())?,
             workspaces: zeroed(format.workspace_bytes(max_depth))?,
             team: None,
+            room: None,
             chains,
             dim,
             max_depth,
             format,
         })
+    }
+
+    /// Gives each chain memory for so many numbers in its evaluations: for kernels that take it after the launch.
+    ///
+    /// # Errors
+    /// [`CudaError::OutOfMemory`], [`CudaError::TooLarge`]; and when the driver fails.
+    pub fn with_room(self, context: &Context, numbers: usize) -> Result<Self, CudaError> {
+        let bytes = self.chains.saturating_mul(numbers).saturating_mul(self.format.element.bytes());
+        let room = NutsRoom { memory: DeviceBuffer::zeroed(context, bytes)?, numbers };
+        Ok(Self { room: Some(room), ..self })
     }
 
     /// Moves the same chains, each by a team of `blocks` blocks, with so much patience: for kernels that are compiled for

@@ -84,6 +84,8 @@ pub struct NutsGeometry {
     pub(crate) trajectory: Option<NutsTrajectory>,
     /// The middle of the chains, where records are to tell how the criterion of the length grows.
     pub(crate) center: Option<DeviceBuffer<u8>>,
+    /// What evaluations read besides the coordinates.
+    pub(crate) inputs: Option<DeviceBuffer<u8>>,
     most_rank: usize,
     format: NutsFormat,
 }
@@ -104,6 +106,7 @@ impl NutsGeometry {
             stretch: zeroed(most_rank * format.scalar.bytes())?,
             trajectory: None,
             center: None,
+            inputs: None,
             most_rank,
             format,
         })
@@ -129,6 +132,20 @@ impl NutsGeometry {
         let mut bytes = Vec::new();
         padded(self.format, "the middle of the chains", center, &mut bytes)?;
         let buffer = match &mut self.center {
+            Some(buffer) => buffer,
+            empty => empty.insert(DeviceBuffer::zeroed(context, bytes.len())?),
+        };
+        buffer.copy_from(&bytes)
+    }
+
+    /// Sets the numbers that evaluations read besides the coordinates, always as many.
+    ///
+    /// # Errors
+    /// [`CudaError::LengthMismatch`] for another number of them, and when memory does not suffice or a copy fails.
+    pub fn set_inputs(&mut self, context: &Context, inputs: &[f64]) -> Result<(), CudaError> {
+        let mut bytes = Vec::new();
+        self.format.element.encode(inputs.iter().copied(), &mut bytes);
+        let buffer = match &mut self.inputs {
             Some(buffer) => buffer,
             empty => empty.insert(DeviceBuffer::zeroed(context, bytes.len())?),
         };

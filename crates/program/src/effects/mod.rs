@@ -10,6 +10,7 @@ pub use find::{NormalKind, NormalStatement};
 use crate::error::ProgramError;
 use crate::evaluate::padded;
 use crate::graph::{Graph, Node, NodeId};
+use crate::kernel::{KernelBody, KernelRefusal};
 use crate::program::{Program, Values};
 use coordinates::Rewritten;
 use find::FoundEffects;
@@ -92,14 +93,24 @@ impl ProgramEffects {
         &self.blocks
     }
 
+    /// Returns the coordinate of each effect, block after block.
+    pub(crate) fn places(&self) -> &[usize] {
+        &self.places
+    }
+
+    /// Returns the instructions for z of each effect and the log-Jacobian.
+    ///
+    /// # Errors
+    /// When an operation has none, or they are too many.
+    pub(crate) fn natural_kernel(&self, lanes: u32) -> Result<KernelBody, KernelRefusal> {
+        self.z.kernel(self.dim, lanes)
+    }
+
     /// The coordinates and the inputs, one after the other.
     pub(crate) fn position(&self, own: &EffectCoordinates, x: &[f64], position: &mut Vec<f64>) {
         position.clear();
         position.extend_from_slice(x);
-        position.extend_from_slice(&own.tops);
-        position.extend_from_slice(&own.precisions);
-        position.extend_from_slice(&own.priors);
-        position.extend_from_slice(&own.links);
+        position.extend(own.inputs());
         position.resize(padded(position.len()), 0.0);
     }
 

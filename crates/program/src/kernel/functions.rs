@@ -87,26 +87,15 @@ fn move_of(access: &str) -> &'static str {
     if access.ends_with(".f64") { "mov.f64" } else { "mov.b64" }
 }
 
-/// Puts the site's place into the names of registers and labels: `%fd{site}_12` for `%fd12`, `$L__BB3_2{site}` for
-/// `$L__BB3_2`.
+/// Puts the site's place into the names of registers and labels, behind their first letters: `%fd_{site}_12` for `%fd12`.
 fn renamed(line: &str) -> String {
     let mut new = String::with_capacity(2 * line.len());
     let mut rest = line;
     while let Some(at) = rest.find(['%', '$']) {
-        let (before, name) = rest.split_at(at);
-        let is_part = if name.starts_with('%') {
-            |c: char| c.is_ascii_alphabetic()
-        } else {
-            |c: char| c.is_ascii_alphanumeric() || c == '_'
-        };
-        let end = name[1..].find(|c| !is_part(c)).map_or(name.len(), |end| end + 1);
-        new.push_str(before);
-        new.push_str(&name[..end]);
-        new.push_str(SITE);
-        if name.starts_with('%') {
-            new.push('_');
-        }
-        rest = &name[end..];
+        let letters = rest[at + 1..].find(|c: char| !c.is_ascii_alphabetic()).map_or(rest.len(), |end| at + 1 + end);
+        new.push_str(&rest[..letters]);
+        new.extend(["_", SITE, "_"]);
+        rest = &rest[letters..];
     }
     new.push_str(rest);
     new

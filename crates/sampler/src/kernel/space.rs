@@ -39,6 +39,19 @@ impl<'d> Space<'d> {
         &self.centerings
     }
 
+    pub(crate) fn is_natural(&self) -> bool {
+        self.natural
+    }
+
+    /// Returns what kernels read of the coordinates of effects; `None` for a density without effects.
+    pub(crate) fn effect_inputs(&self) -> Option<Vec<f64>> {
+        let effects = self.density.effects()?.blocks().iter().map(|block| block.coordinates.len()).sum();
+        match &self.effects {
+            Some((_, own)) if !self.natural => Some(own.inputs().collect()),
+            _ => Some(EffectCoordinates::natural(effects).inputs().collect()),
+        }
+    }
+
     /// Computes the log density and its gradient at `x`, the Jacobian of the coordinates included.
     #[inline]
     pub(crate) fn logp_grad(&self, x: &[f64], gradient: &mut [f64]) -> Result<f64, DensityError> {

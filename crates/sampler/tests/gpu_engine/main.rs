@@ -13,6 +13,7 @@ mod memory;
 mod monte_carlo;
 mod moving;
 mod populations;
+mod programs;
 mod refusals;
 mod scenario;
 mod statistics;

@@ -93,7 +93,7 @@ pub(crate) const STOPS: [usize; 7] = [1, 10, 25, 77, 140, 141, 180];
 
 /// The run on the software GPU.
 pub(crate) fn on_gpu<'d>(
-    model: &'d HierarchicalNormal,
+    model: &'d dyn LogDensity,
     config: &SamplerConfig,
     gpu: &GpuConfig,
 ) -> Result<Sampler<'d>, SamplerError> {

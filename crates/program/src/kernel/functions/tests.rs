@@ -218,11 +218,11 @@ fn other_operations_have_no_text() {
 #[test]
 fn names_have_the_site() {
     let lines = [
-        (".reg .f64 \t%fd<40>;", ".reg .f64 \t%fd{site}_<40>;"),
-        ("@%p2 bra \t$L__BB3_2;", "@%p{site}_2 bra \t$L__BB3_2{site};"),
-        ("$L__BB3_2:", "$L__BB3_2{site}:"),
-        ("ld.param.u64 \t%rd3, [program_function_pow_param_1];", "mov.b64 %rd{site}_3, {second};"),
-        ("st.global.f64 \t[%rd2], %fd39;", "mov.f64 {result}, %fd{site}_39;"),
+        (".reg .f64 \t%fd<40>;", ".reg .f64 \t%fd_{site}_<40>;"),
+        ("@%p2 bra \t$L__BB3_2;", "@%p_{site}_2 bra \t$L_{site}___BB3_2;"),
+        ("$L__BB3_2:", "$L_{site}___BB3_2:"),
+        ("ld.param.u64 \t%rd3, [program_function_pow_param_1];", "mov.b64 %rd_{site}_3, {second};"),
+        ("st.global.f64 \t[%rd2], %fd39;", "mov.f64 {result}, %fd_{site}_39;"),
     ];
     for (line, expected) in lines {
         assert_eq!(statement(line, 2).unwrap(), expected);

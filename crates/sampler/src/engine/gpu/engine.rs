@@ -7,7 +7,7 @@ use super::host::{HostChain, HostChains, expect_values};
 use super::shard::{DeviceShard, SpanProgress};
 use super::shares::shares;
 use super::windows::DevicePool;
-use super::{GpuConfig, in_turns, kernel, windows};
+use super::{GpuConfig, in_turns, windows};
 use crate::adapt::WindowPool;
 use crate::config::{ConfigError, SamplerConfig};
 use crate::draw::ChainBlock;
@@ -107,7 +107,7 @@ impl GpuEngine {
     /// Takes coordinates, metric and the length of trajectories to every device.
     fn set_geometry(&mut self, shared: &Shared<'_, '_>) -> Result<(), SamplerError> {
         self.tell(|shard| {
-            kernel::set_geometry(&mut shard.geometry, shared)?;
+            shard.set_geometry(shared)?;
             shard.set_trajectory(shared)
         })
     }

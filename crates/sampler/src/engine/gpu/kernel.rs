@@ -8,7 +8,7 @@ use octopus_cuda::{
     Context, Float, NutsBatch, NutsBatchKernels, NutsCentering, NutsChains, NutsData, NutsField, NutsFormat,
     NutsGeometry, NutsKernels, NutsTeamWork, NutsTrajectory,
 };
-use octopus_density::gpu::{GpuDensity, KernelField, KernelModule, Precision, TeamWork};
+use octopus_density::gpu::{GpuDensity, KernelField, KernelModule, KernelRoom, Precision, TeamWork};
 use octopus_density::{Centering, Hierarchy, LogDensity, warp};
 use std::time::Duration;
 
@@ -88,7 +88,11 @@ pub(crate) fn of_density<'d>(
         let why = format!("the sampler {} has none in this precision", algorithm.name());
         return Err(refusal(density, precision, why));
     }
-    density.kernels().ok_or_else(|| refusal(density, precision, "none is compiled for it".to_owned()))
+    let kernels = density.kernels().ok_or_else(|| refusal(density, precision, "none is compiled for it".to_owned()))?;
+    match kernels.missing() {
+        None => Ok(kernels),
+        Some(why) => Err(refusal(density, precision, why)),
+    }
 }
 
 fn refusal(density: &dyn LogDensity, precision: Precision, why: String) -> SamplerError {
@@ -140,7 +144,7 @@ pub(super) fn load(
 ) -> Result<NutsKernels, SamplerError> {
     let _span = tracing::debug_span!("load kernels").entered();
     let name = name(density, module);
-    Ok(NutsKernels::load(context, &module.ptx.text()?, sampler(config), &name, format(module))?)
+    Ok(NutsKernels::load(context, &density.kernel_text(module)?, sampler(config), &name, format(module))?)
 }
 
 /// Gives a module for many data sets to the driver.
@@ -166,21 +170,37 @@ pub(super) fn team_work(density: &dyn GpuDensity) -> Option<NutsTeamWork> {
     density.team_work().map(|TeamWork { tasks, answers }| NutsTeamWork { tasks, answers })
 }
 
+/// The work that blocks share, and the memory of evaluations: what some densities need for their chains.
+#[derive(Clone, Copy)]
+pub(super) struct ChainNeeds {
+    pub(super) team: Option<NutsTeamWork>,
+    pub(super) room: Option<KernelRoom>,
+}
+
+impl ChainNeeds {
+    pub(super) fn of(density: &dyn GpuDensity) -> Self {
+        Self { team: team_work(density), room: density.room() }
+    }
+}
+
 /// Makes room for `chains` chains of `dim` coordinates. Where blocks share work, each chain has as many blocks as there
 /// are for it: all blocks of a team must be on the device. The host waits for them for `patience`.
 ///
 /// # Errors
 /// When the device or its memory fails.
 pub(super) fn chains(
-    team: Option<NutsTeamWork>,
+    needs: ChainNeeds,
     kernels: &NutsKernels,
     context: &Context,
     (chains, dim): (usize, usize),
     max_depth: u32,
     (most_blocks, patience): (usize, Duration),
 ) -> Result<NutsChains, SamplerError> {
-    let device = NutsChains::new(context, kernels.format(), chains, dim, max_depth)?;
-    let Some(work) = team else { return Ok(device) };
+    let mut device = NutsChains::new(context, kernels.format(), chains, dim, max_depth)?;
+    if let Some(room) = needs.room {
+        device = device.with_room(context, room.numbers)?;
+    }
+    let Some(work) = needs.team else { return Ok(device) };
     let blocks = (kernels.blocks_at_once()? / chains.max(1)).min(most_blocks);
     Ok(device.by_teams(context, work, blocks, patience)?)
 }
@@ -225,9 +245,16 @@ fn as_given<'a>(field: &'a KernelField<'_>) -> NutsField<'a> {
 ///
 /// # Errors
 /// When the device fails.
-pub(super) fn set_geometry(geometry: &mut NutsGeometry, shared: &Shared<'_, '_>) -> Result<(), SamplerError> {
+pub(super) fn set_geometry(
+    geometry: &mut NutsGeometry,
+    context: &Context,
+    shared: &Shared<'_, '_>,
+) -> Result<(), SamplerError> {
     let KernelSpace { centering, scale, directions, stretch } = KernelSpace::of(shared);
     geometry.set_centering(centering);
+    if let Some(inputs) = shared.space.effect_inputs() {
+        geometry.set_inputs(context, &inputs)?;
+    }
     geometry.set_metric(&scale, &directions, &stretch)?;
     Ok(())
 }
@@ -273,7 +300,8 @@ impl<'a> KernelSpace<'a> {
             Some(lambda) => NutsCentering { lambda, total: lambda * block.z.len() as f64, standardised: false },
             None => NutsCentering { standardised: true, ..NutsCentering::default() },
         };
-        let centering = blocks.map(of_block).next().unwrap_or_default();
+        let of_effects = NutsCentering { standardised: !shared.space.is_natural(), ..NutsCentering::default() };
+        let centering = blocks.map(of_block).next().unwrap_or(of_effects);
         let metric = &shared.adaptation.metric;
         let roots = |values: &[f64]| values.iter().map(|value| value.sqrt()).collect::<Vec<f64>>();
         let stretch = roots(&metric.variances).into_iter().map(|root| root - 1.0).collect();

@@ -1,6 +1,7 @@
 //! One device and the chains that are there, which take turns where its memory does not hold all.
 
 use super::host::{HostChain, expect_values};
+use super::kernel::ChainNeeds;
 use super::pace::Pace;
 use super::watchdog::Watchdog;
 use super::{GpuConfig, in_turns, kernel, launch, memory, patience};
@@ -10,8 +11,8 @@ use crate::engine::Shared;
 use crate::engine::gpu_note::GpuNote;
 use crate::error::SamplerError;
 use octopus_cuda::{
-    Context, Event, NutsChain, NutsChains, NutsData, NutsGeometry, NutsKernels, NutsRestart, NutsSlot, NutsTeamWork,
-    NutsWindows, Stream,
+    Context, Event, NutsChain, NutsChains, NutsData, NutsGeometry, NutsKernels, NutsRestart, NutsSlot, NutsWindows,
+    Stream,
 };
 use octopus_density::gpu::GpuDensity;
 use rayon::prelude::*;
@@ -42,7 +43,7 @@ struct Needs {
     context: Context,
     dim: usize,
     max_depth: u32,
-    team: Option<NutsTeamWork>,
+    chain: ChainNeeds,
     /// Bytes of what the density reads.
     data_bytes: usize,
     /// The run's draws of each chain, and whether the host learns from what warm-up draws.
@@ -67,11 +68,11 @@ impl Needs {
 
 impl ChainBuffers {
     fn new(needs: &Needs, kernels: &NutsKernels, count: usize, gpu: &GpuConfig) -> Result<Self, SamplerError> {
-        let Needs { context, dim, max_depth, team, data_bytes, draws, host_learns } = needs;
+        let Needs { context, dim, max_depth, chain, data_bytes, draws, host_learns } = needs;
         let wanted = count;
         let count = count.min(gpu.chains_at_once).max(1);
         let by_blocks = (gpu.blocks_per_chain, patience::of_launch(gpu, count, *max_depth, *data_bytes));
-        let device = kernel::chains(*team, kernels, context, (count, *dim), *max_depth, by_blocks)?;
+        let device = kernel::chains(*chain, kernels, context, (count, *dim), *max_depth, by_blocks)?;
         let capacity = memory::slot_iterations(kernels.format(), (count, *dim), *draws, gpu);
         let slot = || NutsSlot::new(context, &device, capacity, *host_learns);
         Ok(Self { slots: [slot()?, slot()?], device, count, wanted })
@@ -155,9 +156,9 @@ impl DeviceShard {
         let kernels = kernel::load(density, chosen, config, context)?;
         let data = kernel::upload(&kernel::fields(density), format, context)?;
         let geometry = NutsGeometry::new(context, format, memory::MOST_DIRECTIONS)?;
-        let (dim, team) = (density.dim(), kernel::team_work(density));
+        let (dim, chain) = (density.dim(), ChainNeeds::of(density));
         let (context_of, draws, max_depth) = (context.clone(), config.draws, config.max_depth);
-        let needs = Needs { context: context_of, dim, max_depth, team, data_bytes: data.bytes(), draws, host_learns };
+        let needs = Needs { context: context_of, dim, max_depth, chain, data_bytes: data.bytes(), draws, host_learns };
         let buffers = match turns {
             None => ChainBuffers::new(&needs, &kernels, count, gpu)?,
             Some(notes) => in_turns(needs.device(), gpu.first_turn(count), notes, |turn| {
@@ -201,6 +202,11 @@ impl DeviceShard {
         let turn = gpu.first_turn(count);
         let buffers = in_turns(needs.device(), turn, notes, |turn| ChainBuffers::new(&needs, &kernels, count, turn))?;
         Ok(Self { buffers, pace: pace.anew(), needs, kernels, gpu, holds: None, ..self })
+    }
+
+    /// Tells the device coordinates and metric.
+    pub(super) fn set_geometry(&mut self, shared: &Shared<'_, '_>) -> Result<(), SamplerError> {
+        kernel::set_geometry(&mut self.geometry, &self.needs.context, shared)
     }
 
     /// Tells the device how far trajectories go from now on.
