@@ -4,7 +4,7 @@
 #[allow(dead_code, unused_imports, reason = "its models are timed here, its tests run elsewhere")]
 mod hand;
 #[path = "../tests/programs/kernel.rs"]
-#[allow(dead_code, reason = "the models' file names it")]
+#[allow(dead_code, unused_imports, reason = "the models' file names it")]
 mod kernel;
 #[path = "../tests/programs/same.rs"]
 #[allow(dead_code, reason = "the models' file names it")]

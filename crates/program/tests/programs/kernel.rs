@@ -1,6 +1,7 @@
 //! Programs as PTX: the interpreter of PTX gives the bits of the CPU, with all its checks.
 
-use octopus_program::{BodySite, KernelBody, KernelRefusal, Program};
+use octopus_density::{Layout, LogDensity};
+use octopus_program::{BodySite, Graph, KernelBody, KernelRefusal, NodeId, Op, Program, ProgramDensity, TargetTerms};
 use octopus_ptx::{Allocation, Launch, LaunchShape, Module, Order};
 use std::time::Duration;
 
@@ -148,8 +149,17 @@ fn same(a: f64, b: f64) -> bool {
     a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan()
 }
 
+/// Panics unless the kernels have the bits of [`Program::logp_grad`], or are refused for a reason that is known.
+pub(crate) fn kernels_agree(program: &Program, position: &[f64]) {
+    let known = ["the GPU has no kernel for eigenvectors of symmetric matrices yet", "statements of a GPU's code"];
+    if let Some(refusal) = kernels_differ(program, position) {
+        let text = refusal.to_string();
+        assert!(known.iter().any(|known| text.contains(known)), "{text}");
+    }
+}
+
 /// Panics unless the kernels have the bits of [`Program::logp_grad`]. Returns why there is no kernel, if there is none.
-pub(crate) fn kernels_agree(program: &Program, position: &[f64]) -> Option<KernelRefusal> {
+fn kernels_differ(program: &Program, position: &[f64]) -> Option<KernelRefusal> {
     let mut gradient = vec![0.0; program.dim()];
     let expected = program.logp_grad(&mut program.workspace(), position, &mut gradient);
     for (lanes, order) in [(32, Order::LockStep), (128, Order::LockStep), (128, Order::Random(position.len() as u64))] {
@@ -168,4 +178,147 @@ pub(crate) fn kernels_agree(program: &Program, position: &[f64]) -> Option<Kerne
         }
     }
     None
+}
+
+/// Numbers that are no pattern.
+fn numbers(count: usize, turn: f64) -> Vec<f64> {
+    (0..count).map(|k| (turn + 1.3 * k as f64).sin()).collect()
+}
+
+/// Panics unless there are kernels of the log density `target` with the CPU's bits.
+fn check_target(graph: &Graph, target: NodeId, position: &[f64]) {
+    let program = Program::compile(graph, target).expect("a program");
+    assert_eq!(kernels_differ(&program, position), None);
+}
+
+/// Panics unless the kernels of values have the CPU's bits.
+fn check_values(graph: &Graph, values: &[NodeId], position: &[f64]) {
+    let mut graph = graph.clone();
+    let target = graph.constant(0.0);
+    let terms = TargetTerms { terms: &[target], statements: &[] };
+    let density = ProgramDensity::compile("values", &graph, terms, Layout::default(), values).expect("a program");
+    let mut expected = vec![0.0; values.iter().map(|&value| graph.len(value)).sum()];
+    density.expand(position, &mut expected);
+    for lanes in [32, 128] {
+        let body = density.values_kernel(lanes).expect("a kernel");
+        let given = run(&body, position.len(), position, lanes, Order::LockStep);
+        for (k, (found, expected)) in given.outputs.iter().zip(&expected).enumerate() {
+            assert!(same(*found, *expected), "{lanes} lanes, value {k}: {found:e} is not {expected:e}");
+        }
+        assert_eq!(given.outputs.len(), expected.len());
+        let last = expected.last().copied().unwrap_or(0.0);
+        assert!(given.values.iter().all(|value| same(*value, last)), "{:?} are not {last:e}", given.values);
+    }
+}
+
+/// Each row of the table, of vectors and of scalars, with the numbers that make trouble.
+#[test]
+fn every_operation_has_the_bits_of_the_cpu() {
+    let special =
+        [0.0, -0.0, 1.0, -1.0, 0.3, -0.7, 40.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e300, 5e-324, 1e-310];
+    let count = special.len();
+    for &op in Op::ALL {
+        let rows = count.pow(op.arity() as u32);
+        let mut m = Graph::new();
+        let (args, scalars): (Vec<NodeId>, Vec<NodeId>) =
+            (0..op.arity()).map(|_| (m.parameter(rows), m.parameter(1))).unzip();
+        let mut values = vec![m.apply(op, &args), m.apply(op, &scalars)];
+        // A mixture: the first operand is the same for all rows.
+        let mixed = [&scalars[..1], &args[1..]].concat();
+        values.push(m.apply(op, &mixed));
+        // Parameters are in the order in which they were made: each vector with its scalar.
+        let mut position = Vec::new();
+        for side in 0..op.arity() {
+            position.extend((0..rows).map(|row| special[row / count.pow(side as u32) % count]));
+            position.push(special[4 + side]);
+        }
+        check_values(&m, &values, &position);
+    }
+}
+
+/// Sums of fewer numbers than lanes, of a tile, of some tiles, and of so many that tiles have lanes; with sums by segment
+/// of one lane and of 32, of rows in order and out of order, within a span and beyond.
+#[test]
+fn long_sums_have_the_order_of_the_cpu() {
+    for rows in [2, 7, 8, 9, 31, 32, 33, 2047, 2048, 2049, 5000, 8 * 2048, 8 * 2048 + 1, 70_001] {
+        for segments in [1, 3, rows / 2] {
+            let mut m = Graph::new();
+            let (x, scale) = (m.parameter(segments.max(1)), m.parameter(1));
+            let data = m.column(numbers(rows, 0.4));
+            let index = |k: usize| (if segments == 3 { k * 7 % 3 } else { k * segments / rows }) as u32;
+            let at = m.gather(x, (0..rows).map(index).collect::<Vec<_>>());
+            let product = m.mul(at, data);
+            let moved = m.mul(product, scale);
+            let square = m.square(moved);
+            let of_segments = m.segment_sum(square, (0..rows).map(index).collect::<Vec<_>>(), segments.max(1));
+            let weighted = m.mul(of_segments, x);
+            let (sum, dot) = (m.sum(weighted), m.dot(moved, data));
+            let both = m.add(sum, dot);
+            let target = m.mul(both, scale);
+            check_target(&m, target, &numbers(segments.max(1) + 1, 0.7));
+        }
+    }
+}
+
+/// No row is 0 and all are -0: what a sum begins with is seen.
+#[test]
+fn sums_of_negative_zeros_are_the_cpus() {
+    for rows in [1, 2, 8, 9, 40, 3000] {
+        let mut m = Graph::new();
+        let x = m.parameter(rows);
+        let (zero, size) = (m.constant(-0.0), m.apply(Op::Abs, &[x]));
+        let zeros = m.mul(size, zero);
+        let (sum, of_segments) = (m.sum(zeros), m.segment_sum(zeros, vec![0; rows], 1));
+        let again = m.concat(&[zeros, zero, sum]);
+        check_values(&m, &[zeros, sum, of_segments, again], &numbers(rows, 0.5));
+    }
+}
+
+/// What a guard forbids, and what is not finite, is a NaN.
+#[test]
+fn errors_are_not_numbers() {
+    for (rows, position) in [(1, 0.5), (1, -0.5), (50, 0.5), (50, -0.5), (1, 0.0), (50, 0.0), (50, 1e200)] {
+        for wrong in [0, rows - 1] {
+            let mut m = Graph::new();
+            let x = m.parameter(rows);
+            let zero = m.constant(-0.1);
+            let is_allowed = m.apply(Op::Less, &[zero, x]);
+            m.guard(is_allowed, "x is too small");
+            let root = m.apply(Op::Ln, &[x]);
+            let cube = m.square(x);
+            let product = m.mul(root, cube);
+            let target = m.sum(product);
+            let mut positions = vec![0.7; rows];
+            positions[wrong] = position;
+            check_target(&m, target, &positions);
+            let program = Program::compile(&m, target).expect("a program");
+            let value = program.logp_grad(&mut program.workspace(), &positions, &mut vec![0.0; rows]);
+            assert_eq!(value.is_ok(), position == 0.5, "{value:?}");
+        }
+    }
+}
+
+#[test]
+fn refusals_name_their_reason() {
+    let mut m = Graph::new();
+    let x = m.parameter(1);
+    let program = Program::compile(&m, x).expect("a program");
+    let text = program.kernel(64).expect_err("no such chain").to_string();
+    assert_eq!(text, "a chain has 32 or 128 threads, not 64");
+    let mut target = x;
+    for k in 0..900 {
+        let factor = m.constant(f64::from(k) * 0.01);
+        let power = m.mul(target, factor);
+        target = m.apply(Op::Tanh, &[power]);
+    }
+    let program = Program::compile(&m, target).expect("a program");
+    let text = program.kernel(32).expect_err("it is long").to_string();
+    assert!(text.ends_with("statements of a GPU's code, and at most 20000 are compiled"), "{text}");
+    let mut m = Graph::new();
+    let x = m.parameter(4);
+    let (_, values) = m.eigendecompose_sym(x, 2);
+    let target = m.sum(values);
+    let program = Program::compile(&m, target).expect("a program");
+    let text = program.kernel(32).expect_err("it has no kernel").to_string();
+    assert_eq!(text, "the GPU has no kernel for eigenvectors of symmetric matrices yet");
 }
