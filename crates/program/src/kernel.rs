@@ -132,6 +132,7 @@ pub(crate) fn density(
     lanes: u32,
 ) -> Result<KernelBody, KernelRefusal> {
     let mut emitter = Emitter::new(plan, dim, dim, lanes)?;
+    emitter.place_slopes(slopes);
     emitter.steps()?;
     emitter.density(guards, slopes);
     emitter.finish()

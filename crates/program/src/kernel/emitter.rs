@@ -5,7 +5,7 @@ use super::text::{Text, number, say};
 use super::{KernelBody, KernelRefusal, MOST_NUMBERS, MOST_STATEMENTS};
 use crate::operation::Op;
 use crate::plan::{Base, PackedProgram, PlanStep, ScalarInstruction, View};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Bytes of a number.
 pub(super) const NUMBER: usize = 8;
@@ -52,6 +52,10 @@ pub(super) struct Emitter<'a> {
     columns: HashMap<u32, usize>,
     indexes: HashMap<u32, usize>,
     slots: Vec<usize>,
+    /// Slots that are slopes and stand among the outputs.
+    pub(super) slopes: HashSet<u32>,
+    /// Whether a thread has seen a slope that is not finite.
+    pub(super) has_seen: Option<String>,
     /// The number of barriers before each slot was written.
     written: Vec<usize>,
     barriers: usize,
@@ -99,6 +103,8 @@ impl<'a> Emitter<'a> {
             columns: HashMap::new(),
             indexes: HashMap::new(),
             slots,
+            slopes: HashSet::new(),
+            has_seen: None,
             written: vec![0; plan.slots.len()],
             barriers: 1,
             scalars: plan.scalars.iter().map(|&x| number(x)).collect(),
@@ -233,6 +239,12 @@ impl<'a> Emitter<'a> {
     /// The memory of a slot, to be written.
     pub(super) fn slot(&self, slot: u32) -> Place {
         Place::of_scratch(self.slots[slot as usize])
+    }
+
+    /// Puts a slot among the outputs.
+    pub(super) fn move_slot(&mut self, slot: u32, output: usize) {
+        self.slots[slot as usize] = self.dim + output;
+        self.slopes.insert(slot);
     }
 
     /// A slot has been written.

@@ -3,12 +3,43 @@
 use super::emitter::{Emitter, Place, WARP};
 use super::root_length;
 use super::text::{number, say};
-use crate::plan::RootPlace;
+use crate::plan::{Base, PlanStep, RootPlace, View};
 
 /// The first coordinate and the length of each parameter, with the place of its slope among the roots.
 pub(crate) type Slopes<'a> = &'a [(usize, usize, Option<usize>)];
 
 impl Emitter<'_> {
+    /// Puts slopes that loops store among the outputs at once, so that they are not copied.
+    pub(super) fn place_slopes(&mut self, slopes: Slopes<'_>) {
+        let plan = self.plan;
+        let is_vector = |root: &usize| matches!(plan.roots[*root], RootPlace::Vector(..));
+        if slopes.iter().filter_map(|slope| slope.2).any(|root| is_vector(&root)) {
+            self.has_seen = Some(self.text.word("mov.u32", &["0"]));
+        }
+        let loops =
+            plan.steps.iter().filter_map(|step| if let PlanStep::Loop(rows) = step { Some(rows) } else { None });
+        let stored: Vec<u32> = loops.flat_map(|rows| rows.stores.iter().copied()).collect();
+        for &(offset, length, root) in slopes {
+            let Some(RootPlace::Vector(View { base: Base::Slot(slot), start: 0 }, _)) =
+                root.map(|root| plan.roots[root])
+            else {
+                continue;
+            };
+            if stored.contains(&slot) && plan.slots[slot as usize] == length && !self.slopes.contains(&slot) {
+                self.move_slot(slot, offset);
+            }
+        }
+    }
+
+    /// Remembers whether a slope is not finite.
+    pub(super) fn look_at(&mut self, slope: &str) {
+        let is_wrong = self.is_wrong(slope);
+        let is_wrong = self.text.word("selp.b32", &["1", "0", &is_wrong]);
+        if let Some(seen) = &self.has_seen {
+            say!(self.text, "or.b32 {seen}, {seen}, {is_wrong}");
+        }
+    }
+
     /// Writes the slopes, and the log density: a NaN where a guard fails or a number is not finite.
     pub(super) fn density(&mut self, guards: usize, slopes: Slopes<'_>) {
         let value = self.first_of(self.plan.roots[0]);
@@ -17,9 +48,6 @@ impl Emitter<'_> {
             let violations = self.first_of(self.plan.roots[guard]);
             wrong.push(self.text.truth("setp.neu.f64", &[&violations, &number(0.0)]));
         }
-        // What a thread of its own has seen: of vectors it sees its elements only.
-        let seen = self.text.new_word();
-        let mut has_vectors = false;
         for &(offset, length, root) in slopes {
             let to = Place::of_scratch(self.dim + offset);
             match root.map(|root| self.plan.roots[root]) {
@@ -29,27 +57,22 @@ impl Emitter<'_> {
                     wrong.push(self.is_wrong(&slope));
                     self.fill(to, length, &slope);
                 }
+                Some(RootPlace::Vector(View { base: Base::Slot(slot), start: 0 }, _))
+                    if self.slopes.contains(&slot) && self.slot(slot) == to => {}
                 Some(RootPlace::Vector(view, _)) => {
                     self.make_ready(view);
                     let from = self.place(view);
-                    if !has_vectors {
-                        say!(self.text, "mov.u32 {seen}, 0");
-                    }
-                    has_vectors = true;
                     let open = self.begin_elements(length);
                     let slope = self.load_element(from, &open.index);
                     self.store_element(to, &open.index, &slope);
-                    let is_wrong = self.is_wrong(&slope);
-                    let is_wrong = self.text.word("selp.b32", &["1", "0", &is_wrong]);
-                    say!(self.text, "or.b32 {seen}, {seen}, {is_wrong}");
+                    self.look_at(&slope);
                     self.text.end(open);
                 }
             }
         }
-        if has_vectors {
-            wrong.push(self.any(&seen));
-        } else {
-            self.barrier();
+        match self.has_seen.clone() {
+            Some(seen) => wrong.push(self.any(&seen)),
+            None => self.barrier(),
         }
         let value =
             wrong.iter().fold(value, |value, wrong| self.text.real("selp.f64", &[&number(f64::NAN), &value, wrong]));

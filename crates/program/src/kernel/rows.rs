@@ -124,7 +124,8 @@ impl Emitter<'_> {
 
     /// Replaces the lanes of few rows by their sum, in order.
     fn join_few(&mut self, lane: &str, rows: usize) {
-        let values: Vec<String> = (0..rows).map(|row| self.text.shuffle("idx", lane, row as u32)).collect();
+        let halves = self.text.halves(lane);
+        let values: Vec<String> = (0..rows).map(|row| self.text.shuffle("idx", &halves, row as u32)).collect();
         say!(self.text, "mov.f64 {lane}, {}", number(0.0));
         for value in values {
             say!(self.text, "add.rn.f64 {lane}, {lane}, {value}");
@@ -174,8 +175,12 @@ impl Emitter<'_> {
                     row.registers[out as usize] = self.load_element(source, &element);
                 }
                 Instruction::Store { from, store } => {
-                    let to = self.slot(rows.stores[store as usize]);
-                    self.store(&mut row, from, to);
+                    let slot = rows.stores[store as usize];
+                    self.store(&mut row, from, self.slot(slot));
+                    if self.slopes.contains(&slot) {
+                        let slope = self.operand(&mut row, from);
+                        self.look_at(&slope);
+                    }
                 }
                 Instruction::Sum { sum, values } => {
                     let value = self.operand(&mut row, values);

@@ -191,15 +191,22 @@ impl Text {
 
     /// Adds `real` of the lane whose number differs from the own one in `bit`, for all lanes of a warp.
     pub(super) fn add_of_other_half(&mut self, real: &str, bit: u32) {
-        let other = self.shuffle("bfly", real, bit);
+        let halves = self.halves(real);
+        let other = self.shuffle("bfly", &halves, bit);
         say!(self, "add.rn.f64 {real}, {real}, {other}");
     }
 
-    /// Returns `real` of another lane of the warp.
-    pub(super) fn shuffle(&mut self, mode: &str, real: &str, lane: u32) -> String {
-        let [low, high, other_low, other_high] = [(); 4].map(|()| self.new_word());
-        let is_there = self.register(Kind::Truth);
+    /// Returns the two words of a number.
+    pub(super) fn halves(&mut self, real: &str) -> [String; 2] {
+        let [low, high] = [(); 2].map(|()| self.new_word());
         say!(self, "mov.b64 {{{low}, {high}}}, {real}");
+        [low, high]
+    }
+
+    /// Returns the number with these halves of another lane of the warp.
+    pub(super) fn shuffle(&mut self, mode: &str, [low, high]: &[String; 2], lane: u32) -> String {
+        let [other_low, other_high] = [(); 2].map(|()| self.new_word());
+        let is_there = self.register(Kind::Truth);
         say!(self, "shfl.sync.{mode}.b32 {other_low}|{is_there}, {low}, {lane}, 31, -1");
         say!(self, "shfl.sync.{mode}.b32 {other_high}|{is_there}, {high}, {lane}, 31, -1");
         let other = self.new_real();
