@@ -1,7 +1,7 @@
 //! Stan programs on the GPU engine: their instructions, put into the generic kernels' text, give the CPU's bits.
 
 use crate::scenario::{finish, on_gpu, short};
-use octopus_models::{Problem, Registry};
+use octopus_models::{Problem, Registry, ShippedProgram};
 use octopus_sampler::{GpuConfig, Sampler, SamplerConfig};
 use std::sync::Arc;
 
@@ -37,4 +37,25 @@ as_ptx! {
     poisson "poisson" 30
     beta_bernoulli "beta-bernoulli" 30
     meta_analysis "meta-analysis" 30
+    logistic_hierarchy "logistic-hierarchy" 20
+    negative_binomial "negative-binomial" 20
+    hmm "hmm" 10
+    state_space "state-space" 10
+    garch "garch" 10
+    gp_regression "gp-regression" 10
+    ordinal "ordinal" 10
+    mixture "mixture" 10
+    item_response "item-response" 10
+    radon "radon" 10
+    survival "survival" 10
+    hierarchical_normal "hierarchical-normal-stan" 40
+}
+
+/// A new program that ships is a line above.
+#[test]
+fn every_program_that_ships_is_run() {
+    let here = include_str!("programs.rs");
+    for program in ShippedProgram::all() {
+        assert!(here.contains(&format!(" \"{}\" ", program.name)), "{}", program.name);
+    }
 }
