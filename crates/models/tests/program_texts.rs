@@ -1,4 +1,5 @@
-//! The texts of programs that ship, with the programs' instructions in them, are taken by NVIDIA's assembler.
+//! NVIDIA's assembler takes the texts of the programs that ship, with the programs' instructions in them, and spills
+//! nothing.
 
 use octopus_density::gpu::{GpuDensity, KernelModule};
 use octopus_density::warp;
@@ -39,14 +40,14 @@ fn the_assembler_takes_the_programs_that_ship() {
         let path = folder.path().join(format!("{}.ptx", program.name));
         fs::write(&path, &*text).unwrap();
         let begin = Instant::now();
-        let output = Command::new(&assembler)
-            .args(["-v", "-arch=sm_80", "-o", "/dev/null"])
-            .arg(&path)
-            .output()
-            .unwrap();
+        let output =
+            Command::new(&assembler).args(["-v", "-arch=sm_80", "-o", "/dev/null"]).arg(&path).output().unwrap();
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{}: {told}", program.name);
-        let uses: Vec<&str> = told.lines().filter(|line| line.contains("registers") || line.contains("spill")).collect();
-        println!("{}: {} lines, {:.1} s, {uses:?}", program.name, text.lines().count(), begin.elapsed().as_secs_f64());
+        let spills: Vec<&str> = told.lines().filter(|line| line.contains("spill stores")).collect();
+        assert!(spills.len() == 2 && spills.iter().all(|line| line.contains(" 0 bytes spill stores")), "{told}");
+        let registers = told.lines().filter_map(|line| line.split_once("Used ")?.1.split(' ').next());
+        let (lines, seconds) = (text.lines().count(), begin.elapsed().as_secs_f64());
+        println!("{}: {lines} lines, {seconds:.1} s, registers {:?}", program.name, registers.collect::<Vec<_>>());
     }
 }

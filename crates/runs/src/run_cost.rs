@@ -14,6 +14,8 @@ pub const MEASURED_GROUPS: [usize; 4] = [10, 100, 500, 1000];
 pub const MEASURED_OBSERVATIONS: [usize; 2] = [100_000, 1_000_000];
 /// Why no GPU takes several data sets at once of which one has a team's work.
 const SHARED: &str = "a data set has so many observations that a GPU takes it by itself only";
+/// Why no GPU takes several data sets of a density at once that has kernels for one.
+const NO_BATCH: &str = "its kernels take one data set, and none takes many at once";
 /// The number of coordinates of the model besides one for each group.
 const SCALARS: usize = 3;
 
@@ -57,8 +59,7 @@ impl RunCost {
     /// Returns the cost of runs of NUTS for `count` data sets as large as this one, which all move at once.
     pub fn of_equals(model: &dyn LogDensity, config: &SamplerConfig, count: usize) -> Self {
         let runs = Self::of_runs(model, config, count.max(1));
-        let shared = model.kernels().is_some_and(|kernels| kernels.team_work().is_some());
-        Self { no_gpu: runs.no_gpu.clone().or(shared.then(|| SHARED.to_owned())), ..runs }
+        Self { no_gpu: runs.no_gpu.clone().or(alone(model)), ..runs }
     }
 
     /// Returns the cost of `count` equal runs side by side.
@@ -103,8 +104,7 @@ impl RunCost {
             };
         };
         let runs = Self::of_runs(largest, config, models.len());
-        let shared = models.iter().filter_map(|model| model.kernels()).any(|kernels| kernels.team_work().is_some());
-        Self { no_gpu: runs.no_gpu.clone().or(shared.then(|| SHARED.to_owned())), ..runs }
+        Self { no_gpu: runs.no_gpu.clone().or(models.iter().find_map(|&model| alone(model))), ..runs }
     }
 
     /// Checks that the device can do the run.
@@ -168,6 +168,15 @@ impl RunCost {
             ),
         })
     }
+}
+
+/// Returns why a data set has to be sampled by itself on a GPU, where it has kernels at all.
+fn alone(model: &dyn LogDensity) -> Option<String> {
+    let kernels = model.kernels()?;
+    if kernels.team_work().is_some() {
+        return Some(SHARED.to_owned());
+    }
+    kernels.batch_modules().is_empty().then(|| NO_BATCH.to_owned())
 }
 
 /// Returns the memory that the run takes on a GPU with these settings.

@@ -33,6 +33,12 @@ pub(crate) fn run_as_ptx(path: &str, body: impl FnOnce()) {
     Body::run_as_ptx(test_of(path), body);
 }
 
+/// As [`run_as_ptx`], once, with all checks of the interpreter.
+pub(crate) fn run_checked(path: &str, body: impl FnOnce()) {
+    let none: &[&str] = &[];
+    Body::new(test_of(path), "checked=1").run(|| built(Variant::Plain, Lanes::Ptx, none), body);
+}
+
 /// As [`run`], with the kernels compiled with the sanitizers.
 pub(crate) fn run_sanitized(path: &str, lanes: Lanes, units: &[&str], body: impl FnOnce()) {
     let apart = Body { software_only: true, ..Body::new(test_of(path), "") };

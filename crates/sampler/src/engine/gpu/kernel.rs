@@ -28,6 +28,7 @@ pub(super) fn choose<'d>(
     }
     let modules = density.trajectory_modules();
     let why = match modules.iter().any(|module| module.precision == precision) {
+        false if modules.is_empty() => "has none for this density",
         false => "has none in this precision",
         true if team => "has none for observations that are so many that blocks of threads share them",
         true => return smallest(density, precision, modules, false),
@@ -66,6 +67,10 @@ pub(super) fn choose_of_batch<'d>(
         let why = "its observations are so many that blocks of threads share them, which they do not in a batch: sample \
                    it by itself";
         return Err(refusal(density, precision, why.to_owned()));
+    }
+    if density.batch_modules().is_empty() {
+        let why = "there are none that take many data sets at once: sample each by itself".to_owned();
+        return Err(refusal(density, precision, why));
     }
     smallest(density, precision, density.batch_modules(), false)
 }
