@@ -1,7 +1,9 @@
 //! Programs as PTX: the interpreter of PTX gives the bits of the CPU, with all its checks.
 
 use octopus_density::{Layout, LogDensity};
-use octopus_program::{BodySite, Graph, KernelBody, KernelRefusal, NodeId, Op, Program, ProgramDensity, TargetTerms};
+use octopus_program::{
+    BodySite, Graph, KernelBody, KernelRefusal, Matrix, NodeId, Op, Program, ProgramDensity, TargetTerms,
+};
 use octopus_ptx::{Allocation, Launch, LaunchShape, Module, Order};
 use std::time::Duration;
 
@@ -281,27 +283,56 @@ fn sums_of_negative_zeros_are_the_cpus() {
     }
 }
 
-/// What a guard forbids, and what is not finite, is a NaN.
+/// The log density of e^x with a guard and of the root of |x| has a value everywhere; what is wrong are the guard, the value,
+/// or a slope alone.
 #[test]
 fn errors_are_not_numbers() {
-    for (rows, position) in [(1, 0.5), (1, -0.5), (50, 0.5), (50, -0.5), (1, 0.0), (50, 0.0), (50, 1e200)] {
+    let program = |rows: usize| {
+        let mut m = Graph::new();
+        let x = m.parameter(rows);
+        let least = m.constant(-3.0);
+        let is_allowed = m.apply(Op::Less, &[least, x]);
+        m.guard(is_allowed, "x is too small");
+        let (e, size) = (m.exp(x), m.apply(Op::Abs, &[x]));
+        let power = m.constant(0.01);
+        let both = m.apply(Op::Pow, &[size, power]);
+        let both = m.add(both, e);
+        // A slope of its own place, which is a scalar.
+        let scale = m.parameter(1);
+        let both = m.mul(both, scale);
+        let target = m.sum(both);
+        Program::compile(&m, target).expect("a program")
+    };
+    // The power's slope is infinite at the least number.
+    let cases =
+        [(0.5, 1.0, true), (-3.5, 1.0, false), (710.0, 1.0, false), (5e-324, 1e9, false), (708.0, 1e300, false)];
+    for rows in [1, 7, 50, 300, 5000] {
+        let program = program(rows);
         for wrong in [0, rows - 1] {
-            let mut m = Graph::new();
-            let x = m.parameter(rows);
-            let zero = m.constant(-0.1);
-            let is_allowed = m.apply(Op::Less, &[zero, x]);
-            m.guard(is_allowed, "x is too small");
-            let root = m.apply(Op::Ln, &[x]);
-            let cube = m.square(x);
-            let product = m.mul(root, cube);
-            let target = m.sum(product);
-            let mut positions = vec![0.7; rows];
-            positions[wrong] = position;
-            check_target(&m, target, &positions);
-            let program = Program::compile(&m, target).expect("a program");
-            let value = program.logp_grad(&mut program.workspace(), &positions, &mut vec![0.0; rows]);
-            assert_eq!(value.is_ok(), position == 0.5, "{value:?}");
+            for (x, scale, is_right) in cases {
+                let mut position = vec![0.7; rows + 1];
+                (position[wrong], position[rows]) = (x, scale);
+                assert_eq!(kernels_differ(&program, &position), None);
+                let value = program.logp_grad(&mut program.workspace(), &position, &mut vec![0.0; rows + 1]);
+                assert_eq!(value.is_ok(), is_right, "{x}, {scale}: {value:?}");
+            }
         }
+    }
+}
+
+/// Sums of a product with so many tiles that these have lanes.
+#[test]
+fn long_products_have_the_order_of_the_cpu() {
+    for inner in [8 * 2048, 8 * 2048 + 1, 40 * 2048 + 77] {
+        let mut m = Graph::new();
+        let x = m.parameter(2);
+        let mut factor = |turn: f64, k: usize| {
+            let (data, scale) = (m.column(numbers(2 * inner, turn)), m.element(x, k));
+            m.mul(data, scale)
+        };
+        let (a, b) = (factor(0.3, 0), factor(1.9, 1));
+        let product = m.product(Matrix::new(a, 2, inner), Matrix::new(b, inner, 2));
+        check_values(&m, &[product], &[0.7, -1.3]);
     }
 }
 
