@@ -4,7 +4,7 @@ use crate::double::Double;
 use crate::support::{Answer, fingerprints};
 use octopus_device::{CostsCache, DeviceCosts, KernelCost, LinearCost};
 use octopus_random::{Purpose, Stream};
-use octopus_softgpu::DeviceReport;
+use octopus_softgpu::{DeviceReport, Lanes, SoftwareGpu};
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -77,6 +77,39 @@ fn a_gpu_gives_the_draws_of_the_cpu_and_the_record_tells_what_it_used() {
     let quiet = octopus(&double, "", &format!("{SHORT} --quiet --device cuda --out {{}}/quiet"));
     let said = &quiet.sampled().stderr;
     assert!(["run:", "device:", "data:", "%"].iter().all(|words| !said.contains(words)), "--quiet is quiet: {said}");
+}
+
+/// A program of the user's, by its own instructions as PTX: draws, generated quantities and what is resumed.
+#[test]
+fn a_program_is_sampled_on_a_gpu_to_the_draws_of_the_cpu() {
+    let none: &[&str] = &[];
+    let Some(gpu) = SoftwareGpu::for_test_with_sampler(Lanes::Ptx, none) else { return };
+    let double = Double::of(gpu);
+    let words = "sample eight-schools-stan --chains 2 --draws 12 --tune 40 --keep-warmup --quiet --json";
+    octopus(&double, "", &format!("{words} --device cpu --out {{}}/cpu")).sampled();
+    let answer = octopus(&double, "", &format!("{words} --device cuda --out {{}}/gpu"));
+    assert_eq!(prints(&double, "gpu"), prints(&double, "cpu"));
+    let record = record(&double, "gpu");
+    assert_eq!((record["device"].as_str(), &answer.sampled().json()["device"]), (Some("cuda:0"), &"cuda:0".into()));
+    assert!(record["usage"]["launches"].as_integer().unwrap() > 0, "{record:?}");
+    // What no kernel does is told before anything is drawn.
+    for (more, why) in [
+        ("--precision f32", "none is compiled in this precision"),
+        ("--algorithm walnuts", "the sampler walnuts has no kernels"),
+    ] {
+        let refused = octopus(&double, "", &format!("{words} {more} --device cuda --out {{}}/refused"));
+        assert_eq!(refused.code, Some(2), "{more}: {}", refused.stderr);
+        assert!(refused.stderr.contains(why), "{more}: {}", refused.stderr);
+    }
+    // Data sets side by side are the CPU's.
+    let calibrated = "calibrate eight-schools-stan --datasets 4 --draws 10 --tune 20 --quiet";
+    let refused = octopus(&double, "", &format!("{calibrated} --device cuda --out {{}}/calibration"));
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("its kernels take one data set, and none takes many at once"),
+        "{}",
+        refused.stderr
+    );
 }
 
 /// The spans of a profile that a device did by its own clock, and all other spans.

@@ -1,11 +1,13 @@
 //! Stan programs on the GPU engine: their instructions, put into the generic kernels' text, give the CPU's bits.
 
-use crate::scenario::{finish, on_gpu, short};
+use crate::scenario::{context, finish, on_gpu, short};
+use octopus_density::LogDensity;
 use octopus_density::gpu::GpuDensity;
 use octopus_models::{Problem, Registry, ShippedProgram};
-use octopus_sampler::{GpuConfig, Sampler, SamplerConfig, SamplerError};
+use octopus_sampler::{GpuConfig, GpuMemory, GpuNote, Precision, Sampler, SamplerConfig, SamplerError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A program that ships, on its own data.
 fn shipped(name: &str) -> Arc<dyn Problem> {
@@ -15,10 +17,13 @@ fn shipped(name: &str) -> Arc<dyn Problem> {
 
 /// A run whose warm-up learns metric and coordinates.
 fn compare(name: &str, config: &SamplerConfig) {
-    let problem = shipped(name);
-    let expected = finish(&mut Sampler::new(problem.density(), config.clone()).unwrap(), usize::MAX);
-    let found = finish(&mut on_gpu(problem.density(), config, &GpuConfig::default()).unwrap(), usize::MAX);
-    found.assert_same(&expected, &format!("{name}, {config:?}"));
+    compare_on(shipped(name).density(), config, &GpuConfig::default(), &format!("{name}, {config:?}"));
+}
+
+fn compare_on(density: &dyn LogDensity, config: &SamplerConfig, gpu: &GpuConfig, what: &str) {
+    let expected = finish(&mut Sampler::new(density, config.clone()).unwrap(), usize::MAX);
+    let found = finish(&mut on_gpu(density, config, gpu).unwrap(), usize::MAX);
+    found.assert_same(&expected, what);
 }
 
 macro_rules! as_ptx {
@@ -60,6 +65,112 @@ fn every_program_that_ships_is_run() {
     for program in ShippedProgram::all() {
         assert!(here.contains(&format!(" \"{}\" ", program.name)), "{}", program.name);
     }
+}
+
+/// A program with so many effects, in a file that lives as long as it.
+fn effects(count: usize) -> Arc<dyn Problem> {
+    const TEXT: &str = "data { int N; } parameters { vector[N] z; real m; real<lower=0> s; }
+                        model { m ~ normal(0, 2); s ~ exponential(1); z ~ normal(m, s); target += -0.1 * sum(z .^ 2); }";
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = folder.path().join("effects.stan");
+    std::fs::write(&program, TEXT).expect("is written");
+    let settings = format!("program = {program:?}\nset.N = {count}").parse().expect("settings");
+    Registry::shipped().find("stan").expect("is a model").build(&settings, None).expect("is built")
+}
+
+/// Chains that blocks carry: 128 threads and 4 or 8 rows.
+#[test]
+fn programs_of_many_coordinates() {
+    crate::scenario::run_as_ptx(concat!(module_path!(), "::programs_of_many_coordinates"), || {
+        for count in [40, 200, 300, 1000] {
+            let problem = effects(count);
+            let config = SamplerConfig { chains: 2, tune: 25, draws: 2, max_depth: 4, ..short() };
+            compare_on(problem.density(), &config, &GpuConfig::default(), &format!("{count} effects"));
+        }
+    });
+}
+
+/// Chains that take turns, and launches of few iterations.
+#[test]
+fn any_way_of_launching_a_program() {
+    crate::scenario::run_as_ptx(concat!(module_path!(), "::any_way_of_launching_a_program"), || {
+        let problem = shipped("eight-schools-stan");
+        let config = SamplerConfig { chains: 5, tune: 30, draws: 3, max_depth: 4, ..short() };
+        for (chains_at_once, most_iterations) in [(2, 7), (5, 1), (1, 64)] {
+            let gpu = GpuConfig { chains_at_once, most_iterations, ..GpuConfig::default() };
+            compare_on(problem.density(), &config, &gpu, &format!("{gpu:?}"));
+        }
+    });
+}
+
+/// A launch that is several kernels, one after the other: all use the same memory of their chains.
+#[test]
+fn kernels_of_few_chains_share_their_memory() {
+    let watched = ["watchdog_ms=2000;sms=1;threads=1".to_owned()];
+    crate::scenario::run_as_ptx_with(
+        concat!(module_path!(), "::kernels_of_few_chains_share_their_memory"),
+        &watched,
+        || {
+            let problem = shipped("eight-schools-stan");
+            let config = SamplerConfig { chains: 40, tune: 4, draws: 2, max_depth: 3, ..short() };
+            let gpu = GpuConfig { kernel_time: Duration::from_nanos(1), ..GpuConfig::default() };
+            let context = context();
+            compare_on(problem.density(), &config, &gpu, "few chains at a time");
+            // Four warps side by side: ten kernels for each of six iterations.
+            let launches = context.usage().launches;
+            assert!(launches > 60, "{launches} kernels");
+        },
+    );
+}
+
+#[test]
+fn a_program_takes_the_memory_that_was_foretold() {
+    crate::scenario::run_checked(concat!(module_path!(), "::a_program_takes_the_memory_that_was_foretold"), || {
+        for (name, chains) in [("eight-schools-stan", 3), ("hmm", 1), ("poisson", 20)] {
+            let problem = shipped(name);
+            let config = SamplerConfig { chains, tune: 12, draws: 2, max_depth: 3, ..short() };
+            let (gpu, context) = (GpuConfig::default(), context());
+            context.reset_usage();
+            finish(&mut on_gpu(problem.density(), &config, &gpu).unwrap(), usize::MAX);
+            let foretold = GpuMemory::of_run(problem.density(), &config, &gpu).unwrap();
+            assert_eq!(foretold.total(), context.usage().peak_device_bytes, "{name}: {foretold:?}");
+            assert_eq!(context.usage().device_bytes, 0, "all is given back");
+        }
+    });
+}
+
+/// A device that is lost on the way leaves the rest to the CPU, to the same draws.
+#[test]
+fn a_program_goes_on_on_the_cpu() {
+    let lost = [30, 60, 90, 120].map(|call| format!("lost={call}"));
+    crate::scenario::run_as_ptx_with(concat!(module_path!(), "::a_program_goes_on_on_the_cpu"), &lost, || {
+        let problem = shipped("eight-schools-stan");
+        let config = SamplerConfig { chains: 2, tune: 60, draws: 20, max_depth: 4, ..short() };
+        let gpu = GpuConfig { cpu_fallback: true, most_iterations: 5, ..GpuConfig::default() };
+        let mut sampler = on_gpu(problem.density(), &config, &gpu).unwrap();
+        let found = finish(&mut sampler, usize::MAX);
+        let expected = finish(&mut Sampler::new(problem.density(), config.clone()).unwrap(), usize::MAX);
+        found.assert_same(&expected, "after the loss");
+        let left = |note: &GpuNote| matches!(note, GpuNote::LeftToCpu { .. });
+        assert!(sampler.take_notes().iter().any(left), "no device was lost");
+    });
+}
+
+#[test]
+fn what_programs_have_no_kernels_for_is_refused_by_name() {
+    crate::scenario::run_checked(
+        concat!(module_path!(), "::what_programs_have_no_kernels_for_is_refused_by_name"),
+        || {
+            let (problem, large) = (shipped("poisson"), effects(1100));
+            let told = |problem: &Arc<dyn Problem>, config: SamplerConfig| {
+                on_gpu(problem.density(), &config, &GpuConfig::default()).err().expect("is refused").to_string()
+            };
+            let f32 = told(&problem, SamplerConfig { precision: Precision::F32, ..short() });
+            assert!(f32.contains("none is compiled in this precision"), "{f32}");
+            let large = told(&large, short());
+            assert!(large.contains("with 1102 coordinates") && large.contains("at most 1024 coordinates"), "{large}");
+        },
+    );
 }
 
 /// Programs of posteriordb: `OCTOPUS_POSTERIORDB_LIST` names a file whose lines have a name, a program and its data, parted by

@@ -33,6 +33,18 @@ pub(crate) fn run_as_ptx(path: &str, body: impl FnOnce()) {
     Body::run_as_ptx(test_of(path), body);
 }
 
+/// As [`run_as_ptx`], with these settings of the software GPU, one after the other.
+pub(crate) fn run_as_ptx_with(path: &str, settings: &[String], body: impl FnOnce()) {
+    if Body::is_here() {
+        return body();
+    }
+    let none: &[&str] = &[];
+    for settings in settings {
+        Body { software_only: true, ..Body::new(test_of(path), settings) }
+            .start(|| built(Variant::Plain, Lanes::Ptx, none));
+    }
+}
+
 /// As [`run_as_ptx`], once, with all checks of the interpreter.
 pub(crate) fn run_checked(path: &str, body: impl FnOnce()) {
     let none: &[&str] = &[];
