@@ -30,28 +30,31 @@ pub(crate) enum Base {
 pub(crate) struct DataColumn {
     memory: Arc<[f64]>,
     start: usize,
+    /// Numbers from there on; what stands behind them depends on where the memory is.
+    length: usize,
 }
 
 impl DataColumn {
     /// Data where they are.
     pub(crate) fn new(memory: Arc<[f64]>) -> Self {
-        Self { memory, start: 0 }
+        Self { start: 0, length: memory.len(), memory }
     }
 
     pub(crate) fn values(&self) -> &[f64] {
-        &self.memory[self.start..]
+        &self.memory[self.start..self.start + self.length]
     }
 
     /// A copy with so many numbers at least, that begins where a line of the cache does: a vector that is read from two
     /// lines takes twice as long.
     pub(crate) fn aligned(&self, length: usize) -> Self {
+        let length = length.max(self.length);
         let mut memory: Arc<[f64]> = std::iter::repeat_n(0.0, length + LINE - 1).collect();
         let start = memory.as_ptr().align_offset(LINE * size_of::<f64>()).min(LINE - 1);
         if let Some(copy) = Arc::get_mut(&mut memory) {
             let values = self.values();
             copy[start..start + values.len()].copy_from_slice(values);
         }
-        Self { memory, start }
+        Self { memory, start, length }
     }
 }
 

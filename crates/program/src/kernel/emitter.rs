@@ -1,7 +1,7 @@
 //! What all steps share: memory and barriers, scalars, and vectors that are copied.
 
 use super::operations::operate;
-use super::text::{Text, number, say};
+use super::text::{BodyText, number, say};
 use super::{KernelBody, KernelRefusal, MOST_NUMBERS, MOST_STATEMENTS};
 use crate::operation::Op;
 use crate::plan::{Base, PackedProgram, PlanStep, ScalarInstruction, View};
@@ -15,12 +15,12 @@ pub(super) const WARP: u32 = 32;
 
 /// Memory: the register that it begins at, and bytes from there on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Place {
+pub(super) struct MemoryPlace {
     pub(super) base: &'static str,
     pub(super) byte: usize,
 }
 
-impl Place {
+impl MemoryPlace {
     /// Numbers of the chain's memory from this one on.
     pub(super) fn of_scratch(number: usize) -> Self {
         Self { base: "~s", byte: number * NUMBER }
@@ -32,7 +32,7 @@ impl Place {
     }
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for MemoryPlace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "[{}+{}]", self.base, self.byte)
     }
@@ -40,7 +40,7 @@ impl std::fmt::Display for Place {
 
 /// Writes a body.
 pub(super) struct Emitter<'a> {
-    pub(super) text: Text,
+    pub(super) text: BodyText,
     pub(super) plan: &'a PackedProgram,
     pub(super) dim: usize,
     pub(super) lanes: u32,
@@ -62,7 +62,7 @@ pub(super) struct Emitter<'a> {
     /// What each scalar is: a number or a register.
     scalars: Vec<String>,
     /// Scalars that are in memory too.
-    in_memory: HashMap<u32, Place>,
+    in_memory: HashMap<u32, MemoryPlace>,
     /// The lane of a warp, and the warp of a block.
     pub(super) warp_lane: String,
     pub(super) warp: String,
@@ -73,7 +73,7 @@ pub(super) struct Emitter<'a> {
 
 impl<'a> Emitter<'a> {
     pub(super) fn new(plan: &'a PackedProgram, dim: usize, outputs: usize, lanes: u32) -> Result<Self, KernelRefusal> {
-        let mut text = Text::default();
+        let mut text = BodyText::default();
         let is_first = text.truth("setp.eq.u32", &["~l", "0"]);
         let (warp_lane, warp, is_first_of_warp) = match lanes {
             WARP => ("~l".to_owned(), "0".to_owned(), is_first.clone()),
@@ -194,7 +194,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Copies numbers, an element by each thread.
-    pub(super) fn copy(&mut self, from: Place, to: Place, length: usize) {
+    pub(super) fn copy(&mut self, from: MemoryPlace, to: MemoryPlace, length: usize) {
         let open = self.begin_elements(length);
         let value = self.load_element(from, &open.index);
         self.store_element(to, &open.index, &value);
@@ -221,9 +221,9 @@ impl<'a> Emitter<'a> {
     }
 
     /// Takes memory of the chain.
-    pub(super) fn new_scratch(&mut self, numbers: usize) -> Place {
+    pub(super) fn new_scratch(&mut self, numbers: usize) -> MemoryPlace {
         self.scratch += numbers;
-        Place::of_scratch(self.scratch - numbers)
+        MemoryPlace::of_scratch(self.scratch - numbers)
     }
 
     /// Waits until all threads of the chain have come, and see what the others have written.
@@ -237,8 +237,8 @@ impl<'a> Emitter<'a> {
     }
 
     /// The memory of a slot, to be written.
-    pub(super) fn slot(&self, slot: u32) -> Place {
-        Place::of_scratch(self.slots[slot as usize])
+    pub(super) fn slot(&self, slot: u32) -> MemoryPlace {
+        MemoryPlace::of_scratch(self.slots[slot as usize])
     }
 
     /// Puts a slot among the outputs.
@@ -267,7 +267,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Where a vector is that is [ready](Self::make_ready).
-    pub(super) fn place(&mut self, view: View) -> Place {
+    pub(super) fn place(&mut self, view: View) -> MemoryPlace {
         let start = view.start as usize;
         match view.base {
             Base::Column(column) => {
@@ -276,26 +276,26 @@ impl<'a> Emitter<'a> {
                     self.constants.extend_from_slice(values);
                     self.constants.len() - values.len()
                 });
-                Place { base: "~c", byte: (first + start) * NUMBER }
+                MemoryPlace { base: "~c", byte: (first + start) * NUMBER }
             }
-            Base::Position if start < self.dim => Place::of_scratch(start),
-            Base::Position => Place { base: "~i", byte: (start - self.dim) * NUMBER },
+            Base::Position if start < self.dim => MemoryPlace::of_scratch(start),
+            Base::Position => MemoryPlace { base: "~i", byte: (start - self.dim) * NUMBER },
             Base::Slot(slot) => self.slot(slot).after(start),
-            Base::Scalars => self.in_memory.get(&view.start).copied().unwrap_or(Place::of_scratch(0)),
+            Base::Scalars => self.in_memory.get(&view.start).copied().unwrap_or(MemoryPlace::of_scratch(0)),
         }
     }
 
-    pub(super) fn load(&mut self, place: Place) -> String {
+    pub(super) fn load(&mut self, place: MemoryPlace) -> String {
         self.text.real("ld.global.f64", &[&place.to_string()])
     }
 
     /// Loads an element of a vector.
-    pub(super) fn load_element(&mut self, place: Place, element: &str) -> String {
+    pub(super) fn load_element(&mut self, place: MemoryPlace, element: &str) -> String {
         let address = self.text.address(place.base, element, NUMBER as u32);
         self.text.real("ld.global.f64", &[&format!("[{address}+{}]", place.byte)])
     }
 
-    pub(super) fn store_element(&mut self, place: Place, element: &str, value: &str) {
+    pub(super) fn store_element(&mut self, place: MemoryPlace, element: &str, value: &str) {
         let address = self.text.address(place.base, element, NUMBER as u32);
         say!(self.text, "st.global.f64 [{address}+{}], {value}", place.byte);
     }

@@ -1,7 +1,7 @@
 //! Operations on matrices. Each element takes its products in the CPU's order; barriers are between the columns of a factor.
 
 use super::KernelRefusal;
-use super::emitter::{Emitter, NUMBER, Place, WARP};
+use super::emitter::{Emitter, MemoryPlace, NUMBER, WARP};
 use super::text::{OpenLoop, number, say};
 use crate::evaluate::ProductShape;
 use crate::matrix::MatrixOp;
@@ -9,8 +9,8 @@ use crate::order::{FEW, TILE};
 use crate::plan::View;
 
 /// A factor of a product for one result: its first element, and elements from one product to the next.
-struct Factor {
-    place: Place,
+struct StridedFactor {
+    place: MemoryPlace,
     /// The register of the first element's number.
     first: String,
     step: usize,
@@ -18,9 +18,9 @@ struct Factor {
 
 /// A triangular system.
 struct System {
-    l: Place,
-    b: Place,
-    x: Place,
+    l: MemoryPlace,
+    b: MemoryPlace,
+    x: MemoryPlace,
     n: usize,
     transposed: bool,
 }
@@ -50,7 +50,7 @@ impl Emitter<'_> {
     }
 
     /// Short sums are a thread's, long ones a warp's.
-    fn product(&mut self, shape: ProductShape, [a, b]: [Place; 2], to: Place) -> Result<(), KernelRefusal> {
+    fn product(&mut self, shape: ProductShape, [a, b]: [MemoryPlace; 2], to: MemoryPlace) -> Result<(), KernelRefusal> {
         let ProductShape { rows, inner, columns, left_transposed, right_transposed } = shape;
         if inner > TILE * TILE {
             return Err(KernelRefusal::Operation(format!("products with sums of {inner} numbers")));
@@ -64,14 +64,14 @@ impl Emitter<'_> {
         };
         let (i, j) = self.divided(&open.index, columns);
         let left = if left_transposed {
-            Factor { place: a, first: i, step: rows }
+            StridedFactor { place: a, first: i, step: rows }
         } else {
-            Factor { place: a, first: self.times(&i, inner), step: 1 }
+            StridedFactor { place: a, first: self.times(&i, inner), step: 1 }
         };
         let right = if right_transposed {
-            Factor { place: b, first: self.times(&j, inner), step: 1 }
+            StridedFactor { place: b, first: self.times(&j, inner), step: 1 }
         } else {
-            Factor { place: b, first: j, step: columns }
+            StridedFactor { place: b, first: j, step: columns }
         };
         if is_short {
             let sum = self.short_dot(&left, &right, inner);
@@ -100,7 +100,7 @@ impl Emitter<'_> {
         self.text.word("mul.lo.s32", &[index, &count.to_string()])
     }
 
-    fn short_dot(&mut self, left: &Factor, right: &Factor, inner: usize) -> String {
+    fn short_dot(&mut self, left: &StridedFactor, right: &StridedFactor, inner: usize) -> String {
         let addresses = [left, right].map(|factor| self.text.address(factor.place.base, &factor.first, NUMBER as u32));
         let mut sum = number(0.0);
         for k in 0..inner {
@@ -115,7 +115,7 @@ impl Emitter<'_> {
     }
 
     /// The sum of products by the lanes of a warp, tile by tile.
-    fn dot(&mut self, left: &Factor, right: &Factor, inner: usize) -> String {
+    fn dot(&mut self, left: &StridedFactor, right: &StridedFactor, inner: usize) -> String {
         let (tiles, warp_lane) = (inner.div_ceil(TILE), self.warp_lane.clone());
         let sum = self.text.new_real();
         if tiles == 1 {
@@ -154,7 +154,7 @@ impl Emitter<'_> {
         total
     }
 
-    fn add_product(&mut self, left: &Factor, right: &Factor, open: &OpenLoop, sum: &str) {
+    fn add_product(&mut self, left: &StridedFactor, right: &StridedFactor, open: &OpenLoop, sum: &str) {
         let [x, y] = [left, right].map(|factor| {
             let element = self.text.word("mad.lo.s32", &[&open.index, &factor.step.to_string(), &factor.first]);
             self.load_element(factor.place, &element)
@@ -170,7 +170,7 @@ impl Emitter<'_> {
     }
 
     /// Column by column, a row by each thread; all compute the column's element of the diagonal.
-    fn cholesky(&mut self, a: Place, l: Place, n: usize) {
+    fn cholesky(&mut self, a: MemoryPlace, l: MemoryPlace, n: usize) {
         let columns = self.text.begin("0", &n.to_string(), 1);
         self.barrier();
         let j = columns.index.clone();

@@ -1,11 +1,11 @@
 //! What each primitive operation is in PTX.
 
-use super::text::{Text, number};
+use super::text::{BodyText, number};
 use crate::operation::Op;
 
 /// Adds an operation and returns the register of its result; nothing where it has no text yet. Operands are registers or
 /// numbers.
-pub(super) fn operate(text: &mut Text, op: Op, args: [&str; 3]) -> Option<String> {
+pub(super) fn operate(text: &mut BodyText, op: Op, args: [&str; 3]) -> Option<String> {
     let [a, b, c] = args;
     let (zero, one) = (number(0.0), number(1.0));
     Some(match op {
@@ -49,7 +49,7 @@ pub(super) fn operate(text: &mut Text, op: Op, args: [&str; 3]) -> Option<String
 }
 
 /// The first of two numbers where a comparison holds, else the second.
-fn choose(text: &mut Text, compare: &str, [a, b]: [&str; 2], [yes, no]: [&str; 2]) -> String {
+fn choose(text: &mut BodyText, compare: &str, [a, b]: [&str; 2], [yes, no]: [&str; 2]) -> String {
     let is = text.truth(&format!("setp.{compare}.f64"), &[a, b]);
     text.real("selp.f64", &[yes, no, &is])
 }

@@ -1,6 +1,6 @@
 //! What a body gives: the log density with its slopes, or values.
 
-use super::emitter::{Emitter, Place, WARP};
+use super::emitter::{Emitter, MemoryPlace, WARP};
 use super::root_length;
 use super::text::{number, say};
 use crate::plan::{Base, PlanStep, RootPlace, View};
@@ -49,7 +49,7 @@ impl Emitter<'_> {
             wrong.push(self.text.truth("setp.neu.f64", &[&violations, &number(0.0)]));
         }
         for &(offset, length, root) in slopes {
-            let to = Place::of_scratch(self.dim + offset);
+            let to = MemoryPlace::of_scratch(self.dim + offset);
             match root.map(|root| self.plan.roots[root]) {
                 None => self.fill(to, length, &number(0.0)),
                 Some(RootPlace::Scalar(scalar)) => {
@@ -81,7 +81,7 @@ impl Emitter<'_> {
 
     /// Writes values, one after the other.
     pub(super) fn values(&mut self, lengths: &[usize]) {
-        let (mut to, mut last) = (Place::of_scratch(self.dim), None);
+        let (mut to, mut last) = (MemoryPlace::of_scratch(self.dim), None);
         for (&root, &length) in self.plan.roots.iter().zip(lengths) {
             match root {
                 RootPlace::Scalar(scalar) => {
@@ -99,7 +99,7 @@ impl Emitter<'_> {
         }
         self.barrier();
         let value = match last {
-            Some(Place { base, byte }) => self.load(Place { base, byte: byte - super::emitter::NUMBER }),
+            Some(MemoryPlace { base, byte }) => self.load(MemoryPlace { base, byte: byte - super::emitter::NUMBER }),
             None => number(0.0),
         };
         say!(self.text, "mov.f64 ~v, {value}");
@@ -122,7 +122,7 @@ impl Emitter<'_> {
         self.text.truth("setp.geu.f64", &[&size, &number(f64::INFINITY)])
     }
 
-    fn fill(&mut self, to: Place, length: usize, value: &str) {
+    fn fill(&mut self, to: MemoryPlace, length: usize, value: &str) {
         if length == 1 {
             say!(self.text, "@{} st.global.f64 {to}, {value}", self.is_first);
         } else if length > 1 {

@@ -2,7 +2,7 @@
 //! are dealt out to warps. Without sums, all threads take rows.
 
 use super::KernelRefusal;
-use super::emitter::{Emitter, NUMBER, Place, WARP};
+use super::emitter::{Emitter, MemoryPlace, NUMBER, WARP};
 use super::text::{number, say};
 use crate::operation::Op;
 use crate::order::{FEW, TILE};
@@ -10,22 +10,22 @@ use crate::plan::{Instruction, Loop, Operand, View};
 use std::collections::HashMap;
 
 /// What is known while the code of a row is written.
-struct Row {
+struct RowCode {
     /// The register of the row's number.
     index: String,
     /// The address of the row's element, by the register of the memory.
     addresses: HashMap<&'static str, String>,
-    loaded: HashMap<Place, String>,
+    loaded: HashMap<MemoryPlace, String>,
     /// What the registers of the plan are.
     registers: Vec<String>,
 }
 
 /// Where a loop puts what it sums.
-struct Sums {
+struct LoopSums {
     /// The lanes of the sums.
     lanes: Vec<String>,
     /// The rows of the sums by segment.
-    segments: Vec<Place>,
+    segments: Vec<MemoryPlace>,
     /// Few rows are added in order: a lane has one row.
     few: bool,
 }
@@ -47,7 +47,7 @@ impl Emitter<'_> {
         });
         let segments = segments.collect();
         let few = rows.rows <= FEW;
-        let mut sums = Sums { lanes: Vec::new(), segments, few };
+        let mut sums = LoopSums { lanes: Vec::new(), segments, few };
         if rows.sums.is_empty() {
             let open = self.begin_elements(rows.rows);
             self.row(rows, &open.index, &sums)?;
@@ -69,10 +69,10 @@ impl Emitter<'_> {
     }
 
     /// Writes a loop with sums.
-    fn tiles(&mut self, rows: &Loop, tiles: usize, sums: &Sums) -> Result<(), KernelRefusal> {
+    fn tiles(&mut self, rows: &Loop, tiles: usize, sums: &LoopSums) -> Result<(), KernelRefusal> {
         let warps = self.lanes / WARP;
         let stays = tiles == 1 && warps == 1;
-        let of_tiles = if stays { Place::of_scratch(0) } else { self.new_scratch(tiles * sums.lanes.len()) };
+        let of_tiles = if stays { MemoryPlace::of_scratch(0) } else { self.new_scratch(tiles * sums.lanes.len()) };
         let (warp, warp_lane) = (self.warp.clone(), self.warp_lane.clone());
         let open = (!stays).then(|| {
             if tiles == 1 {
@@ -133,7 +133,7 @@ impl Emitter<'_> {
     }
 
     /// The sum of numbers in memory, at most a tile, in each thread.
-    pub(super) fn sum_of(&mut self, place: Place, count: usize) -> String {
+    pub(super) fn sum_of(&mut self, place: MemoryPlace, count: usize) -> String {
         if count == 1 {
             return self.load(place);
         }
@@ -156,9 +156,9 @@ impl Emitter<'_> {
     }
 
     /// Writes the code of one row.
-    fn row(&mut self, rows: &Loop, index: &str, sums: &Sums) -> Result<(), KernelRefusal> {
+    fn row(&mut self, rows: &Loop, index: &str, sums: &LoopSums) -> Result<(), KernelRefusal> {
         let registers = vec![String::new(); rows.registers];
-        let mut row = Row { index: index.to_owned(), addresses: HashMap::new(), loaded: HashMap::new(), registers };
+        let mut row = RowCode { index: index.to_owned(), addresses: HashMap::new(), loaded: HashMap::new(), registers };
         for instruction in &rows.code {
             match *instruction {
                 Instruction::Map { op, out, args } => {
@@ -219,7 +219,7 @@ impl Emitter<'_> {
     }
 
     /// Adds a row to its lane of a sum.
-    fn add(&mut self, sums: &Sums, sum: u32, value: &str) {
+    fn add(&mut self, sums: &LoopSums, sum: u32, value: &str) {
         let lane = &sums.lanes[sum as usize];
         if sums.few {
             say!(self.text, "mov.f64 {lane}, {value}");
@@ -228,13 +228,13 @@ impl Emitter<'_> {
         }
     }
 
-    fn store(&mut self, row: &mut Row, from: Operand, to: Place) {
+    fn store(&mut self, row: &mut RowCode, from: Operand, to: MemoryPlace) {
         let (value, address) = (self.operand(row, from), self.row_address(row, to.base));
         say!(self.text, "st.global.f64 [{address}+{}], {value}", to.byte);
     }
 
     /// What an operand is in a row.
-    fn operand(&mut self, row: &mut Row, operand: Operand) -> String {
+    fn operand(&mut self, row: &mut RowCode, operand: Operand) -> String {
         match operand {
             Operand::Register(register) => row.registers[register as usize].clone(),
             Operand::Scalar(scalar) => self.scalar(scalar),
@@ -253,7 +253,7 @@ impl Emitter<'_> {
     }
 
     /// The register of the memory plus the row.
-    fn row_address(&mut self, row: &mut Row, base: &'static str) -> String {
+    fn row_address(&mut self, row: &mut RowCode, base: &'static str) -> String {
         if let Some(address) = row.addresses.get(base) {
             return address.clone();
         }

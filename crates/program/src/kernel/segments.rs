@@ -1,12 +1,12 @@
 //! Sums by segment: each lane of a segment is added by one thread, which walks its rows in order.
 
-use super::emitter::{Emitter, NUMBER, Place, WARP};
+use super::emitter::{Emitter, MemoryPlace, NUMBER, WARP};
 use super::text::{number, say};
 use crate::plan::SegmentTable;
 
 impl Emitter<'_> {
     /// Writes a sum by segment of rows that are in memory.
-    pub(super) fn segment_sum(&mut self, rows: usize, table: &SegmentTable, values: Place) {
+    pub(super) fn segment_sum(&mut self, rows: usize, table: &SegmentTable, values: MemoryPlace) {
         let (ends, order) = lanes_of(rows, table);
         let is_in_order = order.iter().enumerate().all(|(k, &row)| k == row as usize);
         let ends = self.new_words(&ends);
@@ -49,7 +49,7 @@ impl Emitter<'_> {
     }
 
     /// The sum of a lane of a span, whose rows begin where word `ends` plus the lane says.
-    fn lane_of_segment(&mut self, lane: &str, ends: usize, order: Option<usize>, values: Place) -> String {
+    fn lane_of_segment(&mut self, lane: &str, ends: usize, order: Option<usize>, values: MemoryPlace) -> String {
         let text = &mut self.text;
         let address = text.address("~w", lane, 4);
         let from = text.word("ld.global.u32", &[&format!("[{address}+{}]", 4 * ends)]);

@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 /// Kinds of registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum RegisterKind {
     Real,
     Wide,
     Word,
@@ -17,16 +17,16 @@ enum Kind {
 }
 
 /// Each kind with its stem and the type that declares it.
-const KINDS: [(Kind, &str, &str); 4] = [
-    (Kind::Real, "%bf", ".f64"),
-    (Kind::Wide, "%bd", ".b64"),
-    (Kind::Word, "%br", ".b32"),
-    (Kind::Truth, "%bp", ".pred"),
+const KINDS: [(RegisterKind, &str, &str); 4] = [
+    (RegisterKind::Real, "%bf", ".f64"),
+    (RegisterKind::Wide, "%bd", ".b64"),
+    (RegisterKind::Word, "%br", ".b32"),
+    (RegisterKind::Truth, "%bp", ".pred"),
 ];
 
 /// Statements so far.
 #[derive(Debug, Default)]
-pub(super) struct Text {
+pub(super) struct BodyText {
     out: String,
     statements: usize,
     registers: [usize; KINDS.len()],
@@ -45,7 +45,7 @@ pub(super) fn number(x: f64) -> String {
     format!("0d{:016X}", x.to_bits())
 }
 
-impl Text {
+impl BodyText {
     /// Adds a statement.
     pub(super) fn say(&mut self, statement: std::fmt::Arguments<'_>) {
         self.statements += 1;
@@ -82,7 +82,7 @@ impl Text {
         whole
     }
 
-    fn register(&mut self, kind: Kind) -> String {
+    fn register(&mut self, kind: RegisterKind) -> String {
         let count = &mut self.registers[kind as usize];
         *count += 1;
         format!("{}~n_{}", KINDS[kind as usize].1, *count - 1)
@@ -90,17 +90,17 @@ impl Text {
 
     /// Returns a register of a real number that nothing is in yet.
     pub(super) fn new_real(&mut self) -> String {
-        self.register(Kind::Real)
+        self.register(RegisterKind::Real)
     }
 
     /// Returns a register of 32 bits that nothing is in yet.
     pub(super) fn new_word(&mut self) -> String {
-        self.register(Kind::Word)
+        self.register(RegisterKind::Word)
     }
 
     /// Returns a register of yes or no that nothing is in yet.
     pub(super) fn new_truth(&mut self) -> String {
-        self.register(Kind::Truth)
+        self.register(RegisterKind::Truth)
     }
 
     /// Returns a name that no other label has.
@@ -113,7 +113,7 @@ impl Text {
         let _ = writeln!(self.out, "{label}:");
     }
 
-    fn operate(&mut self, kind: Kind, op: &str, from: &[&str]) -> String {
+    fn operate(&mut self, kind: RegisterKind, op: &str, from: &[&str]) -> String {
         let to = self.register(kind);
         say!(self, "{op} {to}, {}", from.join(", "));
         to
@@ -121,22 +121,22 @@ impl Text {
 
     /// Adds an operation and returns the register that its result is in, a real number.
     pub(super) fn real(&mut self, op: &str, from: &[&str]) -> String {
-        self.operate(Kind::Real, op, from)
+        self.operate(RegisterKind::Real, op, from)
     }
 
     /// The same for an address.
     pub(super) fn wide(&mut self, op: &str, from: &[&str]) -> String {
-        self.operate(Kind::Wide, op, from)
+        self.operate(RegisterKind::Wide, op, from)
     }
 
     /// The same for an integer of 32 bits.
     pub(super) fn word(&mut self, op: &str, from: &[&str]) -> String {
-        self.operate(Kind::Word, op, from)
+        self.operate(RegisterKind::Word, op, from)
     }
 
     /// The same for yes or no.
     pub(super) fn truth(&mut self, op: &str, from: &[&str]) -> String {
-        self.operate(Kind::Truth, op, from)
+        self.operate(RegisterKind::Truth, op, from)
     }
 
     /// Returns `base` plus `index` elements of so many bytes.
@@ -206,7 +206,7 @@ impl Text {
     /// Returns the number with these halves of another lane of the warp.
     pub(super) fn shuffle(&mut self, mode: &str, [low, high]: &[String; 2], lane: u32) -> String {
         let [other_low, other_high] = [(); 2].map(|()| self.new_word());
-        let is_there = self.register(Kind::Truth);
+        let is_there = self.register(RegisterKind::Truth);
         say!(self, "shfl.sync.{mode}.b32 {other_low}|{is_there}, {low}, {lane}, 31, -1");
         say!(self, "shfl.sync.{mode}.b32 {other_high}|{is_there}, {high}, {lane}, 31, -1");
         let other = self.new_real();

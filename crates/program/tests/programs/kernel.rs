@@ -336,6 +336,22 @@ fn long_products_have_the_order_of_the_cpu() {
     }
 }
 
+/// A kernel is compiled once and found again by its text.
+#[test]
+fn a_program_has_one_text() {
+    let kernel = || {
+        let (graph, target) = crate::hand::logit(100);
+        let body = Program::compile(&graph, target).expect("a program").kernel(32).expect("a kernel");
+        (body.at(&SITE), body.constants, body.words)
+    };
+    let first = kernel();
+    // Memory lies elsewhere each time.
+    let taken: Vec<Vec<u8>> = (1..20).map(|k| vec![0; 8 * k]).collect();
+    for _ in &taken {
+        assert!(kernel() == first, "another text, or other data");
+    }
+}
+
 #[test]
 fn refusals_name_their_reason() {
     let mut m = Graph::new();
