@@ -154,9 +154,6 @@ impl RunConfig {
         config.keep_warmup |= args.keep_warmup;
         config.check_file(args.config.as_deref().zip(file.as_ref()), in_file_alone.as_ref())?;
         config.validate()?;
-        if model.is_program() {
-            config.programs_on_cpu(&args.machine)?;
-        }
         Ok(config)
     }
 
@@ -209,20 +206,6 @@ impl RunConfig {
         }
         let what = "draws particles from no prior: take another proposal, or `octopus sample` of one data set";
         Err(UsageError(format!("--proposal prior: {command} {what}")))
-    }
-
-    /// Checks that no GPU is asked for: no kernels are compiled for a program.
-    ///
-    /// # Errors
-    /// When one is.
-    fn programs_on_cpu(&self, args: &MachineArgs) -> Result<(), UsageError> {
-        let asked = args.device.unwrap_or(self.device);
-        if matches!(asked, DeviceChoice::Auto | DeviceChoice::Cpu) {
-            return Ok(());
-        }
-        Err(UsageError(format!(
-            "--device {asked}: programs run on the CPU for now; leave it out, or give --device cpu"
-        )))
     }
 
     /// Returns the configuration of a calibration of `model`: the settings of its simulator and of the sampler, and the
