@@ -97,6 +97,27 @@ measure() {
     step "$name" "$limit" "$octopus" device sampler --seconds "$seconds" --out "$results/$name.json" "$@"
 }
 
+# The programs that ship, each on the GPU and on the CPU: the tables of draws are the same, byte for byte. Says how long
+# either took, start and compilation by the driver included.
+programs() {
+    local name device differ=0
+    for name in $("$octopus" model list --json | sed -n 's/.*"name": "\(.*\)".*/\1/p'); do
+        case $name in hierarchical-normal | eight-schools | stan) continue ;; esac
+        for device in ${PROGRAM_DEVICES-cuda cpu}; do
+            local began=$EPOCHREALTIME
+            # 1 says that so few draws should not be used.
+            "$octopus" sample "$name" --device "$device" --draws 200 --tune 200 --quiet --force \
+                --out "$work/$name-$device" >/dev/null || [ $? = 1 ] || return 1
+            "$octopus" export "$work/$name-$device" --to csv --out "$work/$name-$device.csv" --force --quiet \
+                >/dev/null || return 1
+            echo "$name $device ${began/[.,]/} to ${EPOCHREALTIME/[.,]/} us, $(sha256sum <"$work/$name-$device.csv")"
+            cmp "$work/$name-$device.csv" "$work/$name.csv" 2>/dev/null || [ ! -e "$work/$name.csv" ] || differ=1
+            cp "$work/$name-$device.csv" "$work/$name.csv"
+        done
+    done
+    return $differ
+}
+
 # Floating-point operations and bytes of a launch.
 counts=gpu__time_duration.sum,dram__bytes.sum
 for operation in dadd dmul dfma fadd fmul ffma; do
@@ -108,6 +129,7 @@ part_1() {
     step verify 60 "$octopus" verify --json
     step exact 60 "$octopus" device exact --json --expected expected.json
     step exact_runs 240 "$octopus" device exact --runs --json --expected expected-runs.json
+    step programs 90 env octopus="$octopus" work="$work" bash -c "$(declare -f programs); programs"
     measure sampler 170 140
     sanitize memcheck memcheck_runs 90 device exact --runs --small
     if [ -n "$profiler" ]; then

@@ -40,6 +40,8 @@ pub(crate) fn run(root: &Path) -> Result<TaskOutcome> {
             gpu.command(&mut script, octopus_softgpu::Settings::default());
             // The verdict asks for a real GPU, and the double is none.
             script.env("REQUIRE_GPU", "").env("BENCH_SIZES", "1024,10000");
+            // The software GPU of compiled kernels has no text of a program.
+            script.env("PROGRAM_DEVICES", "cpu");
             // A failed step is for the judge: it says which, and why.
             run::status(&mut script)?;
         }
