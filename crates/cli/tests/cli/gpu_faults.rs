@@ -244,6 +244,10 @@ fn copy_sources(from: &Path, to: &Path) -> KernelSources {
         fs::create_dir_all(to.join(part)).unwrap();
         for entry in fs::read_dir(from.join(part)).unwrap() {
             let path = entry.unwrap().path();
+            // Functions of programs have a folder of their own, which these units do not include.
+            if path.is_dir() {
+                continue;
+            }
             fs::copy(&path, to.join(part).join(path.file_name().unwrap())).unwrap();
         }
     }
