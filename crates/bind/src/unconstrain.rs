@@ -17,7 +17,7 @@ pub(crate) fn unconstrained(
     let variable = &me.program.variables[declaration.variable.0];
     let (ty, span) = (variable.ty, variable.span);
     let value = me.values[declaration.variable.0].clone().map(|value| me.tensor(&value));
-    let Some(value) = value.as_ref().and_then(|tensor| Some(LanedNumbers::of(tensor)?)) else {
+    let Some(value) = value.as_ref().and_then(LanedNumbers::of) else {
         return wrong(span, format!("`{}` has no value", variable.name));
     };
     let limits = Limits::of(me, &declaration.constraint)?;
