@@ -2,7 +2,7 @@
 
 use octopus_density::{Layout, LogDensity};
 use octopus_program::{
-    BodySite, Graph, KernelBody, KernelRefusal, Matrix, NodeId, Op, Program, ProgramDensity, TargetTerms,
+    BodySite, Graph, KernelBody, KernelRefusal, Matrix, NodeId, Op, Program, ProgramDensity, ScanStep, TargetTerms,
 };
 use octopus_ptx::{Allocation, Launch, LaunchShape, Module, Order};
 use std::time::Duration;
@@ -318,6 +318,47 @@ fn errors_are_not_numbers() {
             }
         }
     }
+}
+
+/// A slope that is no number beside a value that is one, and a parameter that the target does not read.
+#[test]
+fn slopes_that_are_not_numbers_and_slopes_that_are_none() {
+    let mut m = Graph::new();
+    let x = m.parameter(1);
+    m.parameter(40);
+    let y = m.parameter(40);
+    let (far, three) = (m.constant(800.0), m.constant(3.0));
+    let scaled = m.mul(far, x);
+    let large = m.exp(scaled);
+    // Above its bound the slope is 0 times infinity.
+    let bounded = m.apply(Op::Min, &[large, three]);
+    let squares = m.square(y);
+    let squares = m.sum(squares);
+    let target = m.sub(bounded, squares);
+    let program = Program::compile(&m, target).expect("a program");
+    for (x, is_right) in [(1.0, false), (-1.0, true)] {
+        let mut position = numbers(81, 0.4);
+        position[0] = x;
+        assert_eq!(kernels_differ(&program, &position), None);
+        let value = program.logp_grad(&mut program.workspace(), &position, &mut vec![0.0; 81]);
+        assert_eq!(value.is_ok(), is_right, "{x}: {value:?}");
+    }
+}
+
+/// States that change places read each other as they were before the step.
+#[test]
+fn states_of_a_scan_change_places() {
+    let mut m = Graph::new();
+    let x = m.parameter(2);
+    let steps = m.column(numbers(9, 0.2));
+    let starts = [m.slice(x, 0, 1), m.slice(x, 1, 1)];
+    let seen = m.scan(9, &starts, &[steps], |body, states, inputs| {
+        let sum = body.add(states[0], inputs[0]);
+        ScanStep { next: vec![states[1], sum], outputs: vec![states[0]] }
+    });
+    let squares = m.square(seen[0]);
+    let target = m.sum(squares);
+    check_target(&m, target, &[0.3, -1.2]);
 }
 
 /// Sums of a product with so many tiles that these have lanes.

@@ -90,6 +90,28 @@ fn programs_of_many_coordinates() {
     });
 }
 
+/// Effects about means that are made of data and tables: the way back to their own coordinates reads data of its own, which
+/// come after the log density's.
+#[test]
+fn effects_about_means_of_data() {
+    const TEXT: &str = "data { int N; array[N] int g; vector[N] u; vector[N] y; vector[N] e; }
+        parameters { vector[N] z; vector[3] m; real b; real<lower=0> s; }
+        model { y ~ normal(z, e); m ~ normal(0, 2); b ~ normal(0, 1); s ~ exponential(1); z ~ normal(m[g] + b * u, s); }";
+    const DATA: &str = r#"{ "N": 5, "g": [3, 1, 2, 3, 1], "u": [0.3, -1.1, 0.8, 1.7, -0.4],
+        "y": [1.2, -0.7, 2.5, 0.4, 1.9], "e": [0.5, 1.5, 0.9, 2.1, 0.7] }"#;
+    crate::scenario::run_as_ptx(concat!(module_path!(), "::effects_about_means_of_data"), || {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (program, data) = (folder.path().join("means.stan"), folder.path().join("means.json"));
+        std::fs::write(&program, TEXT).expect("is written");
+        std::fs::write(&data, DATA).expect("is written");
+        let settings = format!("program = {program:?}\ndata.file.path = {data:?}").parse().expect("settings");
+        let problem = Registry::shipped().find("stan").expect("is a model").build(&settings, None).expect("is built");
+        assert!(problem.density().effects().is_some(), "effects have coordinates of their own");
+        let config = SamplerConfig { chains: 2, tune: 60, draws: 4, max_depth: 5, ..short() };
+        compare_on(problem.density(), &config, &GpuConfig::default(), "effects about means of data");
+    });
+}
+
 /// Chains that take turns, and launches of few iterations.
 #[test]
 fn any_way_of_launching_a_program() {
