@@ -4,7 +4,9 @@ use crate::scenario::{context, finish, on_gpu, short};
 use octopus_density::LogDensity;
 use octopus_density::gpu::GpuDensity;
 use octopus_models::{Problem, Registry, ShippedProgram};
-use octopus_sampler::{GpuConfig, GpuMemory, GpuNote, Precision, Sampler, SamplerConfig, SamplerError};
+use octopus_sampler::{
+    GpuConfig, GpuMemory, GpuNote, Parameterization, Precision, Sampler, SamplerConfig, SamplerError,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -107,8 +109,11 @@ fn effects_about_means_of_data() {
         let settings = format!("program = {program:?}\ndata.file.path = {data:?}").parse().expect("settings");
         let problem = Registry::shipped().find("stan").expect("is a model").build(&settings, None).expect("is built");
         assert!(problem.density().effects().is_some(), "effects have coordinates of their own");
-        let config = SamplerConfig { chains: 2, tune: 60, draws: 4, max_depth: 5, ..short() };
-        compare_on(problem.density(), &config, &GpuConfig::default(), "effects about means of data");
+        // Centered effects are told apart from their means in every draw.
+        for parameterization in [Parameterization::Adaptive, Parameterization::Centered] {
+            let config = SamplerConfig { chains: 2, tune: 30, draws: 4, max_depth: 5, parameterization, ..short() };
+            compare_on(problem.density(), &config, &GpuConfig::default(), &format!("{config:?}"));
+        }
     });
 }
 
