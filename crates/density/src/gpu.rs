@@ -67,7 +67,7 @@ impl Population {
 }
 
 /// Memory of evaluations, in elements of vectors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KernelRoom {
     /// Numbers of each chain.
     pub numbers: usize,

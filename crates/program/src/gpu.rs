@@ -139,7 +139,10 @@ impl GpuDensity for ProgramDensity {
 
     fn kernel_text(&self, module: &KernelModule) -> Result<Cow<'static, str>, KernelTextError> {
         let text = module.ptx.text()?;
-        Ok(self.gpu().map_or(text.clone(), |kernels| kernels.complete(&text).into()))
+        match self.gpu() {
+            Ok(kernels) => Ok(kernels.complete(&text).into()),
+            Err(_) => Ok(text),
+        }
     }
 
     fn room(&self) -> Option<KernelRoom> {

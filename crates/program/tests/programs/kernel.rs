@@ -96,7 +96,7 @@ fn run(body: &KernelBody, dim: usize, position: &[f64], lanes: u32, order: Order
         bytes(&scratch),
         vec![0; 8 * (2 * lanes as usize + body.outputs)],
     ];
-    // Of the chain's memory the coordinates are written.
+    // The coordinates are all of the chain's memory that is written before the body.
     let mut written = vec![0_u32; body.scratch.div_ceil(16)];
     for word in 0..2 * dim {
         written[word / 32] |= 1 << (word % 32);
@@ -168,7 +168,7 @@ fn kernels_differ(program: &Program, position: &[f64]) -> Option<KernelRefusal> 
     let mut gradient = vec![0.0; program.dim()];
     let expected = program.logp_grad(&mut program.workspace(), position, &mut gradient);
     let all = [(32, Order::LockStep), (128, Order::LockStep), (128, Order::Random(position.len() as u64))];
-    // Of a long program one of them, whichever: the interpreter takes its time.
+    // The interpreter is slow: a long program is run with one of them only.
     let first = if program.work() > MOST_WORK { program.work() % 2 } else { 0 };
     let count = if program.work() > MOST_WORK { 1 } else { all.len() };
     for (lanes, order) in all.into_iter().skip(first).take(count) {
@@ -245,8 +245,8 @@ fn every_operation_has_the_bits_of_the_cpu() {
     }
 }
 
-/// Sums of fewer numbers than lanes, of a tile, of some tiles, and of so many that tiles have lanes; with sums by segment
-/// of one lane and of 32, of rows in order and out of order, within a span and beyond.
+/// Sums have the CPU's order for each count of rows: below a warp's lanes, one tile, a few tiles, more tiles than are added in
+/// order. Sums by segment have it with one lane and with 32, with sorted rows and others, in one span and in several.
 #[test]
 fn long_sums_have_the_order_of_the_cpu() {
     for rows in [2, 7, 8, 9, 31, 32, 33, 2047, 2048, 2049, 5000, 8 * 2048, 8 * 2048 + 1, 70_001] {

@@ -10,7 +10,7 @@ use crate::config::SamplerConfig;
 use crate::error::SamplerError;
 use octopus_cuda::{NutsBatchItem, NutsBatchSlot, NutsFormat, NutsSlot};
 use octopus_density::LogDensity;
-use octopus_density::gpu::{KernelField, KernelRoom};
+use octopus_density::gpu::KernelField;
 
 /// Directions that a metric may have.
 pub(super) const MOST_DIRECTIONS: usize = MAX_RANK;
@@ -55,7 +55,7 @@ impl GpuMemory {
         let center = config.algorithm.kernel().and_then(|kernel| kernel.first_length(dim)).map_or(0, |_| vector);
         let chain = (format.state_bytes() + format.workspace_bytes(config.max_depth)) as u64;
         let team = kernel::team_work(density).map_or(0, |work| work.bytes(format, chains));
-        let room = density.room().unwrap_or(KernelRoom { numbers: 0, inputs: 0 });
+        let room = density.room().unwrap_or_default();
         let chain = chain + room.numbers as u64 * element;
         Ok(Self {
             data: kernel::fields(density).iter().map(field).sum(),
